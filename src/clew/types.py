@@ -1,0 +1,216 @@
+"""The value types that cross Clew's seams; all are frozen, all are plain Python.
+
+The road of a question: mentions → pattern → evidence (matches) → `Answer`. The JSON forms are stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Reason = Literal[
+    "no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"
+]
+"""Why Clew abstains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity that a mention may stand for; `score` in [0, 1], `how` it was found."""
+
+    entity: int
+    score: float
+    how: Literal["given", "exact", "alias", "normalised", "typo", "embedding"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of the question (token positions [start, stop)) with its candidates, best first."""
+
+    start: int
+    stop: int
+    text: str
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternNode:
+    """A node of a pattern: known by `name`, or unknown with an optional `type` (both of `UNKNOWN type n`).
+
+    `entity` is set where a linker has already fixed the entity; the distance of that entity is then 0
+    and no other entity is a candidate.
+    """
+
+    name: str
+    known: bool
+    type: str | None = None
+    entity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PatternEdge:
+    """An edge of a pattern between node positions; `relation` is None where it is unknown.
+
+    `fixed` is set where the relation is already that relation id of the graph (distance 0, no other).
+    """
+
+    head: int
+    relation: str | None
+    tail: int
+    fixed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A small connected graph with unknowns (SimGRAG section 4); `answer` is the node asked for, if any."""
+
+    nodes: tuple[PatternNode, ...]
+    edges: tuple[PatternEdge, ...]
+    answer: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"triples": [[head, relation, tail], …], "answer": name}`, the form that `clew match` reads."""
+        triples = [
+            [self.nodes[e.head].name, e.relation or "UNKNOWN relation", self.nodes[e.tail].name]
+            for e in self.edges
+        ]
+        answer = None if self.answer is None else self.nodes[self.answer].name
+        return {"triples": triples, "answer": answer}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An assignment of a pattern: `nodes[i]` and `triples[j]` (triple ids) for pattern node i and edge j.
+
+    `gsd` is the graph semantic distance (SimGRAG eq. 3), `direction_misses` the number of edges that
+    run against the pattern's direction.
+    """
+
+    gsd: float
+    direction_misses: int
+    nodes: tuple[int, ...]
+    triples: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """Matches in order of (gsd, direction misses, node ids, triple ids).
+
+    `complete` is False when a budget ended the search first; no match that is missing has a smaller
+    GSD than `bound`.
+    """
+
+    matches: tuple[Match, ...]
+    complete: bool = True
+    bound: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class TripleText:
+    """A triple by names, as the source writes them."""
+
+    head: str
+    relation: str
+    tail: str
+
+    def as_json(self) -> list[str]:
+        """`[head, relation, tail]`."""
+        return [self.head, self.relation, self.tail]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerEntity:
+    """One answer: `entity` as the source names it, `label` for people, `score` in [0, 1]."""
+
+    entity: str
+    label: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The path of triples that proves one answer, from the question's entities to the answer."""
+
+    answer: str
+    triples: tuple[TripleText, ...]
+    triple_ids: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"answer": …, "triples": [[head, relation, tail], …]}`."""
+        return {"answer": self.answer, "triples": [t.as_json() for t in self.triples]}
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Why there is no answer; `candidates` are names that the user may have meant."""
+
+    reason: Reason
+    detail: str
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a question cost: calls of a chat model and tokens."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One unit of a method's work, for `--explain`: a name and what came out of it."""
+
+    name: str
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its proof, or an abstention; the one result type of every method."""
+
+    question: str
+    answers: tuple[AnswerEntity, ...] = ()
+    text: str = ""
+    abstained: Abstention | None = None
+    citations: tuple[Citation, ...] = ()
+    pattern: Pattern | None = None
+    method: str = "auto"
+    model: str | None = None
+    grounded: bool = True
+    complete: bool = True
+    usage: Usage = Usage()
+    timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
+    steps: tuple[Step, ...] = ()
+    id: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON form (documented in docs/json.md)."""
+        abstained = self.abstained
+        return {
+            "id": self.id,
+            "question": self.question,
+            "answers": [{"entity": a.entity, "label": a.label, "score": a.score} for a in self.answers],
+            "text": self.text,
+            "abstained": None
+            if abstained is None
+            else {
+                "reason": abstained.reason,
+                "detail": abstained.detail,
+                "candidates": list(abstained.candidates),
+            },
+            "citations": [c.as_json() for c in self.citations],
+            "pattern": None if self.pattern is None else self.pattern.as_json(),
+            "method": self.method,
+            "model": self.model,
+            "grounded": self.grounded,
+            "complete": self.complete,
+            "usage": {
+                "calls": self.usage.calls,
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+            },
+            "timings_ms": dict(self.timings_ms),
+        }
