@@ -27,7 +27,7 @@ DELIMITERS = {"\t": ("tab", "tsv"), "|": ("'|'", "pipe"), ",": ("','", "csv"), "
 """Delimiter → how messages name it, and the format that reads it."""
 
 _ESCAPE = re.compile(r"\\([tnr\\|])")
-_PIPE_FIELD = re.compile(r"(?:^|(?<=\|))((?:[^\\|]|\\.|\\$)*)(?=\||$)", re.DOTALL)
+_PIPE_FIELD = re.compile(r"((?:[^\\|]|\\.?)*)(\||\Z)", re.DOTALL)
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\", "|": "|"}
 
 
@@ -120,7 +120,12 @@ def _split_escaped(line: str, delimiter: str) -> list[str]:
     """Split at the delimiter; a `|` may be escaped, a tab in a name never stands for itself."""
     if "\\" not in line or delimiter != "|":
         return line.split(delimiter)
-    return _PIPE_FIELD.findall(line)
+    fields: list[str] = []
+    for found in _PIPE_FIELD.finditer(line):
+        fields.append(found[1])
+        if not found[2]:
+            break
+    return fields
 
 
 def _unescape(field: str) -> str:

@@ -98,8 +98,8 @@ def csv_files(directory: Path) -> list[Path]:
     if other:
         shown = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
         raise InputError(
-            f"{directory}: {len(other)} CSV files have no node or edge header ({shown}): plain tables are not "
-            "a graph. Nodes need a column :ID or id; edges :START_ID, :END_ID, :TYPE or source, target, type"
+            f"{directory}: {len(other)} CSV files have no node or edge header ({shown}): plain tables are no "
+            "graph. Nodes need a column :ID or id; edges :START_ID, :END_ID, :TYPE or source, target, type"
         )
     return kinds["nodes"] + kinds["edges"]
 

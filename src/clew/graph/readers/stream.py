@@ -150,9 +150,10 @@ def _decode_block(path: Path, first: int, data: bytes, tally: Tally) -> Iterator
         try:
             sound.append(_decode_line(path, number, raw))
         except ParseError as error:
-            tally.error(error)
+            # The lines before it go first, so that faults are met in the order of the file.
             if sound:
                 yield start, sound
+            tally.error(error)
             sound, start = [], number + 1
     if sound:
         yield start, sound
