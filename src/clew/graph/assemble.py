@@ -19,6 +19,9 @@ from clew.graph.readers.batch import Batch, IdTriples, Label, NodeKey
 
 K = TypeVar("K", bound=Hashable)
 
+PACKED_BITS = 63
+"""Bits of an int64 that keys may use."""
+
 MAX_UNKNOWN = 5
 """How many entities of side files that the graph lacks are named."""
 
@@ -152,11 +155,10 @@ class Assembler:
     def _type_table(self, nodes: int) -> Types:
         """Types as CSR, without repeats; their names are labels or local names, as people read them."""
         names: Ids[str] = Ids()
-        pairs = {(node, names[self._label(type_)]) for node, type_ in self._types}
-        table = np.array(sorted(pairs), np.int32).reshape(-1, 2)
-        offsets = np.zeros(nodes + 1, np.int64)
-        np.cumsum(np.bincount(table[:, 0], minlength=nodes), out=offsets[1:])
-        return Types(Names.of(names), offsets, table[:, 1].copy())
+        node = np.array([node for node, _ in self._types], np.int64)
+        type_ = names.of([self._label(text) for _, text in self._types])
+        node, type_ = np.divmod(np.unique(node * max(len(names), 1) + type_), max(len(names), 1))
+        return Types(Names.of(names), _offsets(node, nodes), type_.astype(np.int32))
 
     def _alias_table(self) -> Aliases:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""
@@ -198,20 +200,21 @@ def _sorted_groups(
 ) -> tuple[Int64, Int64]:
     """Order that sorts by (node, relation, neighbour), and where in it each distinct triple starts."""
     node_bits, relation_bits = nodes.bit_length(), relations.bit_length()
-    if 2 * node_bits + relation_bits <= 63:
+    starts = np.ones(len(node), np.bool_)
+    if 2 * node_bits + relation_bits <= PACKED_BITS:
         packed = (node.astype(np.int64) << relation_bits) | relation
         packed = (packed << node_bits) | neighbour
         order = np.argsort(packed)
         packed = packed[order]
-        changes = packed[1:] != packed[:-1]
+        starts[1:] = packed[1:] != packed[:-1]
     else:
         order = np.lexsort((neighbour, relation, node))
         columns = (node[order], relation[order], neighbour[order])
-        changes = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
-    return order, np.flatnonzero(np.concatenate([[True], changes]))
+        starts[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
+    return order, np.flatnonzero(starts)
 
 
-def _offsets(node: Int32, nodes: int) -> Int64:
+def _offsets(node: Int32 | Int64, nodes: int) -> Int64:
     offsets = np.zeros(nodes + 1, np.int64)
     np.cumsum(np.bincount(node, minlength=nodes), out=offsets[1:])
     return offsets

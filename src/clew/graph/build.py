@@ -14,10 +14,13 @@ from clew.errors import InputError
 from clew.graph.assemble import Assembler
 from clew.graph.graph import Graph
 from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
-from clew.graph.readers.registry import choose_reader
+from clew.graph.readers.registry import choose_reader, source_files
 from clew.graph.readers.side import read_pairs
 
 MAX_SOURCES = np.iinfo(np.uint16).max
+
+FEW_TRIPLES = 20
+"""Below this, many relations say nothing about the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def build_graph(
     if assembler.triples == 0:
         raise InputError(_no_triples(reports))
     graph, duplicates = assembler.graph()
-    return graph, _summary(reports, side, assembler, duplicates)
+    return graph, _summary(reports, side, assembler, duplicates, _suspicions(graph))
 
 
 def graph_of(
@@ -116,7 +119,7 @@ def graph_of(
 
 def source_bytes(sources: Sequence[Path]) -> int:
     """Bytes on disk of all sources, for a progress bar; a missing one counts 0."""
-    return sum(file.stat().st_size for path in sources for file in _files(path))
+    return sum(file.stat().st_size for path in sources for file in source_files(path))
 
 
 def _read_source(path: Path, format: str | None, tally: Tally, assembler: Assembler) -> SourceReport:
@@ -142,18 +145,12 @@ def _report(path: Path, format: str, count: int, tally: Tally) -> SourceReport:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file, or of the names and checksums of a directory's files, in hexadecimal."""
+    """SHA-256 of a file, or of the names and checksums of the files read in a directory, in hexadecimal."""
     if path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    lines = [f"{checksum(file)}  {file.name}\n" for file in _files(path)]
+    lines = [f"{checksum(file)}  {file.name}\n" for file in source_files(path)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        return sorted(file for file in path.iterdir() if file.is_file())
-    return [path] if path.is_file() else []
 
 
 def _shifted(progress: Callable[[int], None] | None, start: int) -> Callable[[int], None] | None:
@@ -168,7 +165,11 @@ def _no_triples(reports: Sequence[SourceReport]) -> str:
 
 
 def _summary(
-    reports: Sequence[SourceReport], side: Sequence[SourceReport], assembler: Assembler, duplicates: int
+    reports: Sequence[SourceReport],
+    side: Sequence[SourceReport],
+    assembler: Assembler,
+    duplicates: int,
+    notes: tuple[str, ...],
 ) -> BuildReport:
     every = [*reports, *side]
     return BuildReport(
@@ -184,5 +185,16 @@ def _summary(
         labels_read=assembler.labels_read,
         unknown=assembler.unknown,
         unknown_names=tuple(assembler.unknown_names),
-        notes=tuple(note for report in every for note in report.notes),
+        notes=tuple(note for report in every for note in report.notes) + notes,
+    )
+
+
+def _suspicions(graph: Graph) -> tuple[str, ...]:
+    """Say what looks wrong about a graph that was read without a fault."""
+    relations = len(graph.relations)
+    if graph.triples < FEW_TRIPLES or 2 * relations <= graph.triples:
+        return ()
+    return (
+        f"{relations:,} relations in {graph.triples:,} triples: if the second column is not the relation, "
+        "the source is a table or has its columns in another order",
     )

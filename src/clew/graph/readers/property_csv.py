@@ -84,12 +84,17 @@ class PropertyCsvReader:
             yield from _read_file(file, tally)
 
 
+def is_csv(file: Path) -> bool:
+    """Whether a file of a directory is taken for a node or edge file, by its name."""
+    return file.name.lower().endswith((".csv", ".csv.gz"))
+
+
 def csv_files(directory: Path) -> list[Path]:
     """Node files of a directory, then edge files; InputError if a CSV file is neither."""
     kinds: dict[str, list[Path]] = {"nodes": [], "edges": []}
     other: list[str] = []
     for file in sorted(directory.iterdir()):
-        if file.name.lower().endswith((".csv", ".csv.gz")):
+        if is_csv(file):
             kind = header_kind(next(iter(Records(file, Tally())), (0, []))[1])
             if kind is None:
                 other.append(file.name)

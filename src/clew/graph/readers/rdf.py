@@ -47,7 +47,10 @@ class RdfReader:
     syntax: Syntax
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
-        """Stream the batches of `path`; see `Reader`. A fault of RDF/XML is always fatal."""
+        """Stream the batches of `path`; see `Reader`.
+
+        Faults of RDF/XML, and of UTF-8 in all but the line formats, are fatal even when skipping.
+        """
         by_line = self.syntax in ("N_TRIPLES", "N_QUADS")
         quads = _parse_lines if by_line else _parse_document
         sorter = _Sorter(path, tally, nameless=not by_line)

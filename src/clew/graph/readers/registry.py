@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.graph.readers.arrays import ARRAYS
+from clew.graph.readers.arrays import ARRAY_FILES, ARRAYS
 from clew.graph.readers.batch import Reader, Tally
 from clew.graph.readers.comma import COMMA, Records, is_table, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
-from clew.graph.readers.property_csv import PROPERTY_CSV, header_kind
+from clew.graph.readers.property_csv import PROPERTY_CSV, header_kind, is_csv
 from clew.graph.readers.rdf import NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.stream import line_blocks
 
@@ -58,6 +58,15 @@ def choose_reader(path: Path, format: str | None = None) -> Reader:
     return _sniff(path)
 
 
+def source_files(path: Path) -> list[Path]:
+    """Files that are read for a source; empty if it is missing or a directory of another kind."""
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    if (path / "head.npy").is_file():
+        return [path / name for name in ARRAY_FILES if (path / name).is_file()]
+    return sorted(file for file in path.iterdir() if is_csv(file))
+
+
 def _named_for_file(path: Path, format: str) -> Reader:
     reader = reader_named(format)
     if reader is ARRAYS:
@@ -72,11 +81,9 @@ def _choose_for_directory(path: Path, format: str | None) -> Reader:
         if reader in (ARRAYS, PROPERTY_CSV):
             return reader
         raise InputError(f"{path}: is a directory, but format {format} is a file. Give the files")
-    names = {file.name.lower() for file in path.iterdir()}
-    if "head.npy" in names:
-        return ARRAYS
-    if any(name.endswith((".csv", ".csv.gz")) for name in names):
-        return PROPERTY_CSV
+    files = source_files(path)
+    if files:
+        return PROPERTY_CSV if is_csv(files[0]) else ARRAYS
     raise InputError(
         f"{path}: is a directory without node and edge CSV files. Give the triple files in it one by one"
     )
