@@ -126,6 +126,9 @@ SAMPLES = [
     " 7 ",
     "-INF",
     "5.",
+    "\u30007",
+    "7\xa0",
+    "\u2003May 2, 2000",
 ]
 KINDS = [None, XSD + "double", XSD + "date", XSD + "string", "@en"]
 

@@ -167,6 +167,16 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
             ":2: The prefix x: has not been declared",
         ),
         ("a.rdf", "<rdf:RDF>", "near line 1: "),
+        (
+            "a.rdf",
+            '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r/>',
+            "entity is defined by other entities",
+        ),
+        (
+            "a.ttl",
+            f'<http://a/x> <http://a/p> "{"x" * 17_000_000}" .',
+            "near line 1: a statement is too long",
+        ),
         ("a.ttl", "<x> <y> <z> .", ":1: No scheme found"),
         ("a.txt", "\n \n", "blank lines only"),
         ("a.txt", "one two three\n", "format is not clear.*--format"),
@@ -353,6 +363,12 @@ def test_rdf_types_labels_literals_and_blank_nodes(tmp_path: Path) -> None:
         "_:x",
     ]
     assert "1 types of RDF, RDFS or OWL themselves are left out" in tally.notes[0]
+
+
+def test_nameless_nodes_are_numbered_in_order(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ttl", "".join(f"<http://a/{i}> <http://a/p> [] .\n" for i in range(300)))
+    (batch,) = read(path)
+    assert batch.tails == [f"_:[{i}]" for i in range(1, 301)]
 
 
 def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:

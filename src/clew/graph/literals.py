@@ -161,16 +161,30 @@ def node_values(names: Names, datatype: NDArray[np.int16], datatypes: Sequence[s
 
 
 def _may_be_value(names: Names) -> NDArray[np.bool_]:
-    """Which names are worth parsing: bool [nodes], never False for one that has a value."""
+    """Say which names are worth parsing: bool [nodes], never False for one that has a value."""
     if len(names.blob) == 0:
         return np.zeros(len(names), np.bool_)
     opens, closes = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
-    # 0xE2 opens the minus sign U+2212; I, N and F belong to xsd's INF.
-    opens[list(b"0123456789+-. JFMASONDIjfmasond\t\r\n\xe2")] = True
-    closes[list(b"0123456789.%ZF \t\r\n")] = True
+    opens[list(_OPENING)] = True
+    closes[list(_CLOSING)] = True
     starts, stops = names.offsets[:-1], names.offsets[1:]
-    last = len(names.blob) - 1
-    first_byte = names.blob[np.minimum(starts, last)]
-    last_byte = names.blob[np.maximum(stops, 1) - 1]
     length = stops - starts
-    return opens[first_byte] & closes[last_byte] & (length > 0) & (length <= 3 * MAX_LENGTH)
+    last = len(names.blob) - 1
+    head = [names.blob[np.minimum(starts + i, last)] for i in range(3)]
+    named = np.isin(_three_letters(*head), _MONTH_LETTERS)
+    tail = names.blob[np.maximum(stops, 1) - 1]
+    return (opens[head[0]] | named) & closes[tail] & (length > 0) & (length <= 3 * MAX_LENGTH)
+
+
+# Bytes from 0x80 begin or end white space, which is stripped, or the minus sign U+2212; I and F are for INF.
+_OPENING = b"0123456789+-.I\xc2\xe1\xe2\xe3" + bytes(range(33))
+_CLOSING = b"0123456789.%ZF" + bytes(range(128, 192)) + bytes(range(33))
+
+
+def _three_letters(first: UInt8, second: UInt8, third: UInt8) -> NDArray[np.int32]:
+    """Code of three bytes, letters in lower case."""
+    lower = [byte.astype(np.int32) | 32 for byte in (first, second, third)]
+    return (lower[0] << 16) | (lower[1] << 8) | lower[2]
+
+
+_MONTH_LETTERS = _three_letters(*(np.array([ord(name[i]) for name in _MONTHS], np.uint8) for i in range(3)))

@@ -44,13 +44,16 @@ class DelimitedReader:
         batch = Batch()
         rows = Rows(path, self.delimiter, 3, HEADERS, tally)
         for first, lines in line_blocks(path, tally):
-            heads, relations, tails = batch.heads.append, batch.relations.append, batch.tails.append
-            for number, line in enumerate(lines, first):
-                fields = rows.split(number, line)
-                if fields is not None:
-                    heads(fields[0])
-                    relations(fields[1])
-                    tails(fields[2])
+            clean = rows.split_clean(lines)
+            if clean is not None:
+                batch.heads += clean[::3]
+                batch.relations += clean[1::3]
+                batch.tails += clean[2::3]
+            else:
+                for number, line in enumerate(lines, first):
+                    fields = rows.split(number, line)
+                    if fields is not None:
+                        batch.add(fields[0], fields[1], fields[2])
             if batch.full:
                 yield batch
                 batch = Batch()
@@ -67,6 +70,18 @@ class Rows:
         self._headers: tuple[tuple[str, ...], ...] = headers
         self._tally = tally
         self._started = False
+
+    def split_clean(self, lines: list[str]) -> list[str] | None:
+        """Return the fields of all lines one after another; None if a line needs to be looked at.
+
+        Several times faster than line by line, and nearly all blocks of nearly all files are clean.
+        """
+        delimiter, wanted = self._delimiter, self._columns - 1
+        if not self._started or any(line.count(delimiter) != wanted for line in lines):
+            return None
+        text = delimiter.join(lines)
+        fields = [] if "\\" in text else [field.strip() for field in text.split(delimiter)]
+        return fields if fields and all(fields) else None
 
     def split(self, number: int, line: str) -> list[str] | None:
         """Return the fields of a line; None for a blank line, a header or a line that was skipped."""

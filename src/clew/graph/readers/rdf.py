@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from clew.errors import ParseError
+from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.stream import ByteSource, line_blocks
 
@@ -32,8 +32,11 @@ _TYPE = RDF + "type"
 _LABELS = (RDFS + "label", SKOS + "prefLabel")
 _ALIAS = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
-_NAMELESS = re.compile(r"[0-9a-f]{32}")
-"""How pyoxigraph names blank nodes that have no name: at random, so they are numbered here instead."""
+_NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
+"""How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal, so they are numbered here
+instead (as is a name in the file that looks like one: it stays distinct)."""
+
+_NESTED_ENTITY = re.compile(rb"<!ENTITY\s[^>]*&\w+;")
 
 Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML"]
 
@@ -98,6 +101,9 @@ def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxig
                     reason = f"near line {source.line}: {_reason(error)}"
                     raise ParseError(str(path), 0, reason, "Correct the file") from error
                 tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
+            except MemoryError as error:
+                reason = f"near line {source.line}: a statement is too long ({error})"
+                raise ParseError(str(path), 0, reason, "Split or remove it") from error
 
 
 def _reason(error: SyntaxError) -> str:
@@ -111,6 +117,10 @@ class _Utf8Source(ByteSource):
     def __init__(self, path: Path, tally: Tally) -> None:
         super().__init__(path, tally)
         self._decoder = codecs.getincrementaldecoder("utf-8")()
+        if _NESTED_ENTITY.search(self._buffer):
+            self.close()
+            reason = "an XML entity is defined by other entities, which could fill the memory"
+            raise InputError(f"{path}: {reason}. Write the entities out")
 
     def read(self, size: int = -1) -> bytes:
         """As `ByteSource.read`; raises ParseError at the first byte that is not UTF-8."""

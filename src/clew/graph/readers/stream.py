@@ -44,17 +44,22 @@ class ByteSource:
             raise InputError(f"{path}: no such file. Check the path") from error
         except OSError as error:
             raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
-        magic = self._file.peek(2)[:2]
-        self._gzip = gzip.GzipFile(fileobj=self._file) if magic == GZIP_MAGIC else None
+        self._gzip: gzip.GzipFile | None = None
         self._buffer, self._at = b"", 0
         try:
-            self._start(magic)
+            self._start()
+        except OSError as error:
+            self.close()
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
         except InputError:
             self.close()
             raise
 
-    def _start(self, magic: bytes) -> None:
+    def _start(self) -> None:
         """Look at the first bytes: refuse what is not text, drop the byte order mark."""
+        magic = self._file.peek(2)[:2]
+        if magic == GZIP_MAGIC:
+            self._gzip = gzip.GzipFile(fileobj=self._file)
         if magic and magic != GZIP_MAGIC and self.path.suffix.lower() == ".gz":
             raise InputError(f"{self.path}: its name ends in .gz but it is not gzip data. Rename it")
         first = self._next(CHUNK_BYTES)
