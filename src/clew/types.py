@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Reason = Literal[
-    "no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"
-]
+Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""
 
 

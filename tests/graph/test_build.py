@@ -1,0 +1,268 @@
+"""Building: ids, adjacency, duplicates, literals, side files, report."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import InputError, ParseError
+from clew.graph import assemble
+from clew.graph.assemble import local_name
+from clew.graph.build import build_graph, graph_of, source_bytes
+from clew.graph.graph import Adjacency, Graph, ValueKind
+from clew.graph.literals import XSD
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+Triple = tuple[str, str, str]
+
+
+def all_triples(graph: Graph) -> list[Triple]:
+    found = [graph.triple(i) for i in range(graph.triples)]
+    return [(graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t in found]
+
+
+def types_of(graph: Graph, entity: str) -> list[str]:
+    node = list(graph.entities).index(entity)
+    return [
+        graph.types.names[t]
+        for t in graph.types.type[graph.types.offsets[node] : graph.types.offsets[node + 1]]
+    ]
+
+
+def aliases_of(graph: Graph) -> list[tuple[str, str]]:
+    return [
+        (graph.entities[int(e)], name)
+        for e, name in zip(graph.aliases.entity, graph.aliases.names, strict=True)
+    ]
+
+
+def rows(adjacency: Adjacency) -> list[tuple[int, int, int]]:
+    node = np.repeat(np.arange(len(adjacency.offsets) - 1), np.diff(adjacency.offsets))
+    return list(zip(node.tolist(), adjacency.relation.tolist(), adjacency.neighbour.tolist(), strict=True))
+
+
+def test_ids_are_in_order_of_first_appearance() -> None:
+    graph = graph_of([("b", "q", "a"), ("c", "p", "b"), ("a", "q", "d")])
+    assert list(graph.entities) == ["b", "a", "c", "d"]
+    assert list(graph.relations) == ["q", "p"]
+    assert graph.labels is graph.entities
+    assert graph.relation_labels is graph.relations
+
+
+SMALL = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.sampled_from("pqr"), st.sampled_from("abcde")), max_size=40
+)
+
+
+@pytest.mark.parametrize("bits", [63, 0])
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(triples=SMALL)
+def test_both_directions_are_sorted_and_hold_every_triple_once(bits: int, triples: list[Triple]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assemble, "PACKED_BITS", bits)
+        graph = graph_of(triples)
+    out, into = rows(graph.out), rows(graph.into)
+    names, relations = list(graph.entities), list(graph.relations)
+    assert out == sorted({(names.index(h), relations.index(r), names.index(t)) for h, r, t in triples})
+    assert into == sorted((t, r, h) for h, r, t in out)
+    assert [graph.find_triple(*row) for row in out] == list(range(len(out)))
+    assert graph.out.offsets.dtype == np.int64
+    assert {graph.out.relation.dtype, graph.into.neighbour.dtype} == {np.dtype(np.int32)}
+
+
+def test_duplicates_are_merged_counted_and_keep_their_first_source(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.tsv", tmp_path / "b.psv"
+    first.write_text("a\tp\tb\na\tp\tb\n\nb\tp\ta\n")
+    second.write_text("x|p|a\na|p|b\n")
+    graph, report = build_graph([first, second])
+    assert sorted(all_triples(graph)) == [("a", "p", "b"), ("b", "p", "a"), ("x", "p", "a")]
+    sources = dict(zip(all_triples(graph), graph.source.tolist(), strict=True))
+    assert sources == {("a", "p", "b"): 0, ("b", "p", "a"): 0, ("x", "p", "a"): 1}
+    assert (report.triples_read, report.duplicates, report.blank) == (5, 2, 1)
+    assert [(s.format, s.triples, s.bytes) for s in report.sources] == [("tsv", 3, 19), ("pipe", 2, 12)]
+    assert report.sources[0].sha256 == hashlib.sha256(first.read_bytes()).hexdigest()
+    json.dumps(dataclasses.asdict(report))
+
+
+def test_a_graph_of_one_triple_and_of_none() -> None:
+    one = graph_of([("a", "p", "a")])
+    assert (one.nodes, one.triples, rows(one.into)) == (1, 1, [(0, 0, 0)])
+    none = graph_of([])
+    assert (none.nodes, none.triples, rows(none.out)) == (0, 0, [])
+
+
+def test_names_of_untyped_sources_have_values_but_are_no_literals() -> None:
+    graph = graph_of([("Memento", "year", "2000"), ("Memento", "date", "2000-09-05")])
+    assert graph.values.datatype.tolist() == [-1, -1, -1]
+    assert graph.values.kind.tolist() == [ValueKind.NONE, ValueKind.NUMBER, ValueKind.DATE]
+    assert graph.values.value[1] == 2000
+
+
+def test_side_files(tmp_path: Path) -> None:
+    kb, types, aliases = tmp_path / "a.tsv", tmp_path / "types.tsv", tmp_path / "aliases.tsv"
+    kb.write_text("a\tp\tb\n")
+    types.write_text("entity\ttype\nb\tFilm\nb\tNoir\nb\tFilm\na\tPerson\nzz\tFilm\n")
+    aliases.write_text("b\tB.\nb\tB.\nb\tb\na\tAlpha\nyy\tY\n")
+    graph, report = build_graph([kb], types=types, aliases=aliases)
+    assert types_of(graph, "a") == ["Person"]
+    assert types_of(graph, "b") == ["Film", "Noir"]
+    assert aliases_of(graph) == [("a", "Alpha"), ("b", "B.")]
+    assert (report.types_read, report.aliases_read) == (4, 4)
+    assert (report.unknown, report.unknown_names) == (2, ("zz", "yy"))
+    assert [s.format for s in report.side_files] == ["entity-type", "entity-alias"]
+    aliases.write_text("a\n")
+    with pytest.raises(ParseError, match=r"aliases\.tsv:1: 1 column where 2"):
+        build_graph([kb], aliases=aliases)
+    _, report = build_graph([kb], aliases=aliases, on_error="skip")
+    assert (report.skipped, report.aliases_read) == (1, 0)
+
+
+def test_types_and_aliases_of_a_small_graph() -> None:
+    graph = graph_of([("a", "p", "b")], types={"a": ["T", "S"], "c": ["T"]}, aliases={"b": ["B", "bee"]})
+    assert types_of(graph, "a") == ["T", "S"]
+    assert types_of(graph, "b") == []
+    assert aliases_of(graph) == [("b", "B"), ("b", "bee")]
+    assert graph.nodes == 2
+
+
+def test_rdf_labels_types_and_literals(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text(
+        "@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        'e:m a e:Feature_film ; rdfs:label "Le film"@fr, "Memento"@en ; e:released_in 2000 ;\n'
+        "e:by <http://e.org/J%C3%BCrg_X> .\n"
+        '<http://e.org/2000> e:note "2000" . e:by rdfs:label "directed by" .\n'
+    )
+    graph, report = build_graph([path])
+    assert list(graph.entities) == [
+        "http://e.org/m",
+        "2000",
+        "http://e.org/J%C3%BCrg_X",
+        "http://e.org/2000",
+        "2000",
+    ]
+    assert list(graph.labels) == ["Memento", "2000", "Jürg X", "2000", "2000"]
+    assert list(graph.relation_labels) == ["released in", "directed by", "note"]
+    assert graph.values.datatype.tolist() == [-1, 0, -1, -1, 1]
+    assert list(graph.values.datatypes) == [XSD + "integer", XSD + "string"]
+    assert graph.values.kind.tolist() == [0, 1, 0, 0, 1]
+    assert types_of(graph, "http://e.org/m") == ["Feature film"]
+    assert aliases_of(graph) == [("http://e.org/m", "Le film")]
+    assert (report.types_read, report.labels_read) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("iri", "name"),
+    [
+        ("http://dbpedia.org/resource/New_York_%28film%29", "New York (film)"),
+        ("http://e.org/onto#directedBy", "directedBy"),
+        ("http://e.org/a/", "a"),
+        ("urn:isbn:123", "123"),
+        ("_:b0", "_:b0"),
+        ("plain/name", "plain/name"),
+    ],
+)
+def test_local_names(iri: str, name: str) -> None:
+    assert local_name(iri) == name
+
+
+def test_nodes_and_edges_as_two_files(tmp_path: Path) -> None:
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    nodes.write_text("id,name,type,age:int\n1,Ann,Person,30\n2,Bob,Person;Chef,\n3,Cy,Person,30\n")
+    edges.write_text("source,target,type\n1,2,knows\n2,1,knows\n")
+    graph, report = build_graph([nodes, edges])
+    assert list(graph.labels) == ["Ann", "Bob", "Cy", "30"]
+    assert all_triples(graph) == [
+        ("1", "age", "30"),
+        ("1", "knows", "2"),
+        ("2", "knows", "1"),
+        ("3", "age", "30"),
+    ]
+    assert types_of(graph, "2") == ["Person", "Chef"]
+    assert report.labels_read == 3
+
+
+def test_arrays_keep_their_ids(tmp_path: Path) -> None:
+    (tmp_path / "entities.txt").write_text("lone\nb\na\n")
+    (tmp_path / "relations.txt").write_text("p\n")
+    for name, column in (("head", [2, 1]), ("relation", [0, 0]), ("tail", [1, 2])):
+        np.save(tmp_path / f"{name}.npy", np.array(column, np.int32))
+    (tmp_path / "unrelated.bin").write_bytes(b"x" * 1000)
+    seen: list[int] = []
+    graph, report = build_graph([tmp_path], progress=seen.append)
+    assert list(graph.entities) == ["lone", "b", "a"]
+    assert all_triples(graph) == [("b", "p", "a"), ("a", "p", "b")]
+    assert seen == [source_bytes([tmp_path])] == [report.sources[0].bytes]
+
+
+def test_skipped_lines_are_counted_over_all_sources(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{i}.tsv" for i in range(4)]
+    for path in paths:
+        path.write_text("a\tp\tb\nbad\nworse\n")
+    with pytest.raises(ParseError, match=r"0\.tsv:2"):
+        build_graph(paths)
+    _, report = build_graph(paths, on_error="skip")
+    assert (report.skipped, len(report.reasons)) == (8, 5)
+
+
+def test_sources_without_triples_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("bad\n")
+    with pytest.raises(InputError, match=r"no triples found\. All lines were skipped, first: .*a\.tsv:1"):
+        build_graph([path], on_error="skip")
+    with pytest.raises(InputError, match="0 sources"):
+        build_graph([])
+
+
+def test_a_table_read_as_triples_is_pointed_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f"k{i},text {i},v\n" for i in range(30)))
+    _, report = build_graph([path])
+    assert "30 relations in 30 triples" in report.notes[0]
+
+
+def test_progress_runs_over_all_sources(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
+    for path in paths:
+        path.write_text("a\tp\tb\n")
+    seen: list[int] = []
+    build_graph(paths, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == source_bytes(paths) == 12
+
+
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("metaqa/kb.txt.gz", (43_234, 133_582, 9)),
+        ("pathquestion/2H-kb.txt", (1_056, 1_211, 13)),
+        ("pathquestion/3H-kb.txt", (1_836, 2_839, 13)),
+        ("wc2014/WC2014.txt", (1_127, 6_482, 10)),
+    ],
+)
+def test_published_graphs_have_their_published_counts(file: str, counts: tuple[int, int, int]) -> None:
+    if not (DATA / file).exists():
+        pytest.skip("the shared data are not here")
+    graph, report = build_graph([DATA / file])
+    assert (graph.nodes, graph.triples, len(graph.relations)) == counts
+    assert (report.duplicates, report.skipped, report.blank) == (0, 0, 0)
+
+
+def test_metaqa_relations_have_their_published_counts() -> None:
+    if not (DATA / "metaqa").exists():
+        pytest.skip("the shared data are not here")
+    graph, _ = build_graph([DATA / "metaqa" / "kb.txt.gz"])
+    counts = dict(zip(graph.relations, np.bincount(graph.out.relation).tolist(), strict=True))
+    assert counts == {
+        **{"starred_actors": 33_718, "has_tags": 28_719, "written_by": 19_127, "release_year": 16_715},
+        **{"directed_by": 15_957, "has_genre": 15_485, "in_language": 3_428},
+        **{"has_imdb_rating": 314, "has_imdb_votes": 119},
+    }

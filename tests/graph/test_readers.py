@@ -1,0 +1,438 @@
+"""Readers: every format gives the same triples, every fault its own error."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import InputError, ParseError, UsageError
+from clew.graph.literals import XSD
+from clew.graph.readers import stream
+from clew.graph.readers.batch import Batch, Tally
+from clew.graph.readers.registry import choose_reader, formats
+
+Triple = tuple[str, str, str]
+
+TRIPLES: list[Triple] = [
+    ("http://e.org/a", "http://e.org/p", "http://e.org/b"),
+    ("http://e.org/b", "http://e.org/p", "http://e.org/b"),
+    ("http://e.org/b", "http://e.org/q", "http://e.org/ü"),
+]
+
+
+def read(path: Path, tally: Tally | None = None, format: str | None = None) -> list[Batch]:
+    return list(choose_reader(path, format).read(path, tally or Tally()))
+
+
+def triples(batches: list[Batch]) -> list[Triple]:
+    found = [(h, r, str(t)) for b in batches for h, r, t in zip(b.heads, b.relations, b.tails, strict=True)]
+    for ids in (b.ids for b in batches if b.ids is not None):
+        rows = zip(ids.head, ids.relation, ids.tail, strict=True)
+        found += [(ids.entities[h], ids.relations[r], ids.entities[t]) for h, r, t in rows]
+    return found
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def _joined(delimiter: str) -> str:
+    return "".join(delimiter.join(t) + "\n" for t in TRIPLES)
+
+
+def _ntriples() -> str:
+    return "".join(f"<{h}> <{r}> <{t}> .\n" for h, r, t in TRIPLES)
+
+
+def _rdfxml() -> str:
+    body = "".join(
+        f'<rdf:Description rdf:about="{h}"><e:{r[-1]} rdf:resource="{t}"/></rdf:Description>\n'
+        for h, r, t in TRIPLES
+    )
+    space = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    return f'<rdf:RDF xmlns:rdf="{space}" xmlns:e="http://e.org/">\n{body}</rdf:RDF>\n'
+
+
+def _arrays(directory: Path) -> Path:
+    entities, relations = (
+        sorted({n for h, _, t in TRIPLES for n in (h, t)}),
+        sorted({r for _, r, _ in TRIPLES}),
+    )
+    directory.mkdir()
+    write(directory / "entities.txt", "\n".join(entities) + "\n")
+    write(directory / "relations.txt", "\n".join(relations) + "\n")
+    for i, name, names in ((0, "head", entities), (1, "relation", relations), (2, "tail", entities)):
+        np.save(directory / f"{name}.npy", np.array([names.index(t[i]) for t in TRIPLES], np.int32))
+    return directory
+
+
+FORMATS: dict[str, Callable[[Path], Path]] = {
+    "tsv": lambda d: write(d / "x.tsv", _joined("\t")),
+    "pipe": lambda d: write(d / "x.psv", _joined("|")),
+    "csv": lambda d: write(d / "x.csv", _joined(",")),
+    "property-csv": lambda d: write(
+        d / "edges.csv", "source,type,target,since\n" + _joined(",").replace("\n", ",1\n")
+    ),
+    "ntriples": lambda d: write(d / "x.nt", _ntriples()),
+    "nquads": lambda d: write(d / "x.nq", _ntriples().replace(" .", " <http://g.org/1> .")),
+    "turtle": lambda d: write(
+        d / "x.ttl", "@prefix e: <http://e.org/> .\ne:a e:p e:b . e:b e:p e:b ; e:q e:ü .\n"
+    ),
+    "trig": lambda d: write(d / "x.trig", f"<http://g.org/1> {{\n{_ntriples()}}}\n"),
+    "rdfxml": lambda d: write(d / "x.rdf", _rdfxml()),
+    "arrays": lambda d: _arrays(d / "x"),
+}
+
+
+def test_every_format_is_in_the_contract() -> None:
+    assert set(FORMATS) == set(formats())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_gives_the_same_triples(format: str, tmp_path: Path) -> None:
+    path = FORMATS[format](tmp_path)
+    assert choose_reader(path).name == format
+    assert triples(read(path)) == TRIPLES
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
+def test_gzip_bom_and_crlf_change_nothing(format: str, tmp_path: Path) -> None:
+    path = FORMATS[format](tmp_path)
+    data = b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
+    packed = write(path.with_name(path.name + ".gz"), gzip.compress(data))
+    assert choose_reader(packed).name == format
+    assert triples(read(packed)) == TRIPLES
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
+def test_progress_ends_at_the_size_of_the_file(format: str, tmp_path: Path) -> None:
+    path, seen = FORMATS[format](tmp_path), list[int]()
+    read(path, Tally(progress=seen.append))
+    assert seen[-1] == path.stat().st_size
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
+def test_truncated_gzip_is_an_error_even_when_skipping(format: str, tmp_path: Path) -> None:
+    path = FORMATS[format](tmp_path)
+    packed = gzip.compress(path.read_bytes())
+    cut = write(path.with_name(path.name + ".gz"), packed[: len(packed) - 9])
+    with pytest.raises(ParseError, match="truncated"):
+        read(cut, Tally("skip"))
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
+def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
+    path = FORMATS[format](tmp_path)
+    data = path.read_bytes().replace("ü".encode(), b"\xfc")
+    line = data[: data.index(b"\xfc")].count(b"\n") + 1
+    with pytest.raises(ParseError, match=rf":{line}: invalid UTF-8"):
+        read(write(path, data))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.tsv", "a\tb\tc\na\tb\n", r"a\.tsv:2: 2 columns where 3 are expected"),
+        ("a.tsv", "a\tb\tc\na\tb\tc\td\n", ":2: 4 columns where 3"),
+        ("a.tsv", "a\tb\tc\na\t \tc\n", ":2: column 2 is empty"),
+        ("a.tsv", "a,b,c\n", "seems to be separated by ','.*--format csv"),
+        ("a.psv", "a\tb\tc\n", "seems to be separated by tab.*--format tsv"),
+        ("a.tsv", "# note\na\tb\tc\n", "no comments in this format"),
+        ("a.tsv", "a\tb\tc\na\tb\0\tc\n", ":2: the line holds a NUL byte|binary"),
+        ("a.csv", "a,b,c\na,b\n", ":2: 2 columns where 3"),
+        ("a.csv", 'a,b,c\na,"b"x,c\n', ":2: broken CSV"),
+        ("a.csv", 'a,b,c\na,"b,c\nd,e,f\n', ":2: broken CSV up to line 3"),
+        ("a.csv", "a;b;c\n", "seems to be separated by ';'"),
+        ("a.csv", "a\tb\tc\n", "seems to be separated by tab"),
+        ("a.csv", "orderID,customer,date\n1,2,3\n", "a table .*--format csv"),
+        ("a.csv", "name,born,died,city\n", "a table"),
+        ("a.csv", "id,name\n1,x\n2\n", ":3: 1 columns where the header has 2"),
+        ("a.csv", "id,name\n,x\n", ":2: the id is empty"),
+        ("a.csv", "source,target\n1,2\n", ":1: the header lacks a column of edges"),
+        ("a.csv", "source,target,type\n1,,x\n", ":2: a cell of the edge is empty"),
+        ("a.nt", "<http://a/x> <http://a/p> <http://a/y> .\nnonsense\n", r":2: "),
+        (
+            "a.ttl",
+            "<http://a/x> <http://a/p> <http://a/y> .\nx:y x:z 1 .\n",
+            ":2: The prefix x: has not been declared",
+        ),
+        ("a.rdf", "<rdf:RDF>", "near line 1: "),
+        (
+            "a.rdf",
+            '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r/>',
+            "entity is defined by other entities",
+        ),
+        (
+            "a.ttl",
+            f'<http://a/x> <http://a/p> "{"x" * 17_000_000}" .',
+            "near line 1: a statement is too long",
+        ),
+        ("a.ttl", "<x> <y> <z> .", ":1: No scheme found"),
+        ("a.txt", "\n \n", "blank lines only"),
+        ("a.txt", "one two three\n", "format is not clear.*--format"),
+        ("a.txt", "a|\tb\t|c\n", "first lines fit two formats"),
+        ("a.tsv", "", "the file is empty"),
+        ("a.tsv", b"\xef\xbb\xbf", "the file is empty"),
+        ("a.tsv", b"\x89PNG\r\n\x00\x00", "binary"),
+        ("a.tsv", b"PK\x03\x04abc", "zip archive"),
+        ("a.tsv", "a\tb\tc\n".encode("utf-16"), "UTF-16.*iconv"),
+        ("a.tsv.gz", "a\tb\tc\n", "not gzip data"),
+        ("a.tsv.gz", b"\x1f\x8bnonsense!", "damaged|truncated"),
+    ],
+)
+def test_every_fault_has_its_own_error(name: str, text: str | bytes, reason: str, tmp_path: Path) -> None:
+    path = write(tmp_path / name, text)
+    with pytest.raises(InputError, match=reason) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_missing_file_wrong_directory_and_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read(tmp_path / "none.tsv")
+    with pytest.raises(InputError, match="is a directory without"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="format tsv is a file"):
+        read(tmp_path, format="tsv")
+    with pytest.raises(UsageError, match=r"unknown format 'xls'.*tsv"):
+        read(write(tmp_path / "a.tsv", "a\tb\tc\n"), format="xls")
+
+
+@pytest.mark.parametrize("newline", [b"\n", b""])
+def test_a_line_of_ten_megabytes_is_an_error_or_skipped(newline: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", b"a\tb\tc\n" + b"x" * 10_000_000 + newline)
+    with pytest.raises(ParseError, match=r":2: the line is longer than 1,048,576 bytes"):
+        read(path)
+    path = write(path, path.read_bytes() + b"\nd\te\tf\ng\th\n")
+    tally = Tally("skip")
+    assert triples(read(path, tally)) == [("a", "b", "c"), ("d", "e", "f")]
+    last = 5 if newline else 4
+    assert tally.skipped == 2
+    assert f":{last}: 2 columns" in tally.reasons[1]
+
+
+def test_skipping_counts_all_faults_and_keeps_the_first_reasons(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", b"a\tb\tc\n\n" + b"bad\n" * 9 + b"\xff\tb\tc\n\nd\te\tf\n")
+    tally = Tally("skip")
+    assert triples(read(path, tally)) == [("a", "b", "c"), ("d", "e", "f")]
+    assert (tally.skipped, tally.blank, len(tally.reasons)) == (10, 2, 5)
+    assert ":3: " in tally.reasons[0]
+
+
+def test_skipping_a_bad_statement_keeps_the_others(tmp_path: Path) -> None:
+    good = ["<http://a/x> <http://a/p> <http://a/y> .", "<http://a/y> <http://a/p> <http://a/z> ."]
+    for name in ("a.nt", "a.ttl"):
+        tally = Tally("skip")
+        path = write(tmp_path / name, f"{good[0]}\nno statement .\n{good[1]}\n")
+        assert len(triples(read(path, tally))) == 2
+        assert tally.skipped == 1
+    tally = Tally("skip")
+    path = write(
+        tmp_path / "b.nt",
+        f'{good[0]}\n<http://a/x> <http://a/p> "'.encode() + b'\xff" .\n' + good[1].encode(),
+    )
+    assert len(triples(read(path, tally))) == 2
+    assert tally.skipped == 1
+
+
+def test_headers_are_taken_only_when_literal_and_are_reported(tmp_path: Path) -> None:
+    for name, text in (
+        ("a.tsv", "Head\tRelation\tTail\na\tb\tc\n"),
+        ("a.csv", "Subject,predicate,object\na,b,c\n"),
+    ):
+        tally = Tally()
+        assert triples(read(write(tmp_path / name, text), tally)) == [("a", "b", "c")]
+        assert "taken as a header" in tally.notes[0]
+    tally = Tally()
+    path = write(tmp_path / "b.tsv", "film\tname\tperson\nhead\trelation\ttail\n")
+    assert triples(read(path, tally)) == [("film", "name", "person"), ("head", "relation", "tail")]
+    assert tally.notes == []
+
+
+def test_escapes_of_tsv_and_pipe(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", "a\\tb\tx\\\\n\tAC\\DC\nq\\\tr\\nr\t\\\\\n")
+    assert triples(read(path)) == [("a\tb", "x\\n", "AC\\DC"), ("q\\", "r\nr", "\\")]
+    path = write(tmp_path / "a.psv", "a\\|b|r|\\\\\n|x|y\n")
+    tally = Tally("skip")
+    assert triples(read(path, tally)) == [("a|b", "r", "\\")]
+    assert "column 1 is empty" in tally.reasons[0]
+
+
+def test_odd_names_survive(tmp_path: Path) -> None:
+    rows = [("--help", "r", "#1"), ("שלום", "r", "🎬\u2028x"), ("a, b", "r", "\x0bx\x85y")]
+    path = write(tmp_path / "a.tsv", "".join("\t".join(row) + "\n" for row in rows))
+    assert triples(read(path)) == [*rows[:2], ("a, b", "r", "x\x85y")]
+
+
+NAMES = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8
+).filter(lambda text: text == text.strip())
+ROWS = st.lists(st.tuples(NAMES, NAMES, NAMES), min_size=1, max_size=8)
+
+
+def _escape(name: str, delimiter: str) -> str:
+    name = name.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    return name.replace("|", "\\|") if delimiter == "|" else name
+
+
+@pytest.mark.parametrize(("format", "delimiter"), [("tsv", "\t"), ("pipe", "|")])
+@settings(max_examples=80, derandomize=True, deadline=None)
+@given(rows=ROWS)
+def test_what_is_escaped_is_read_back(
+    format: str, delimiter: str, rows: list[Triple], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = "a" + delimiter + "b" + delimiter + "c\n"
+    text += "".join(delimiter.join(_escape(f, delimiter) for f in row) + "\n" for row in rows)
+    path = write(tmp_path_factory.mktemp("rows") / "x", text)
+    assert triples(read(path, format=format))[1:] == rows
+
+
+@settings(max_examples=80, derandomize=True, deadline=None)
+@given(rows=ROWS)
+def test_what_the_csv_module_writes_is_read_back(
+    rows: list[Triple], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    buffer = io.StringIO()
+    csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([("a", "b", "c"), *rows])
+    path = write(tmp_path_factory.mktemp("rows") / "x", buffer.getvalue())
+    assert triples(read(path, format="csv"))[1:] == rows
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(
+    data=st.lists(st.sampled_from([b"a\tb\tc", b"", b"\xff", b"xx", b"long" * 9, b"\0"]), max_size=12),
+    size=st.integers(1, 40),
+)
+def test_lines_and_their_numbers_do_not_depend_on_chunks(
+    data: list[bytes], size: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = write(tmp_path_factory.mktemp("lines") / "x", b"first\n" + b"\n".join(data))
+    expected = {
+        number: line.decode()
+        for number, line in enumerate([b"first", *data], 1)
+        if len(line) <= 30 and b"\xff" not in line and b"\0" not in line
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "CHUNK_BYTES", size)
+        patch.setattr(stream, "MAX_LINE_BYTES", 30)
+        tally = Tally("skip")
+        if b"\0" in path.read_bytes()[:size]:
+            with pytest.raises(InputError, match="binary"):
+                list(stream.line_blocks(path, tally))
+            return
+        blocks = list(stream.line_blocks(path, tally))
+    found = {number: line for first, lines in blocks for number, line in enumerate(lines, first)}
+    if data and not data[-1]:  # what follows the last newline is no line
+        del expected[len(data) + 1]
+    assert found == expected
+    assert tally.skipped == len([x for x in data if len(x) > 30 or b"\xff" in x or b"\0" in x])
+
+
+RDF_TEXT = """
+@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+e:Film a owl:Class .
+e:memento a e:Film ; rdfs:label "Le memento"@fr, "Memento"@en ; skos:altLabel "M" ;
+  e:year 2000 ; e:tag "2000", "dark"@en ; e:cast [ e:actor e:guy ] ; e:by _:x .
+"""
+
+
+def test_rdf_types_labels_literals_and_blank_nodes(tmp_path: Path) -> None:
+    tally = Tally()
+    (batch,) = read(write(tmp_path / "a.ttl", RDF_TEXT), tally)
+    memento = "http://e.org/memento"
+    assert batch.types == [(memento, "http://e.org/Film")]
+    assert [(label.text, label.rank) for label in batch.labels] == [("Le memento", 3), ("Memento", 0)]
+    assert batch.aliases == [(memento, "M")]
+    assert batch.tails == [
+        ("2000", XSD + "integer"),
+        ("2000", XSD + "string"),
+        ("dark", "@en"),
+        "http://e.org/guy",
+        "_:[1]",
+        "_:x",
+    ]
+    assert "1 types of RDF, RDFS or OWL themselves are left out" in tally.notes[0]
+
+
+def test_nameless_nodes_are_numbered_in_order(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ttl", "".join(f"<http://a/{i}> <http://a/p> [] .\n" for i in range(300)))
+    (batch,) = read(path)
+    assert batch.tails == [f"_:[{i}]" for i in range(1, 301)]
+
+
+def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.nt", "_:x <http://a/p> _:y .\n")
+    assert triples(read(path)) == [("_:x", "http://a/p", "_:y")]
+    assert triples(read(path, Tally(source=1))) == [("_:1/x", "http://a/p", "_:1/y")]
+
+
+def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ttl", "<< <http://a/x> <http://a/p> 1 >> <http://a/since> 2 .\n")
+    with pytest.raises(ParseError, match="triple about a triple"):
+        read(path)
+
+
+def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:
+    write(
+        tmp_path / "z.csv",
+        "filmId:ID(Film),title,year:int,tags:string[],:LABEL,x:IGNORE\n7,Memento,2000,a;b,Film;Noir,q\n8,Tenet,,,Film,\n",
+    )
+    write(tmp_path / "y.csv", ":ID(P),name,born:date,:LABEL\n7,Guy Pearce,1967-10-05,Person\n")
+    write(tmp_path / "a.csv", ":START_ID(P),role,:END_ID(Film),:TYPE\n7,Leonard,7,ACTED_IN\n")
+    tally = Tally()
+    batches = read(tmp_path, tally)
+    assert [n for b in batches for n in b.nodes] == ["P:7", "Film:7", "Film:8"]
+    assert [t for b in batches for t in b.types] == [
+        ("P:7", "Person"),
+        ("Film:7", "Film"),
+        ("Film:7", "Noir"),
+        ("Film:8", "Film"),
+    ]
+    assert [x.text for b in batches for x in b.labels] == ["Guy Pearce", "Memento", "Tenet"]
+    found = [row for b in batches for row in zip(b.heads, b.relations, b.tails, strict=True)]
+    assert found == [
+        ("P:7", "born", ("1967-10-05", XSD + "date")),
+        ("Film:7", "year", ("2000", XSD + "integer")),
+        ("Film:7", "tags", ("a", XSD + "string")),
+        ("Film:7", "tags", ("b", XSD + "string")),
+        ("P:7", "ACTED_IN", "Film:7"),
+    ]
+    assert "properties of edges are not kept: role" in tally.notes[0]
+
+
+def test_arrays_that_do_not_fit_are_errors(tmp_path: Path) -> None:
+    path = _arrays(tmp_path / "x")
+    np.save(path / "tail.npy", np.array([0, 1, 99], np.int32))
+    with pytest.raises(InputError, match=r"tail\.npy: holds ids from 0 to 99, but 3 names"):
+        read(path)
+    np.save(path / "tail.npy", np.array([0, 1], np.int32))
+    with pytest.raises(InputError, match=r"different lengths \(3, 3, 2\)"):
+        read(path)
+    write(path / "entities.txt", "a\nb\na\n")
+    with pytest.raises(ParseError, match=r"entities\.txt:3: 'a' is there twice"):
+        read(path)
+    (path / "relations.txt").unlink()
+    with pytest.raises(InputError, match=r"lacks relations\.txt"):
+        read(path)
+
+
+def test_northwind_tables_are_not_taken_for_a_graph() -> None:
+    path = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "neo4j_examples" / "northwind"
+    if not path.exists():
+        pytest.skip("the shared data are not here")
+    with pytest.raises(InputError, match=r"11 CSV files have no node or edge header"):
+        read(path)
+    for file in path.glob("*.csv"):
+        with pytest.raises(InputError, match="a table"):
+            read(file)
