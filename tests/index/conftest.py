@@ -1,0 +1,33 @@
+"""Graphs built by hand: names, labels and aliases, and a chain of triples."""
+
+import numpy as np
+import pytest
+
+from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
+
+
+@pytest.fixture(scope="session")
+def graph_of():
+    return make_graph
+
+
+def make_graph(names, labels=None, aliases=()):
+    """Node i has one `next` triple to node i + 1; `aliases` are (alias, node)."""
+    count, triples = len(names), max(0, len(names) - 1)
+    entities = Names.of(names)
+    steps = np.arange(count + 1)
+    relation = np.zeros(triples, np.int32)
+    return Graph(
+        entities=entities,
+        labels=entities if labels is None else Names.of(labels),
+        relations=Names.of(["next"]),
+        relation_labels=Names.of(["next"]),
+        out=Adjacency(np.minimum(steps, triples), relation, np.arange(1, triples + 1, dtype=np.int32)),
+        into=Adjacency(np.maximum(steps - 1, 0), relation, np.arange(triples, dtype=np.int32)),
+        values=Values(
+            np.full(count, -1, np.int16), np.zeros(count, np.uint8), np.full(count, np.nan), Names.of([])
+        ),
+        types=Types(Names.of([]), np.zeros(count + 1, np.int64), np.empty(0, np.int32)),
+        aliases=Aliases(Names.of([a for a, _ in aliases]), np.array([e for _, e in aliases], np.int32)),
+        source=np.zeros(triples, np.uint16),
+    )
