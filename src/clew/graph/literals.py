@@ -1,0 +1,174 @@
+"""Numbers and dates in the names of nodes.
+
+Untyped text is a number if it is written as one (`12`, `-3.5`, `1,234,567`, `6e23`, `45 %`) and a date if
+nothing about it is ambiguous (`1999-03-12`, `1999-03`, `12 March 1999`, `March 12, 1999`, ISO date and
+time); `03/04/1999` is neither. A bare year such as `1999` is a number, as is every other integer; only
+`xsd:gYear` makes it a date. Literals of RDF follow their datatype.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Float64, Names, UInt8, ValueKind, Values
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+MAX_LENGTH = 40
+"""A longer text is not looked at: no number or date of use is written with more characters."""
+
+
+def _xsd(names: str) -> frozenset[str]:
+    return frozenset(XSD + name for name in names.split())
+
+
+_NUMBER_TYPES = _xsd(
+    "integer decimal float double int long short byte nonNegativeInteger positiveInteger "
+    "nonPositiveInteger negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte"
+)
+_DATE_TYPES = _xsd("date dateTime dateTimeStamp gYearMonth gYear")
+_OPAQUE_TYPES = _xsd(
+    "boolean time duration dayTimeDuration yearMonthDuration gMonth gDay gMonthDay anyURI "
+    "hexBinary base64Binary QName"
+)
+
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october")
+_MONTHS += ("november", "december")
+_MONTH = {name[:n]: i for i, name in enumerate(_MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
+
+_NUMBER = re.compile(
+    r"[+\-\u2212]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?:[eE][+\-]?[0-9]+)?(?:\s?%)?"
+)
+_ISO = re.compile(
+    r"(?P<year>-?[0-9]{4,9})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})(?:[T ](?P<time>[0-9:.]+))?)?)?"
+    r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?")
+_DAY_FIRST = re.compile(
+    r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?\.? (?P<month>[A-Za-z]+)\.?,? (?P<year>[0-9]{4})"
+)
+_MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})")
+
+Parsed = tuple[ValueKind, float]
+NOTHING: Parsed = (ValueKind.NONE, math.nan)
+
+
+def parse_value(text: str, datatype: str | None = None) -> Parsed:
+    """Kind and value of `text`, a number as written (`45 %` is 45) or days since 0001-01-01.
+
+    `datatype` is the IRI of an RDF literal's datatype or `@` and a language tag; None for untyped text.
+    Strings and datatypes that are not known are read as untyped text. (NONE, NaN) if nothing fits.
+    """
+    if len(text) > MAX_LENGTH:
+        return NOTHING
+    text = text.strip()
+    if datatype in _NUMBER_TYPES:
+        return _xsd_number(text)
+    if datatype in _DATE_TYPES:
+        return _iso_date(text, year_alone=True)
+    if datatype is not None and (datatype in _OPAQUE_TYPES or datatype.startswith("@")):
+        return NOTHING
+    if _NUMBER.fullmatch(text):
+        return _number(text)
+    date = _iso_date(text, year_alone=False)
+    return date if date[0] else _written_date(text)
+
+
+def _number(text: str) -> Parsed:
+    value = float(text.rstrip("% ").replace(",", "").replace("\u2212", "-"))
+    return (ValueKind.NUMBER, value) if math.isfinite(value) else NOTHING
+
+
+def _xsd_number(text: str) -> Parsed:
+    if _NUMBER.fullmatch(text):
+        return _number(text)
+    infinite = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}.get(text)
+    return NOTHING if infinite is None else (ValueKind.NUMBER, infinite)
+
+
+def _iso_date(text: str, *, year_alone: bool) -> Parsed:
+    """ISO 8601 year, month, day, or day and time; a time with a zone is brought to UTC."""
+    found = _ISO.fullmatch(text)
+    if found is None or (found["month"] is None and not year_alone):
+        return NOTHING
+    days = days_since_epoch(int(found["year"]), int(found["month"] or 1), int(found["day"] or 1))
+    if days is None:
+        return NOTHING
+    if found["time"] is None:
+        return ValueKind.DATE, float(days)
+    seconds = _seconds(found["time"], found["zone"])
+    return NOTHING if seconds is None else (ValueKind.DATE, days + seconds / 86_400)
+
+
+def _seconds(time: str, zone: str | None) -> float | None:
+    """Seconds after midnight UTC; None if the clock has no such time."""
+    found = _TIME.fullmatch(time)
+    if found is None:
+        return None
+    hours, minutes, seconds = int(found[1]), int(found[2]), float(found[3] or 0)
+    if hours > 24 or minutes > 59 or seconds >= 61 or (hours == 24 and minutes + seconds > 0):
+        return None
+    total = hours * 3600 + minutes * 60 + seconds
+    if zone is None or zone == "Z":
+        return total
+    offset = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
+    return total - offset if zone[0] == "+" else total + offset
+
+
+def _written_date(text: str) -> Parsed:
+    """`12 March 1999` and `March 12, 1999`; the month by its English name, so nothing is ambiguous."""
+    found = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
+    month = _MONTH.get(found["month"].lower()) if found else None
+    if found is None or month is None:
+        return NOTHING
+    days = days_since_epoch(int(found["year"]), month, int(found["day"]))
+    return NOTHING if days is None else (ValueKind.DATE, float(days))
+
+
+def days_since_epoch(year: int, month: int, day: int) -> int | None:
+    """Days from 0001-01-01 in the proleptic Gregorian calendar, None if there is no such day.
+
+    Years may be 0 (1 BCE) or negative. Counts years from March so that the leap day is the last day of one.
+    """
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    lengths = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    if not 1 <= month <= 12 or not 1 <= day <= lengths[month - 1]:
+        return None
+    years = year - (month < 3)
+    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return 365 * years + years // 4 - years // 100 + years // 400 + day_of_year - 306
+
+
+def node_values(names: Names, datatype: NDArray[np.int16], datatypes: Sequence[str]) -> Values:
+    """Parse the values of all nodes; `datatype` int16 [nodes] is an index into `datatypes` or -1.
+
+    Only names whose first and last bytes may belong to a number or a date are parsed.
+    """
+    kind: UInt8 = np.zeros(len(names), np.uint8)
+    value: Float64 = np.full(len(names), np.nan)
+    for node in np.flatnonzero(_may_be_value(names)).tolist():
+        type_ = int(datatype[node])
+        kind[node], value[node] = parse_value(names[node], datatypes[type_] if type_ >= 0 else None)
+    return Values(datatype, kind, value, Names.of(datatypes))
+
+
+def _may_be_value(names: Names) -> NDArray[np.bool_]:
+    """Which names are worth parsing: bool [nodes], never False for one that has a value."""
+    if len(names.blob) == 0:
+        return np.zeros(len(names), np.bool_)
+    opens, closes = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
+    # 0xE2 opens the minus sign U+2212; I, N and F belong to xsd's INF.
+    opens[list(b"0123456789+-. JFMASONDIjfmasond\t\r\n\xe2")] = True
+    closes[list(b"0123456789.%ZF \t\r\n")] = True
+    starts, stops = names.offsets[:-1], names.offsets[1:]
+    last = len(names.blob) - 1
+    first_byte = names.blob[np.minimum(starts, last)]
+    last_byte = names.blob[np.maximum(stops, 1) - 1]
+    length = stops - starts
+    return opens[first_byte] & closes[last_byte] & (length > 0) & (length <= 3 * MAX_LENGTH)

@@ -1,0 +1,109 @@
+"""What a reader yields and what it counts: `Batch`, `Tally`, and the `Reader` protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from clew.errors import ParseError
+
+BATCH_TRIPLES = 50_000
+"""A reader hands its triples over when it holds about so many."""
+
+MAX_REASONS = 5
+"""How many reasons of skipped lines are kept; all are counted."""
+
+OnError = Literal["fail", "skip"]
+
+NodeKey = str | tuple[str, str]
+"""An entity's name, or (lexical form, datatype) of a literal: the two never collide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A name of `subject` for people; of several, the lowest `rank` wins and the others are aliases."""
+
+    subject: str
+    text: str
+    rank: int = 0
+
+
+@dataclass(slots=True)
+class Batch:
+    """Triples `heads[i], relations[i], tails[i]`, and what the source says about nodes beside them.
+
+    `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text);
+    `iris` says that names are IRIs, whose local names are their labels unless they have others.
+    """
+
+    heads: list[str] = field(default_factory=list[str])
+    relations: list[str] = field(default_factory=list[str])
+    tails: list[NodeKey] = field(default_factory=list[NodeKey])
+    nodes: list[str] = field(default_factory=list[str])
+    types: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    labels: list[Label] = field(default_factory=list[Label])
+    aliases: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    iris: bool = False
+
+    def add(self, head: str, relation: str, tail: NodeKey) -> None:
+        """Append one triple."""
+        self.heads.append(head)
+        self.relations.append(relation)
+        self.tails.append(tail)
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to hand the batch over."""
+        return len(self.heads) + len(self.nodes) + len(self.labels) >= BATCH_TRIPLES
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened to one source while it was read; the reader writes it, the builder reports it.
+
+    `progress` is called with the number of bytes of the source (compressed, if it is) read so far.
+    """
+
+    on_error: OnError = "fail"
+    progress: Callable[[int], None] | None = None
+    blank: int = 0
+    skipped: int = 0
+    reasons: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+
+    def error(self, error: ParseError) -> None:
+        """Raise `error`, or count it as a skipped line if the user asked for that."""
+        if self.on_error == "fail":
+            raise error
+        self.skipped += 1
+        if len(self.reasons) < MAX_REASONS:
+            self.reasons.append(str(error))
+
+    def note(self, text: str) -> None:
+        """Tell the user something that was done with the source, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+class Reader(Protocol):
+    """Reads one format. `name` is what the user gives as `--format`."""
+
+    @property
+    def name(self) -> str:
+        """Name of the format."""
+        ...
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """File name endings of the format, without `.gz`."""
+        ...
+
+    def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
+        """Stream the batches of `path`.
+
+        Raises ParseError for a line that cannot be read unless `tally.on_error` is "skip", and
+        InputError for a file that cannot be read at all.
+        """
+        ...

@@ -1,0 +1,131 @@
+r"""Tab- and `|`-separated triples: `head<TAB>relation<TAB>tail`, one a line.
+
+Rules: whitespace around a field is stripped; an empty field is an error; a blank line is skipped and
+counted. `\t`, `\n`, `\r`, `\\` (and `\|` where `|` separates) in a name stand for the character; a
+backslash before anything else is a backslash. There are no comments: a line that starts with `#` is a
+triple like any other, since names may start so. A first line that is literally one of `HEADERS` is taken
+as a header and reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from clew.errors import ParseError
+from clew.graph.readers.batch import Batch, Tally
+from clew.graph.readers.stream import line_blocks
+
+HEADERS = (
+    ("head", "relation", "tail"),
+    ("subject", "predicate", "object"),
+    ("source", "relation", "target"),
+)
+DELIMITERS = {"\t": ("tab", "tsv"), "|": ("'|'", "pipe"), ",": ("','", "csv"), ";": ("';'", "")}
+"""Delimiter → how messages name it, and the format that reads it."""
+
+_ESCAPE = re.compile(r"\\([tnr\\|])")
+_PIPE_FIELD = re.compile(r"(?:^|(?<=\|))((?:[^\\|]|\\.|\\$)*)(?=\||$)", re.DOTALL)
+_ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\", "|": "|"}
+
+
+@dataclass(frozen=True, slots=True)
+class DelimitedReader:
+    """Reader of triples separated by one character."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    delimiter: str
+
+    def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
+        """Stream the batches of `path`; see `Reader`."""
+        batch = Batch()
+        rows = Rows(path, self.delimiter, 3, HEADERS, tally)
+        for first, lines in line_blocks(path, tally):
+            heads, relations, tails = batch.heads.append, batch.relations.append, batch.tails.append
+            for number, line in enumerate(lines, first):
+                fields = rows.split(number, line)
+                if fields is not None:
+                    heads(fields[0])
+                    relations(fields[1])
+                    tails(fields[2])
+            if batch.full:
+                yield batch
+                batch = Batch()
+        yield batch
+
+
+class Rows:
+    """Splits the lines of one file into `columns` clean fields."""
+
+    def __init__(
+        self, path: Path, delimiter: str, columns: int, headers: tuple[tuple[str, ...], ...], tally: Tally
+    ) -> None:
+        self._path, self._delimiter, self._columns = path, delimiter, columns
+        self._headers: tuple[tuple[str, ...], ...] = headers
+        self._tally = tally
+        self._started = False
+
+    def split(self, number: int, line: str) -> list[str] | None:
+        """Return the fields of a line; None for a blank line, a header or a line that was skipped."""
+        if self._started and "\\" not in line:
+            fields = [field.strip() for field in line.split(self._delimiter)]
+            if len(fields) == self._columns and all(fields):
+                return fields
+        return self._split_carefully(number, line)
+
+    def _split_carefully(self, number: int, line: str) -> list[str] | None:
+        if not line.strip():
+            self._tally.blank += 1
+            return None
+        fields = [_unescape(f.strip()) for f in _split_escaped(line, self._delimiter)]
+        if not self._started:
+            self._started = True
+            if tuple(f.lower() for f in fields) in self._headers:
+                self._tally.note(f"{self._path}:{number}: taken as a header: {', '.join(fields)}")
+                return None
+        reason = self._fault(fields)
+        if reason is None:
+            return fields
+        self._tally.error(ParseError(str(self._path), number, reason, self._advice(line)))
+        return None
+
+    def _fault(self, fields: list[str]) -> str | None:
+        if len(fields) != self._columns:
+            found = f"{len(fields)} column{'s' * (len(fields) != 1)}"
+            return f"{found} where {self._columns} are expected"
+        empty = [i for i, field in enumerate(fields, 1) if not field]
+        return f"column {empty[0]} is empty" if empty else None
+
+    def _advice(self, line: str) -> str:
+        return delimiter_advice(line, self._delimiter, self._columns)
+
+
+def delimiter_advice(line: str, delimiter: str, columns: int) -> str:
+    """Say what to do about a line that does not have `columns` fields: another delimiter may fit."""
+    shown = DELIMITERS[delimiter][0]
+    if line.count(delimiter) + 1 != columns:
+        for other, (name, format_) in DELIMITERS.items():
+            if other != delimiter and line.count(other) + 1 == columns:
+                how = f"give --format {format_}" if format_ else f"replace it by {shown}"
+                return f"The line seems to be separated by {name}, not {shown}: {how}"
+    if line.lstrip().startswith("#"):
+        return "There are no comments in this format: remove the line, or skip bad lines with --on-error skip"
+    return f"Each line needs {columns} fields separated by {shown}; skip bad lines with --on-error skip"
+
+
+def _split_escaped(line: str, delimiter: str) -> list[str]:
+    """Split at the delimiter; a `|` may be escaped, a tab in a name never stands for itself."""
+    if "\\" not in line or delimiter != "|":
+        return line.split(delimiter)
+    return _PIPE_FIELD.findall(line)
+
+
+def _unescape(field: str) -> str:
+    return _ESCAPE.sub(lambda m: _ESCAPED[m[1]], field) if "\\" in field else field
+
+
+TSV = DelimitedReader("tsv", (".tsv", ".tab"), "\t")
+PIPE = DelimitedReader("pipe", (".psv", ".pipe"), "|")
