@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
+from clew.index.directory import writing
+from clew.index.manifest import About
+from clew.index.names import NamesIndex
+from clew.index.sections import graph_sections, with_prefix
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +35,17 @@ def make_graph(names, labels=None, aliases=()):
         aliases=Aliases(Names.of([a for a, _ in aliases]), np.array([e for _, e in aliases], np.int32)),
         source=np.zeros(triples, np.uint16),
     )
+
+
+@pytest.fixture(scope="session")
+def write_small():
+    return write_graph
+
+
+def write_graph(path, graph, extra=None, **options):
+    """Write an index of `graph` and extra sections without sources."""
+    with writing(path, **options) as writer:
+        writer.add_all(with_prefix("graph", graph_sections(graph)))
+        writer.add_all(with_prefix("names", NamesIndex.of(graph).sections()))
+        writer.add_all(extra or {})
+        return writer.commit(About((), None, {"nodes": graph.nodes}, {}))
