@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Int32, Int64, Names, Types, UInt16
 from clew.graph.literals import node_values
-from clew.graph.readers.batch import Batch, Label, NodeKey
+from clew.graph.readers.batch import Batch, IdTriples, Label, NodeKey
 
 K = TypeVar("K", bound=Hashable)
 
@@ -58,6 +58,8 @@ class Assembler:
         ids = self._nodes.of(ends)
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
+        if batch.ids is not None:
+            self._add_ids(batch.ids, source)
         for entity, type_ in batch.types:
             self._types.append((self._nodes[entity], type_))
         self.types_read += len(batch.types)
@@ -66,6 +68,11 @@ class Assembler:
         self._aliases += batch.aliases
         self.aliases_read += len(batch.aliases)
         self._iris |= batch.iris
+
+    def _add_ids(self, given: IdTriples, source: int) -> None:
+        node, relation = self._nodes.of(given.entities), self._relations.of(given.relations)
+        self._columns.append((node[given.head], relation[given.relation], node[given.tail], source))
+        self.triples += len(given.head)
 
     def _take_label(self, label: Label) -> None:
         """Keep the best label of a subject; the one that loses is an alias."""

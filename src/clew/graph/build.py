@@ -80,8 +80,8 @@ def build_graph(
     reports: list[SourceReport] = []
     done = 0
     for index, path in enumerate(sources):
-        tally = Tally(on_error, _shifted(progress, done))
-        reports.append(_read_source(path, index, format, tally, assembler))
+        tally = Tally(on_error, _shifted(progress, done), index)
+        reports.append(_read_source(path, format, tally, assembler))
         done += reports[-1].bytes
     side: list[SourceReport] = []
     for path, kind, take in (
@@ -119,13 +119,11 @@ def source_bytes(sources: Sequence[Path]) -> int:
     return sum(file.stat().st_size for path in sources for file in _files(path))
 
 
-def _read_source(
-    path: Path, index: int, format: str | None, tally: Tally, assembler: Assembler
-) -> SourceReport:
+def _read_source(path: Path, format: str | None, tally: Tally, assembler: Assembler) -> SourceReport:
     reader = choose_reader(path, format)
     before = assembler.triples
     for batch in reader.read(path, tally):
-        assembler.add(batch, index)
+        assembler.add(batch, tally.source)
     return _report(path, reader.name, assembler.triples - before, tally)
 
 

@@ -37,8 +37,10 @@ _OPAQUE_TYPES = _xsd(
     "hexBinary base64Binary QName"
 )
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october")
-_MONTHS += ("november", "december")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
 _MONTH = {name[:n]: i for i, name in enumerate(_MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
 
 _NUMBER = re.compile(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from clew.errors import ParseError
+from clew.graph.graph import Int32
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
@@ -30,12 +31,24 @@ class Label:
     rank: int = 0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class IdTriples:
+    """Triples as positions in `entities` and `relations`: three int32 arrays [triples]."""
+
+    entities: list[str]
+    relations: list[str]
+    head: Int32
+    relation: Int32
+    tail: Int32
+
+
 @dataclass(slots=True)
 class Batch:
     """Triples `heads[i], relations[i], tails[i]`, and what the source says about nodes beside them.
 
     `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text);
-    `iris` says that names are IRIs, whose local names are their labels unless they have others.
+    `iris` says that names are IRIs, whose local names are their labels unless they have others;
+    `ids` are further triples, of a source that has ids of its own.
     """
 
     heads: list[str] = field(default_factory=list[str])
@@ -46,6 +59,7 @@ class Batch:
     labels: list[Label] = field(default_factory=list[Label])
     aliases: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     iris: bool = False
+    ids: IdTriples | None = None
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
         """Append one triple."""
@@ -63,11 +77,13 @@ class Batch:
 class Tally:
     """What happened to one source while it was read; the reader writes it, the builder reports it.
 
-    `progress` is called with the number of bytes of the source (compressed, if it is) read so far.
+    `progress` is called with the number of bytes of the source (compressed, if it is) read so far;
+    `source` is the source's number, which keeps apart what is named within one file only.
     """
 
     on_error: OnError = "fail"
     progress: Callable[[int], None] | None = None
+    source: int = 0
     blank: int = 0
     skipped: int = 0
     reasons: list[str] = field(default_factory=list[str])

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clew.errors import InputError, UsageError
+from clew.errors import InputError, ParseError, UsageError
+from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import Reader, Tally
-from clew.graph.readers.delimited import PIPE, TSV
+from clew.graph.readers.comma import COMMA, Records, is_table, is_triple_header
+from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
+from clew.graph.readers.property_csv import PROPERTY_CSV, header_kind
+from clew.graph.readers.rdf import NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.stream import line_blocks
 
-READERS: tuple[Reader, ...] = (TSV, PIPE)
+READERS: tuple[Reader, ...] = (
+    *(TSV, PIPE, COMMA, PROPERTY_CSV),
+    *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML),
+    ARRAYS,
+)
 """All readers; adding one is a line here."""
 
 SNIFFED_LINES = 5
@@ -31,24 +39,83 @@ def reader_named(name: str) -> Reader:
 def choose_reader(path: Path, format: str | None = None) -> Reader:
     """Choose the reader for `path`: the one the user names, else by suffix, else by the first lines.
 
-    Raises InputError if the file is missing or its lines fit no format or more than one.
+    Raises InputError if the source is missing, is a directory of another kind, or its lines fit no format
+    or more than one.
     """
+    if not path.exists():
+        raise InputError(f"{path}: no such file or directory. Check the path")
+    if path.is_dir():
+        return _choose_for_directory(path, format)
+    if not path.is_file():
+        raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
-        return reader_named(format)
+        return _named_for_file(path, format)
     suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
+    suffix = suffixes[-1] if suffixes else ""
     for reader in READERS:
-        if suffixes and suffixes[-1] in reader.suffixes:
-            return reader
+        if suffix in reader.suffixes:
+            return _choose_csv(path) if reader is COMMA else reader
     return _sniff(path)
 
 
+def _named_for_file(path: Path, format: str) -> Reader:
+    reader = reader_named(format)
+    if reader is ARRAYS:
+        raise InputError(f"{path}: format arrays is a directory, this is a file")
+    return reader
+
+
+def _choose_for_directory(path: Path, format: str | None) -> Reader:
+    """Arrays or node and edge CSVs."""
+    if format is not None:
+        reader = reader_named(format)
+        if reader in (ARRAYS, PROPERTY_CSV):
+            return reader
+        raise InputError(f"{path}: is a directory, but format {format} is a file. Give the files")
+    names = {file.name.lower() for file in path.iterdir()}
+    if "head.npy" in names:
+        return ARRAYS
+    if any(name.endswith((".csv", ".csv.gz")) for name in names):
+        return PROPERTY_CSV
+    raise InputError(
+        f"{path}: is a directory without node and edge CSV files. Give the triple files in it one by one"
+    )
+
+
+def _choose_csv(path: Path) -> Reader:
+    """Triples or nodes and edges, by the first record; InputError if it looks like another table."""
+    first = next(iter(Records(path, Tally(on_error="skip"))), None)
+    if first is None:
+        return COMMA
+    line, fields = first
+    if is_triple_header(fields):
+        return COMMA
+    if header_kind(fields) is not None:
+        return PROPERTY_CSV
+    if not is_table(fields):
+        return COMMA
+    text = ",".join(fields)
+    shown = text if len(text) <= 60 else text[:60] + "…"
+    if len(fields) == 1:
+        raise ParseError(str(path), line, "1 column where 3 are expected", delimiter_advice(text, ",", 3))
+    raise ParseError(
+        str(path),
+        line,
+        f"a table ({shown}), not triples or nodes and edges",
+        "Give a file head,relation,tail, or one with a header of nodes (:ID or id) or edges (source, "
+        "target, type); if it does hold triples, give --format csv",
+    )
+
+
 def _sniff(path: Path) -> Reader:
-    """Tab or `|`, if all of the first lines have exactly two of one and not of the other."""
+    """Tab or `|`, whichever splits most of the first lines into three fields."""
     lines = _first_lines(path)
-    fits = [r for r, d in ((TSV, "\t"), (PIPE, "|")) if lines and all(x.count(d) == 2 for x in lines)]
-    if len(fits) == 1:
-        return fits[0]
-    why = "fit more than one format" if fits else "are not three fields separated by tabs or '|'"
+    if not lines:
+        raise InputError(f"{path}: the file has blank lines only. A source needs at least one triple")
+    tabs, bars = (sum(line.count(d) == 2 for line in lines) for d in ("\t", "|"))
+    if tabs != bars and 2 * max(tabs, bars) > len(lines):
+        return TSV if tabs > bars else PIPE
+    why = "fit two formats" if tabs and tabs == bars else "are not three fields separated by tabs or '|'"
     raise InputError(
         f"{path}: the format is not clear: the first lines {why}. Give --format ({', '.join(formats())})"
     )

@@ -46,7 +46,7 @@ class ByteSource:
             raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
         magic = self._file.peek(2)[:2]
         self._gzip = gzip.GzipFile(fileobj=self._file) if magic == GZIP_MAGIC else None
-        self._pending = b""
+        self._buffer, self._at = b"", 0
         try:
             self._start(magic)
         except InputError:
@@ -65,13 +65,14 @@ class ByteSource:
                 raise InputError(f"{self.path}: the file is {kind}; {advice}")
         if b"\0" in first[:8192]:
             raise InputError(f"{self.path}: the file is binary, not text. Give a triple file")
-        self._pending = first.removeprefix(BOM)
+        self._buffer = first.removeprefix(BOM)
 
     def read(self, size: int = CHUNK_BYTES) -> bytes:
         """At most `size` bytes, empty at the end (`size` < 0: a chunk, not all)."""
-        size = size if size > 0 else CHUNK_BYTES
-        data = self._pending or self._next(size)
-        data, self._pending = data[:size], data[size:]
+        if self._at >= len(self._buffer):
+            self._buffer, self._at = self._next(CHUNK_BYTES), 0
+        data = self._buffer[self._at : self._at + size if size > 0 else None]
+        self._at += len(data)
         self.line += data.count(b"\n")
         return data
 

@@ -1,0 +1,197 @@
+"""N-Triples, N-Quads, Turtle, TriG and RDF/XML through pyoxigraph.
+
+`rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
+themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label` and
+`skos:prefLabel` are labels, English ones first, then those without a language; the others and
+`skos:altLabel` are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The
+names of graphs (N-Quads, TriG) are dropped, which is reported.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from clew.errors import ParseError
+from clew.graph.readers.batch import Batch, Label, Tally
+from clew.graph.readers.stream import ByteSource, line_blocks
+
+if TYPE_CHECKING:
+    import pyoxigraph
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+
+_TYPE = RDF + "type"
+_LABELS = (RDFS + "label", SKOS + "prefLabel")
+_ALIAS = SKOS + "altLabel"
+_LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
+_NAMELESS = re.compile(r"[0-9a-f]{32}")
+"""How pyoxigraph names blank nodes that have no name: at random, so they are numbered here instead."""
+
+Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML"]
+
+
+@dataclass(frozen=True, slots=True)
+class RdfReader:
+    """Reader of one syntax of RDF; `syntax` is the name of pyoxigraph's `RdfFormat`."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    syntax: Syntax
+
+    def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
+        """Stream the batches of `path`; see `Reader`. A fault of RDF/XML is always fatal."""
+        by_line = self.syntax in ("N_TRIPLES", "N_QUADS")
+        quads = _parse_lines if by_line else _parse_document
+        sorter = _Sorter(path, tally, nameless=not by_line)
+        for quad in quads(path, self.syntax, tally):
+            sorter.take(quad)
+            if sorter.batch.full:
+                yield sorter.batch
+                sorter.batch = Batch(iris=True)
+        sorter.finish()
+        yield sorter.batch
+
+
+def _parse_lines(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
+    """Parse block by block, so that one bad line spoils no other."""
+    import pyoxigraph
+
+    format_ = getattr(pyoxigraph.RdfFormat, syntax)
+    for first, lines in line_blocks(path, tally):
+        tally.blank += sum(not line.strip() for line in lines)
+        parser = pyoxigraph.parse("\n".join(lines), format_)
+        while True:
+            try:
+                yield next(parser)
+            except StopIteration:
+                break
+            except SyntaxError as error:
+                line = first + (error.lineno or 1) - 1
+                tally.error(ParseError(str(path), line, _reason(error), _LINES_ADVICE))
+
+
+def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
+    """Parse a whole document as a stream."""
+    import pyoxigraph
+
+    with _Utf8Source(path, tally) as source:
+        parser = pyoxigraph.parse(source, getattr(pyoxigraph.RdfFormat, syntax))  # type: ignore[arg-type]
+        while True:
+            try:
+                yield next(parser)
+            except StopIteration:
+                break
+            except SyntaxError as error:
+                if syntax == "RDF_XML":
+                    # What follows a fault of XML can't be trusted: tags are read at the wrong depth.
+                    reason = f"near line {source.line}: {_reason(error)}"
+                    raise ParseError(str(path), 0, reason, "Correct the file") from error
+                tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
+
+
+def _reason(error: SyntaxError) -> str:
+    """Give pyoxigraph's message without the place, which is said already."""
+    return re.sub(r"^Parser error .*?: |^error while parsing |\s*\(line \d+\)$", "", error.msg or str(error))
+
+
+class _Utf8Source(ByteSource):
+    """A byte source that names the line of invalid UTF-8, after which pyoxigraph loses the rest."""
+
+    def __init__(self, path: Path, tally: Tally) -> None:
+        super().__init__(path, tally)
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def read(self, size: int = -1) -> bytes:
+        """As `ByteSource.read`; raises ParseError at the first byte that is not UTF-8."""
+        before = self.line
+        data = super().read(size)
+        try:
+            self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line = before + data[: error.start].count(b"\n")
+            raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
+        return data
+
+
+class _Sorter:
+    """Sorts statements into triples, types, labels and aliases."""
+
+    def __init__(self, path: Path, tally: Tally, *, nameless: bool) -> None:
+        import pyoxigraph
+
+        self.batch = Batch(iris=True)
+        self._path, self._tally = path, tally
+        self._schema = 0
+        self._graphs = False
+        self._scope = f"{tally.source}/" if tally.source else ""
+        self._number_nameless, self._numbers = nameless, dict[str, int]()
+        self._node, self._blank = pyoxigraph.NamedNode, pyoxigraph.BlankNode
+        self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
+
+    def take(self, quad: pyoxigraph.Quad) -> None:
+        """Add one statement to the batch."""
+        subject, predicate, object_ = quad.subject, quad.predicate.value, quad.object
+        self._graphs = self._graphs or not isinstance(quad.graph_name, self._default)
+        if isinstance(object_, self._literal):
+            self._take_literal(self._name(subject), predicate, object_)
+        elif predicate == _TYPE and isinstance(object_, self._node):
+            if object_.value.startswith((RDF, RDFS, OWL)):
+                self._schema += 1
+            else:
+                self.batch.types.append((self._name(subject), object_.value))
+        elif isinstance(object_, self._node | self._blank):
+            self.batch.add(self._name(subject), predicate, self._name(object_))
+        else:
+            reason = f"a triple about a triple ({predicate}) has no place in a graph of entities"
+            self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
+
+    def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
+        language = literal.language
+        if predicate in _LABELS:
+            self.batch.labels.append(Label(subject, literal.value, _label_rank(language)))
+        elif predicate == _ALIAS:
+            self.batch.aliases.append((subject, literal.value))
+        else:
+            self.batch.add(
+                subject, predicate, (literal.value, f"@{language}" if language else literal.datatype.value)
+            )
+
+    def _name(self, term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Triple) -> str:
+        if isinstance(term, self._node):
+            return term.value
+        name = str(term)[2:]
+        if self._number_nameless and _NAMELESS.fullmatch(name):
+            name = f"[{self._numbers.setdefault(name, len(self._numbers) + 1)}]"
+        return f"_:{self._scope}{name}"
+
+    def finish(self) -> None:
+        """Report what was left out."""
+        if self._schema:
+            self._tally.note(
+                f"{self._path}: {self._schema} types of RDF, RDFS or OWL themselves are left out"
+            )
+        if self._graphs:
+            self._tally.note(f"{self._path}: names of graphs are left out; their triples are kept")
+
+
+def _label_rank(language: str | None) -> int:
+    """English, then no language, then a kind of English, then the others."""
+    if language is None:
+        return 1
+    tag = language.lower()
+    return 0 if tag == "en" else 2 if tag.startswith("en-") else 3
+
+
+NTRIPLES = RdfReader("ntriples", (".nt",), "N_TRIPLES")
+NQUADS = RdfReader("nquads", (".nq",), "N_QUADS")
+TURTLE = RdfReader("turtle", (".ttl",), "TURTLE")
+TRIG = RdfReader("trig", (".trig",), "TRIG")
+RDFXML = RdfReader("rdfxml", (".rdf", ".xml", ".owl"), "RDF_XML")
