@@ -124,7 +124,7 @@ class Lexicon:
         sizes = np.bincount(synset, minlength=len(table["topic"])).astype(np.int32)
         self._words = Links.of(sizes, order, main[order])
         source, sizes, target = _links(table["derived"], len(synset))
-        self._derived = Links.of(sizes, target, DERIVED * np.sqrt(np.sqrt(main[source] * main[target])))
+        self._derived = Links.of(sizes, target, DERIVED * (main[source] * main[target]) ** 0.125)
         source, sizes, target = _links(table["link"], len(table["topic"]))
         kind = table["link_kind"]
         content = table["content"] / 255 + 1e-9
@@ -189,11 +189,12 @@ class Lexicon:
         if start >= 0:
             for base in self._irregular[start + 1 : self._irregular.index("\n", start + 1)].split(" ")[1:]:
                 found[base] = self._frequency(self._find(base))
-        if word in self:
+        known = word in self
+        if known:
             found[word] = self._frequency(self._find(word))
         for pos, suffix, ending in SUFFIXES:
             base = word.removesuffix(suffix) + ending
-            if not word.endswith(suffix) or len(base) < 2:
+            if not word.endswith(suffix) or len(base) < 2 or (pos == ADJECTIVE and known):
                 continue
             index = self._find(base)
             frequency = self._frequency(index, pos) if index >= 0 else -1.0
