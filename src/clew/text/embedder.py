@@ -15,7 +15,7 @@ Float32 = NDArray[np.float32]
 
 PROBES = ("city", "written by", "date of birth", "What is it made of?")
 CLEAR = 0.01
-"""A largest component must lead by this much to count in a fingerprint: endpoints' vectors vary by about 1e-4."""
+"""Lead that a largest component must have to count in a fingerprint; endpoints' vectors vary by about 1e-4."""
 
 
 class Embedder(Protocol):
@@ -78,10 +78,10 @@ def with_content(texts: Sequence[str]) -> list[int]:
 
 
 def probe_fingerprint(embedder: Embedder) -> str:
-    """Fingerprint of a model whose weights cannot be read: its name, dimension and answers to a few texts.
+    """Fingerprint a model whose weights cannot be read: its name, dimension and answers to a few texts.
 
-    Of each answer only the position and sign of the largest component counts, and that only if it leads clearly,
-    so that the small noise of an endpoint does not change the fingerprint.
+    Of each answer only the position and sign of the largest component counts, and that only if it leads
+    clearly, so that the small noise of an endpoint does not change the fingerprint.
     """
     parts = [embedder.name, str(embedder.dimension)]
     for vector in embedder.embed(PROBES):

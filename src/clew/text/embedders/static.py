@@ -1,8 +1,8 @@
 """The embedder that ships with Clew: a table of wordpiece vectors, summed.
 
-The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector is the sum of
-the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts a second are embedded.
-Letters and digits of the Latin script count, all else is ignored.
+The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector is
+the sum of the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts a
+second are embedded. Letters and digits of the Latin script count, all else is ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import gzip
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -24,7 +23,8 @@ from clew.text.embedder import Float32, hash_of, unit_rows
 DATA = Path(__file__).parents[1] / "data"
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+", re.ASCII)
 LETTERS = str.maketrans({
-    "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i", "ħ": "h", "’": "'",
+    "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i",
+    "ħ": "h", "’": "'",
 })  # fmt: skip
 """Letters that have no decomposition but are read as these."""
 BATCH = 2048
@@ -34,7 +34,7 @@ REMEMBERED = 200_000
 
 
 class StaticEmbedder:
-    """Sums of wordpiece vectors; `rows` int8 [pieces, dimension], `scales` float32 [pieces], `pieces` their text."""
+    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts."""
 
     name = "clew-static"
 
@@ -44,6 +44,7 @@ class StaticEmbedder:
         self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces))
         self._words: dict[str, tuple[int, ...]] = {}
+        self._fingerprint = ""
 
     @classmethod
     def load(cls, folder: Path = DATA) -> Self:
@@ -59,17 +60,22 @@ class StaticEmbedder:
             pieces = gzip.decompress((folder / "clew-static.vocab.txt.gz").read_bytes()).decode("utf-8")
             return cls(rows, scales, pieces.removesuffix("\n").split("\n"))
         except (OSError, EOFError, ValueError, KeyError) as error:
-            raise EmbedderError(f"{folder}: cannot read the embedder ({error}). Install clew again.") from error
+            raise EmbedderError(
+                f"{folder}: cannot read the embedder ({error}). Install clew again."
+            ) from error
 
     @property
     def dimension(self) -> int:
         """Length of the vectors."""
         return self._rows.shape[1]
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """Hash of the table and its vocabulary."""
-        return hash_of(self._rows.tobytes(), self._scales.tobytes(), "\n".join(self._ids).encode("utf-8"))
+        if not self._fingerprint:
+            pieces = "\n".join(self._ids).encode("utf-8")
+            self._fingerprint = hash_of(self._rows.tobytes(), self._scales.tobytes(), pieces)
+        return self._fingerprint
 
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension], each row the same whatever else is in the batch."""
