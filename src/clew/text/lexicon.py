@@ -1,0 +1,361 @@
+"""What Clew knows about English words: base forms, synonyms, derivations, word classes.
+
+The table is a pruned WordNet 3.0 (Princeton University; licence in `data/WORDNET-LICENSE.txt`), made by
+`scripts/build_lexicon.py`. Lemmas are in alphabetical order, senses in the order of their lemma, each lemma's
+nouns first, then verbs, adjectives and adverbs, each in WordNet's order (most frequent first).
+
+Similarity is the product of the steps of the best path between two words: into a sense, along synonyms,
+derivations and hypernyms, and out again. A hypernym step counts more the more specific it is (Lin 1998, with
+the intrinsic information content of Seco, Veale and Hayes 2004).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heappop, heappush
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import FormatError
+
+Int32 = NDArray[np.int32]
+Float64 = NDArray[np.float64]
+
+DATA = Path(__file__).parent / "data" / "lexicon.npz"
+NOUN, VERB, ADJECTIVE, ADVERB = 0, 1, 2, 3
+CLASSES = (
+    "act", "animal", "artifact", "attribute", "body", "cognition", "communication", "event", "feeling",
+    "food", "group", "location", "motive", "object", "person", "phenomenon", "plant", "possession",
+    "process", "quantity", "relation", "shape", "state", "substance", "time",
+)  # fmt: skip
+"""WordNet's lexicographer files of nouns, from number 4 on; the classes of `Lexicon.classes`."""
+FIRST_CLASS, PERSON = 4, 18
+
+SUFFIXES = (
+    (NOUN, "s", ""), (NOUN, "ses", "s"), (NOUN, "xes", "x"), (NOUN, "zes", "z"), (NOUN, "ches", "ch"),
+    (NOUN, "shes", "sh"), (NOUN, "men", "man"), (NOUN, "ies", "y"), (VERB, "s", ""), (VERB, "ies", "y"),
+    (VERB, "es", "e"), (VERB, "es", ""), (VERB, "ed", "e"), (VERB, "ed", ""), (VERB, "ing", "e"),
+    (VERB, "ing", ""), (ADJECTIVE, "er", ""), (ADJECTIVE, "est", ""), (ADJECTIVE, "er", "e"),
+    (ADJECTIVE, "est", "e"),
+)  # fmt: skip
+"""Rules of detachment (WordNet's morphy(7WN)): part of speech, suffix, ending."""
+
+SYNONYM, DERIVED, STEM = 0.87, 0.92, 0.9
+UP, DOWN = 0, 1
+STEPS = (0.7, 0.7, 0.85, 0.7, 0.85, 0.6)
+"""Steps by kind of link: hypernym, hyponym, attribute, similar adjective, verb of the same group, member."""
+HEAD, MODIFIER = 0.6, 0.5
+"""Steps from a closed compound to its last part (a songwriter is a writer) and to its first."""
+FLOOR = 0.25
+"""Similarities below count as 0."""
+MOVES: dict[str, tuple[str | None, str | None]] = {"": ("u", "d"), "u": ("uu", "ud"), "d": (None, "dd")}
+"""What a path may have of hypernym steps, and what each becomes by a step up or down."""
+COUNTS = tuple(2 ** (code / 24) - 1 for code in range(256))
+"""Tag counts by their code."""
+PARTS = (ADJECTIVE, ADJECTIVE, ADVERB, *[NOUN] * 26, *[VERB] * 15, ADJECTIVE)
+"""Part of speech by number of WordNet's lexicographer file."""
+
+Queue = list[tuple[float, int, str, int]]
+"""A heap of (-value, synset, hypernym moves so far, sense by which the path came in or -1)."""
+
+
+class Stemmer(Protocol):
+    """The part of snowballstemmer that is used."""
+
+    def stemWord(self, word: str) -> str:
+        """Return the stem of one word."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """A sparse relation: the targets of row i are `target[offsets[i]:offsets[i + 1]]`.
+
+    Memory views, since their elements are plain Python numbers, many times faster to reach than NumPy's.
+    """
+
+    offsets: memoryview
+    target: memoryview
+    weight: memoryview
+
+    @classmethod
+    def of(cls, sizes: Int32, target: Int32, weight: Float64) -> Self:
+        """Links from the number of targets of every row, all targets (int32) and their weights (float64)."""
+        return cls(_offsets(sizes), target.data, weight.data)
+
+    def row(self, index: int) -> Iterator[tuple[int, float]]:
+        """(target, weight) pairs of one row."""
+        start, stop = self.offsets[index], self.offsets[index + 1]
+        return zip(self.target[start:stop], self.weight[start:stop], strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is looked up once for a word: its readings, its stem, and lemma id → similarity."""
+
+    ids: tuple[int, ...]
+    stem: str
+    related: dict[int, float]
+
+
+class Lexicon:
+    """English words and how near they are; immutable, loaded by `Lexicon.load()`."""
+
+    def __init__(self, table: Mapping[str, NDArray[Any]]) -> None:
+        self._text = table["lemmas"].tobytes().decode("ascii")
+        self._starts = _offsets(table["length"].astype(np.int32) + 1)
+        self._irregular = "\n" + table["exceptions"].tobytes().decode("ascii") + "\n"
+        self._first = _offsets(table["senses"].astype(np.int32))
+        synset = _integers(table["synset"], delta=True)
+        lemma = np.repeat(np.arange(len(table["senses"]), dtype=np.int32), table["senses"])
+        self._synset, self._lemma = synset.data, lemma.data
+        self._topic, self._count = table["topic"].data, table["count"].data
+        main = table["main"] / 255
+        self._main = main.data
+        order = np.argsort(synset, kind="stable").astype(np.int32)
+        sizes = np.bincount(synset, minlength=len(table["topic"])).astype(np.int32)
+        self._words = Links.of(sizes, order, main[order])
+        source, sizes, target = _links(table["derived"], len(synset))
+        self._derived = Links.of(sizes, target, DERIVED * (main[source] * main[target]) ** 0.125)
+        source, sizes, target = _links(table["link"], len(table["topic"]))
+        kind = table["link_kind"]
+        content = table["content"] / 255 + 1e-9
+        parent = np.where(kind == UP, target, source)
+        lin = 2 * content[parent] / (content[source] + content[target])
+        self._kind = kind.data
+        self._linked = Links.of(sizes, target, np.array(STEPS)[kind] * np.where(kind <= DOWN, lin, 1.0))
+        self._entry = lru_cache(8192)(self._look_up)
+        self.lemmas = lru_cache(32768)(self._lemmas)
+        self.stem = lru_cache(32768)(self._stem)
+        self._stemmer: Stemmer | None = None
+
+    @classmethod
+    def load(cls, path: Path = DATA) -> Self:
+        """Read the table (about 25 ms).
+
+        Raises:
+            FormatError: the file is missing or damaged; the installation is then incomplete.
+
+        """
+        try:
+            with np.load(path) as file:
+                return cls({name: file[name] for name in file.files})
+        except (OSError, ValueError, KeyError) as error:
+            raise FormatError(f"{path}: cannot read the lexicon ({error}). Install clew again.") from error
+
+    def _name(self, index: int) -> str:
+        """Return the lemma of an id."""
+        return self._text[self._starts[index] : self._starts[index + 1] - 1]
+
+    def _find(self, lemma: str) -> int:
+        """Return the id of a lemma, -1 if the table lacks it."""
+        count = len(self._first) - 1
+        index = bisect_left(range(count), lemma, key=self._name)
+        return index if index < count and self._name(index) == lemma else -1
+
+    def _frequency(self, index: int, pos: int | None = None) -> float:
+        """Count the lemma's senses (of one part of speech) in the tagged corpus; -1 if it has none."""
+        total = -1.0
+        for sense in range(self._first[index], self._first[index + 1]):
+            if pos is None or PARTS[self._topic[self._synset[sense]]] == pos:
+                total = max(total, 0.0) + COUNTS[self._count[sense]]
+        return total
+
+    def _senses(self, lemma: str) -> range:
+        """Return the senses of a lemma; none if the table lacks it."""
+        index = self._find(lemma)
+        return range(self._first[index], self._first[index + 1]) if index >= 0 else range(0)
+
+    def __contains__(self, word: str) -> bool:
+        """Whether the word, as it is, is a lemma of the table."""
+        return self._find(word.lower()) >= 0
+
+    def _lemmas(self, word: str) -> tuple[str, ...]:
+        """Return base forms, the most frequent reading first; the word itself when nothing is known.
+
+        `left` → `leave`, `left`; `directed` → `direct`, `directed`; `children` → `child`.
+        """
+        word = word.lower()
+        found: dict[str, float] = {}
+        start = self._irregular.find(f"\n{word} ")
+        if start >= 0:
+            for base in self._irregular[start + 1 : self._irregular.index("\n", start + 1)].split(" ")[1:]:
+                found[base] = self._frequency(self._find(base))
+        known = word in self
+        if known:
+            found[word] = self._frequency(self._find(word))
+        for pos, suffix, ending in SUFFIXES:
+            base = word.removesuffix(suffix) + ending
+            if not word.endswith(suffix) or len(base) < 2 or (pos == ADJECTIVE and known):
+                continue
+            index = self._find(base)
+            frequency = self._frequency(index, pos) if index >= 0 else -1.0
+            if frequency >= 0:
+                found[base] = max(found.get(base, 0.0), frequency)
+        return tuple(sorted(found, key=lambda base: (-found[base], base))) or (word,)
+
+    def _stem(self, word: str) -> str:
+        """Return the Snowball (Porter 2) stem of a word, lower-cased."""
+        if self._stemmer is None:
+            import snowballstemmer
+
+            self._stemmer = cast(Stemmer, snowballstemmer.stemmer("english"))
+        return self._stemmer.stemWord(word.lower())
+
+    def classes(self, word: str) -> Mapping[str, float]:
+        """Return the shares of the classes of a word's noun senses, summing to 1; empty for a non-noun.
+
+        Senses count by their frequency: `director` → mostly `person`, `city` → `location`. For the names
+        see `CLASSES`.
+        """
+        weights: dict[str, float] = {}
+        for base in self.lemmas(word):
+            for rank, sense in enumerate(self._senses(base)):
+                topic = self._topic[self._synset[sense]]
+                if PARTS[topic] == NOUN and topic >= FIRST_CLASS:
+                    name = CLASSES[topic - FIRST_CLASS]
+                    weights[name] = weights.get(name, 0.0) + COUNTS[self._count[sense]] + 1 / (1 + rank)
+        total = sum(weights.values())
+        ranked = sorted(weights.items(), key=lambda item: -item[1])
+        return MappingProxyType({name: weight / total for name, weight in ranked})
+
+    def agent(self, word: str) -> tuple[str, ...]:
+        """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
+        found: dict[str, float] = {}
+        for base in self.lemmas(word):
+            for sense in self._senses(base):
+                for other, factor in self._derived.row(sense):
+                    name = self._name(self._lemma[other])
+                    if self._topic[self._synset[other]] == PERSON and name != base:
+                        found[name] = max(found.get(name, 0.0), factor * self._main[sense])
+        return tuple(sorted(found, key=lambda name: (-found[name], name)))
+
+    def related(self, word: str) -> dict[str, float]:
+        """Return the lemmas near the word with their similarity as seen from this word, best first."""
+        near = self._entry(word).related
+        return {self._name(i): score for i, score in sorted(near.items(), key=lambda item: -item[1])}
+
+    def similarity(self, a: str, b: str) -> float:
+        """Say how near two words are in meaning, in [0, 1]; symmetric.
+
+        1 the same lemma; 0.9 the same stem or derived from each other; about 0.8 main-sense synonyms;
+        0.5 to 0.6 hypernym of a main sense; about 0.4 two steps; less for rarer senses; 0 below 0.25.
+        """
+        one, two = self._entry(a), self._entry(b)
+        best = STEM if one.stem == two.stem else 0.0
+        for i in two.ids:
+            best = max(best, one.related.get(i, 0.0))
+        for i in one.ids:
+            best = max(best, two.related.get(i, 0.0))
+        return 1.0 if best < 1.0 and a.lower() == b.lower() else best
+
+    def _look_up(self, word: str) -> Entry:
+        """Make the entry of a word: all its readings together, and the parts of a closed compound."""
+        word = word.lower()
+        ids = tuple(i for i in map(self._find, self.lemmas(word)) if i >= 0)
+        frequencies = [self._frequency(i) + 1 for i in ids]
+        related: dict[int, float] = {}
+        for i, frequency in zip(ids, frequencies, strict=True):
+            _merge(related, self._walk(i), 0.5 + 0.5 * (frequency / max(frequencies)) ** 0.5)
+        for part, weight in self._parts(word):
+            _merge(related, self._walk(part), weight)
+        related.update(dict.fromkeys(ids, 1.0))
+        return Entry(ids, self.stem(word), {i: s for i, s in related.items() if s >= FLOOR})
+
+    def _parts(self, word: str) -> list[tuple[int, float]]:
+        """Return the parts of a closed compound, common words of four letters or more, with factors."""
+        if not re.fullmatch(r"[a-z]{8,}", word):
+            return []
+        for cut in range(4, len(word) - 3):
+            parts = [self._find(self.lemmas(part)[0]) for part in (word[:cut], word[cut:])]
+            if all(part >= 0 and self._frequency(part) >= 2 for part in parts):
+                return [(parts[0], MODIFIER), (parts[1], HEAD)]
+        return []
+
+    def _walk(self, start: int) -> dict[int, float]:
+        """Lemma id → product of the best path from lemma `start`."""
+        reached: dict[int, float] = {start: 1.0}
+        seen: set[tuple[int, str]] = set()
+        queue: Queue = []
+        for sense in range(self._first[start], self._first[start + 1]):
+            heappush(queue, (-self._main[sense], self._synset[sense], "", sense))
+            self._derive(sense, 1.0, reached, queue)
+        while queue:
+            value, synset, moves, origin = heappop(queue)
+            if (synset, moves) in seen:
+                continue
+            seen.add((synset, moves))
+            self._leave(synset, -value, origin, reached, queue)
+            if -value * max(STEPS) * SYNONYM > FLOOR:
+                self._step(synset, -value, moves, queue)
+        return reached
+
+    def _step(self, synset: int, value: float, moves: str, queue: Queue) -> None:
+        """From a synset to those beside, above and below it."""
+        up, down = MOVES.get(moves, (None, None))
+        kinds = self._kind[self._linked.offsets[synset] : self._linked.offsets[synset + 1]]
+        for (other, factor), kind in zip(self._linked.row(synset), kinds, strict=True):
+            after = up if kind == UP else down if kind == DOWN else moves
+            if after is not None:
+                _push(queue, value * factor, other, after)
+
+    def _leave(self, synset: int, value: float, origin: int, reached: dict[int, float], queue: Queue) -> None:
+        """Out of a synset to its words, and on to what derives from them."""
+        for sense, main in self._words.row(synset):
+            if sense == origin:
+                continue
+            score, lemma = value * SYNONYM * main, self._lemma[sense]
+            if score > reached.get(lemma, FLOOR):
+                reached[lemma] = score
+            if value * SYNONYM * DERIVED > FLOOR:
+                self._derive(sense, value * SYNONYM, reached, queue)
+
+    def _derive(self, sense: int, value: float, reached: dict[int, float], queue: Queue) -> None:
+        """From a sense to the words that derive from it."""
+        for other, factor in self._derived.row(sense):
+            score, lemma = value * factor, self._lemma[other]
+            if score > reached.get(lemma, FLOOR):
+                reached[lemma] = score
+            _push(queue, score, self._synset[other], "", other)
+
+
+def _push(queue: Queue, value: float, synset: int, moves: str, origin: int = -1) -> None:
+    """Queue a synset unless nothing that it leads to can count."""
+    if value * SYNONYM > FLOOR:
+        heappush(queue, (-value, synset, moves, origin))
+
+
+def _merge(into: dict[int, float], scores: dict[int, float], weight: float) -> None:
+    """Take over the larger of the scores, times `weight`."""
+    for key, score in scores.items():
+        if score * weight > into.get(key, 0.0):
+            into[key] = score * weight
+
+
+def _integers(planes: NDArray[Any], *, delta: bool = False) -> Int32:
+    """int32 [n] from uint8 [3, n] byte planes of integers modulo 2^24, which are differences if `delta`."""
+    parts = np.zeros((planes.shape[1], 4), np.uint8)
+    parts[:, :3] = planes.T
+    values = parts.reshape(-1).view("<i4").astype(np.int32, copy=False)
+    return np.cumsum(values, dtype=np.int32) & 0xFFFFFF if delta else values
+
+
+def _links(planes: NDArray[Any], rows: int) -> tuple[Int32, Int32, Int32]:
+    """(source of every link, number of links of every row, target of every link), all int32."""
+    values = _integers(planes)
+    sizes = values[:rows]
+    source = np.repeat(np.arange(rows, dtype=np.int32), sizes)
+    return source, sizes, (source + values[rows:]) & 0xFFFFFF
+
+
+def _offsets(sizes: Int32) -> memoryview:
+    """int64 [rows + 1]: where every row starts, and the end."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]).data
