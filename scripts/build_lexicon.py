@@ -1,9 +1,9 @@
-"""Build `src/clew/text/data/lexicon.npz` from WordNet 3.0: `python scripts/build_lexicon.py /usr/share/wordnet`.
+"""Build `src/clew/text/data/lexicon.npz`: `python scripts/build_lexicon.py /usr/share/wordnet`.
 
-The files are those of Debian's `wordnet-base` (formats: wndb(5WN), cntlist(5WN), morphy(7WN)). What is kept:
-every single-word lemma that is not a name, multi-word lemmas that occur in the sense-tagged corpus,
-and between their senses the relations that `clew.text.lexicon` reads. Names of people and places (instances) and
-Latin names of genera and families are left out.
+The files are those of WordNet 3.0, as Debian's `wordnet-base` has them (formats: wndb(5WN), cntlist(5WN),
+morphy(7WN)). What is kept: every single-word lemma that is not a name, multi-word lemmas that occur in the
+sense-tagged corpus, and between their senses the relations that `clew.text.lexicon` reads. Names of people
+and places (instances) and Latin names of genera and families are left out.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import numpy as np
 
 POS_FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 HYPERNYM, INSTANCE = "@", "@i"
-SYMMETRIC = {"=": 0, "&": 1, "$": 2, "%m": 3}
-"""Attribute, similar to, verb group, member: relations of synsets, by the code that the table stores."""
+UP, DOWN = 0, 1
+SYMMETRIC = {"=": 2, "&": 3, "$": 4, "%m": 5}
+"""Kinds of links between synsets: hypernym, hyponym, attribute, similar to, verb group, member."""
 LEXICAL = {"+", "\\", "<"}
 """Derivation, pertainym, participle: relations of senses."""
 LEMMA = re.compile(r"[a-z][a-z'-]*(_[a-z][a-z'-]*){0,3}")
@@ -51,7 +52,7 @@ class Synset:
 
 
 def topic(file: int, words: list[str]) -> int:
-    """The lexicographer file, where TOPS is replaced by the file that the word itself names."""
+    """Return the lexicographer file; TOPS is replaced by the file that the word itself names."""
     return next((TOPICS[w] for w in words if w in TOPICS), TOPS) if file == TOPS else file
 
 
@@ -98,7 +99,7 @@ def read_senses(folder: Path) -> dict[str, list[tuple[Key, int]]]:
 
 
 def information(synsets: dict[Key, Synset]) -> dict[Key, float]:
-    """Intrinsic information content in [0, 1] (Seco, Veale and Hayes 2004): 1 - log(hyponyms + 1) / log(all)."""
+    """Compute intrinsic information content (Seco et al. 2004): 1 - log(hyponyms + 1) / log(all)."""
     below: dict[Key, set[Key]] = defaultdict(set)
     for key in synsets:
         seen, todo = set[Key](), [key]
@@ -113,7 +114,7 @@ def information(synsets: dict[Key, Synset]) -> dict[Key, float]:
 
 
 def spelling(synset: Synset, lemma: str) -> str:
-    """The lemma with the capitals that it has in this synset."""
+    """Return the lemma with the capitals that it has in this synset."""
     return next((w for w in synset.words if w.lower() == lemma), lemma)
 
 
@@ -140,7 +141,7 @@ def exceptions(folder: Path, lemmas: dict[str, int]) -> list[str]:
 
 
 def build(folder: Path) -> dict[str, np.ndarray]:
-    """The arrays of the table; their meaning is stated in `clew.text.lexicon`."""
+    """Make the arrays of the table; their meaning is stated in `clew.text.lexicon`."""
     synsets, senses = read_synsets(folder), read_senses(folder)
     table = {
         lemma: [(key, count) for key, count in listed if kept(synsets[key], lemma, count)]
@@ -155,28 +156,50 @@ def build(folder: Path) -> dict[str, np.ndarray]:
             number.setdefault(key, len(number))
             sense_at[lemma, key] = len(sense_at)
     content = information(synsets)
-    up, sides, derived = relations(synsets, number, sense_at)
+    linked, derived = relations(synsets, number, sense_at)
     counts = [count for listed in table.values() for _, count in listed]
+    main = [weight for listed in table.values() for weight in mainness(listed)]
     return {
         "lemmas": text_array([lemma.replace("_", " ") for lemma in lemmas]),
+        "length": np.array([len(lemma) for lemma in lemmas], np.uint8),
         "exceptions": text_array(exceptions(folder, lemmas)),
         "senses": np.array([len(listed) for listed in table.values()], np.uint8),
         "synset": split([number[key] for listed in table.values() for key, _ in listed], delta=True),
         "count": np.array([min(255, round(24 * math.log2(1 + c))) for c in counts], np.uint8),
+        "main": np.array([round(255 * weight) for weight in main], np.uint8),
         "topic": np.array([synsets[key].file for key in number], np.uint8),
         "content": np.array([round(255 * content[key]) for key in number], np.uint8),
-        "up": np.stack([split([a for a, _ in up], delta=True), split([b for _, b in up])]),
-        "side": np.stack([split([a for a, _, _ in sides], delta=True), split([b for _, b, _ in sides])]),
-        "side_kind": np.array([kind for *_, kind in sides], np.uint8),
-        "derived": np.stack([split([a for a, _ in derived], delta=True), split([b - a for a, b in derived])]),
+        "link": links([(a, b) for a, b, _ in linked], len(number)),
+        "link_kind": np.array([kind for *_, kind in linked], np.uint8),
+        "derived": links(derived, len(sense_at)),
     }
+
+
+def mainness(listed: list[tuple[Key, int]]) -> list[float]:
+    """Say how much each sense is what the lemma means, in (0, 1].
+
+    It grows with the frequency and rank of the sense within its part of speech, and the share of that.
+    """
+    pos_total: dict[str, int] = defaultdict(int)
+    pos_top: dict[str, int] = defaultdict(int)
+    for (pos, _), count in listed:
+        pos_total[pos] += count
+        pos_top[pos] = max(pos_top[pos], count)
+    rank: dict[str, int] = defaultdict(int)
+    weights: list[float] = []
+    for (pos, _), count in listed:
+        rank[pos] += 1
+        frequency = math.sqrt((count + 0.5) / (pos_top[pos] + 0.5))
+        share = math.sqrt((pos_total[pos] + 1) / (max(pos_total.values()) + 1))
+        weights.append((0.5 * frequency + 0.5 / math.sqrt(rank[pos])) * (0.6 + 0.4 * share))
+    return weights
 
 
 def relations(
     synsets: dict[Key, Synset], number: dict[Key, int], sense_at: dict[tuple[str, Key], int]
-) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]], list[tuple[int, int]]]:
-    """(hyponym, hypernym) pairs, (synset, synset, kind) of symmetric relations, pairs of derived senses."""
-    up, sides, derived = set[tuple[int, int]](), set[tuple[int, int, int]](), set[tuple[int, int]]()
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
+    """(synset, synset, kind) and pairs of derived senses, every link in both directions, sorted."""
+    linked, derived = set[tuple[int, int, int]](), set[tuple[int, int]]()
     for key in number:
         synset = synsets[key]
         for symbol, other in synset.relations:
@@ -184,15 +207,21 @@ def relations(
                 continue
             a, b = number[key], number[other]
             if symbol == HYPERNYM:
-                up.add((a, b))
+                linked |= {(a, b, UP), (b, a, DOWN)}
             elif symbol in SYMMETRIC:
-                sides.add((min(a, b), max(a, b), SYMMETRIC[symbol]))
+                linked |= {(a, b, SYMMETRIC[symbol]), (b, a, SYMMETRIC[symbol])}
         for mine, other, theirs in synset.lexical:
             a = sense_at.get((synset.words[mine].lower(), key))
             b = sense_at.get((synsets[other].words[theirs].lower(), other))
             if a is not None and b is not None and a != b:
-                derived.add((min(a, b), max(a, b)))
-    return sorted(up), sorted(sides), sorted(derived)
+                derived |= {(a, b), (b, a)}
+    return sorted(linked), sorted(derived)
+
+
+def links(pairs: list[tuple[int, int]], rows: int) -> np.ndarray:
+    """uint8 [3, rows + pairs]: first the number of targets of every row, then target - row."""
+    sizes = np.bincount([a for a, _ in pairs], minlength=rows).tolist()
+    return split([*sizes, *(b - a for a, b in pairs)])
 
 
 def text_array(lines: list[str]) -> np.ndarray:

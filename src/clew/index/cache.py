@@ -1,0 +1,152 @@
+"""Indexes of plain files that are asked directly: kept in a cache, rebuilt when a file changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import clew
+from clew.errors import FormatError, InputError, LockedError
+from clew.graph.build import checksum, source_bytes
+from clew.index.build import OnError, Progress, build_index, modification_time
+from clew.index.directory import Index, open_index
+from clew.index.manifest import FORMAT_VERSION, SourceRecord
+from clew.text.embedder import Embedder
+
+_WAIT_SECONDS = 600.0
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SideFiles:
+    """Files beside a source that belong to it: `STEM.types.tsv` and `STEM.aliases.tsv`."""
+
+    types: Path | None
+    aliases: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class CachedIndex:
+    """An index of plain files; `built` is False where the cache already had it.
+
+    `side_files` were read with the sources; `note` says where the index is if not in the cache.
+    """
+
+    path: Path
+    index: Index
+    built: bool
+    side_files: SideFiles
+    note: str | None
+
+
+def cached_index(
+    sources: Sequence[Path],
+    *,
+    cache_dir: Path,
+    embedder: Embedder,
+    types: Path | None = None,
+    aliases: Path | None = None,
+    format: str | None = None,
+    on_error: OnError = "fail",
+    progress: Progress | None = None,
+) -> CachedIndex:
+    """Open the cached index of `sources`, building it if there is none or a file has changed.
+
+    Side files beside a single source are used unless `types` or `aliases` name others. Where another
+    process builds the same index, its result is waited for. Raises as `build_index`.
+    """
+    found = side_files(sources[0]) if len(sources) == 1 else SideFiles(None, None)
+    side = SideFiles(types or found.types, aliases or found.aliases)
+    folder, note = _usable(cache_dir)
+    path = folder / _key(sources, format, on_error, embedder)
+    files = [(source, "source") for source in sources]
+    files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (index := _current(path, files)) is None:
+        try:
+            build_index(
+                sources,
+                path,
+                embedder=embedder,
+                types=side.types,
+                aliases=side.aliases,
+                format=format,
+                on_error=on_error,
+                progress=progress,
+                wait=0,
+            )
+            return CachedIndex(path, open_index(path), True, side, note)
+        except LockedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_POLL_SECONDS)
+    return CachedIndex(path, index, False, side, note)
+
+
+def side_files(source: Path) -> SideFiles:
+    """Find the side files of `source`; its stem is the name without `.gz` and one more suffix."""
+    stem = _stem(source)
+    types, aliases = source.with_name(f"{stem}.types.tsv"), source.with_name(f"{stem}.aliases.tsv")
+    return SideFiles(types if types.is_file() else None, aliases if aliases.is_file() else None)
+
+
+def _stem(source: Path) -> str:
+    name = source.name.removesuffix(".gz")
+    return name if source.is_dir() else Path(name).stem
+
+
+def _key(sources: Sequence[Path], format: str | None, on_error: OnError, embedder: Embedder) -> str:
+    """Name the cached index by all that shapes it but the contents of files."""
+    made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, clew.__version__]
+    parts = [[str(source.resolve()) for source in sources], format, on_error, made_with]
+    digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
+    return f"{_stem(sources[0])[:40]}-{digest}.clew"
+
+
+def _current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:
+    """Open the index if it is whole and made from `files` as they are now."""
+    try:
+        index = open_index(path)
+    except (InputError, FormatError):
+        return None
+    records = index.manifest.about.sources
+    expected = [(str(file.resolve()), role) for file, role in files]
+    if [(record.path, record.role) for record in records] != expected:
+        return None
+    unchanged = all(_is_unchanged(file, r) for (file, _), r in zip(files, records, strict=True))
+    return index if unchanged else None
+
+
+def _is_unchanged(file: Path, record: SourceRecord) -> bool:
+    if source_bytes([file]) != record.bytes:
+        return False
+    return modification_time(file) == record.modified or checksum(file) == record.sha256
+
+
+def _usable(cache_dir: Path) -> tuple[Path, str | None]:
+    """Choose the cache, or a private folder among the temporary files where the cache may not be written."""
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_dir):
+            return cache_dir, None
+    except OSError as error:
+        other = _private_folder()
+        return other, f"{cache_dir} cannot be written ({error.strerror}); the index is kept in {other}"
+
+
+def _private_folder() -> Path:
+    """Make or find this user's folder; one that another user made is not trusted."""
+    folder = Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="clew-"))
+    status = folder.lstat()
+    own = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
+    return folder if own else Path(tempfile.mkdtemp(prefix="clew-"))

@@ -1,0 +1,240 @@
+"""The index directory `NAME.clew/`: generations that are written aside and put in place at once.
+
+    manifest.json   what the index is, and which files of which generation belong to it
+    gen-000001/     one `.npy` file a section
+    lock            held by the one writer
+
+A writer makes its generation in `writing/`, flushes every file to the disk, renames the folder, and replaces
+the manifest last. Stopped at any point, it leaves the manifest and the files of the generation before; what
+lies about is removed by the next writer.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import clew
+from clew.errors import FormatError, IndexError_, InputError, LockedError
+from clew.graph.graph import Graph
+from clew.index.files import (
+    Array,
+    FileEntry,
+    disk_errors,
+    open_array,
+    sync,
+    sync_folder,
+    write_array,
+    write_piece,
+)
+from clew.index.manifest import MANIFEST, About, Manifest, generation_folder, read_manifest, rebuild
+from clew.index.names import NamesIndex
+from clew.index.sections import graph_of_sections, without_prefix
+
+_LOCK, _WRITING, _NEW_MANIFEST = "lock", "writing", "manifest.new"
+_GENERATION = re.compile(r"gen-(\d{6,})")
+_SECTION = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
+_POLL_SECONDS = 0.05
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """An open index: a snapshot that stays whole while others write new generations."""
+
+    path: Path
+    manifest: Manifest
+    graph: Graph
+    names: NamesIndex
+    sections: Mapping[str, Array]
+
+    def array(self, name: str) -> Array:
+        """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""
+        if name not in self.sections:
+            raise FormatError(f"{self.path}: the index has no section {name!r}. {rebuild(self.path)}")
+        return self.sections[name]
+
+    def data(self, name: str) -> bytes:
+        """Get an extra section that was written as bytes; FormatError if the index lacks it."""
+        return self.array(name).tobytes()
+
+
+class IndexWriter:
+    """Takes the sections of a new generation; nothing is visible before `commit`."""
+
+    def __init__(self, path: Path, generation: int) -> None:
+        self._path, self._generation = path, generation
+        self._folder = path / _WRITING
+        self._files: list[FileEntry] = []
+
+    def add(self, section: str, content: Array | bytes) -> None:
+        """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
+        if not _SECTION.fullmatch(section) or any(f.section == section for f in self._files):
+            raise ValueError(f"section name {section!r} is malformed or taken")
+        with disk_errors(self._path):
+            self._files.append(write_array(self._folder, section, content))
+
+    def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
+        """Write all of `sections`."""
+        for section, content in sections.items():
+            self.add(section, content)
+
+    def commit(self, about: About) -> Manifest:
+        """Put the new generation in place and remove the one before. Raises IndexError_."""
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = Manifest(clew.__version__, created, self._generation, about, tuple(self._files))
+        with disk_errors(self._path):
+            sync_folder(self._folder)
+            self._folder.rename(self._path / manifest.folder)
+            sync_folder(self._path)
+            _replace_manifest(self._path, manifest)
+            _sweep(self._path, manifest.generation)
+        return manifest
+
+    def close(self) -> None:
+        """Remove what was written unless it was committed; what resists is left to the next writer."""
+        # The manifest decides, not a flag: Ctrl-C may have come between the two.
+        if _current_generation(self._path) != self._generation:
+            shutil.rmtree(self._path / generation_folder(self._generation), ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        (self._path / _NEW_MANIFEST).unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path, *, wait: float = 5.0) -> Generator[IndexWriter]:
+    """Write a new generation of the index `path`, which is made if need be.
+
+    Without a `commit`, or on any error, everything is as before. Raises LockedError if another process
+    is still writing after `wait` seconds, InputError if `path` holds something else, IndexError_ if the
+    disk is full or may not be written.
+    """
+    with _locked(path, wait):
+        with disk_errors(path):
+            current = _current_generation(path)
+            if current is not None:
+                _sweep(path, current)
+            last = max((number for number, _ in _generations(path)), default=0)
+            shutil.rmtree(path / _WRITING, ignore_errors=True)
+            (path / _WRITING).mkdir()
+        writer = IndexWriter(path, last + 1)
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+
+def open_index(path: Path, *, verify: bool = False) -> Index:
+    """Open the index `path`, memory-mapped.
+
+    Sizes and checksums of sampled blocks are always checked, all bytes if `verify`. Raises InputError if
+    there is no index, FormatError if it is of another version or damaged, IndexError_ if it may not be read.
+    """
+    for _ in range(_ATTEMPTS):
+        manifest = read_manifest(path)
+        try:
+            return _open(path, manifest, verify)
+        except FileNotFoundError as error:
+            # A writer may have put a newer generation in place since the manifest was read.
+            if read_manifest(path).generation == manifest.generation:
+                raise FormatError(f"{error.filename}: missing from the index. {rebuild(path)}") from error
+        except FormatError as error:
+            raise FormatError(f"{error}. {rebuild(path)}") from error
+        except OSError as error:
+            raise IndexError_(f"{path}: cannot read the index ({error.strerror or error})") from error
+        except (KeyError, ValueError) as error:
+            raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
+    raise IndexError_(f"{path}: the index is being replaced over and over. Try again")
+
+
+def _open(path: Path, manifest: Manifest, verify: bool) -> Index:
+    folder = path / manifest.folder
+    arrays = {f.section: open_array(folder, f, verify=verify) for f in manifest.files}
+    graph = graph_of_sections(without_prefix("graph", arrays))
+    names = NamesIndex.open(graph, without_prefix("names", arrays))
+    extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
+    return Index(path, manifest, graph, names, extra)
+
+
+@contextmanager
+def _locked(path: Path, wait: float) -> Generator[None]:
+    """Hold the lock of `path`; a folder that was made for nothing is removed again."""
+    deadline = time.monotonic() + wait
+    while (handle := _try_lock(path)) is None:
+        if time.monotonic() > deadline:
+            raise LockedError(f"{path}: another process is writing to this index. Wait until it is done")
+        time.sleep(_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        if not (path / MANIFEST).exists():
+            (path / _LOCK).unlink(missing_ok=True)
+            # Not empty, if it was not ours alone; gone, if the user removed it.
+            with suppress(OSError):
+                path.rmdir()
+        os.close(handle)
+
+
+def _try_lock(path: Path) -> int | None:
+    with disk_errors(path):
+        _claim(path)
+        try:
+            handle = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+        except FileNotFoundError:  # another writer gave up and removed the folder
+            return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(handle).st_ino == os.stat(path / _LOCK).st_ino:
+            return handle
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(handle)
+    return None
+
+
+def _claim(path: Path) -> None:
+    """Make the folder of the index, or see that it is one (or empty)."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: a file is in the way. Choose another name for the index (-o)")
+    path.mkdir(parents=True, exist_ok=True)
+    ours = (_LOCK, _WRITING, _NEW_MANIFEST)
+    strange = [f for f in os.listdir(path) if f not in ours and not _GENERATION.fullmatch(f)]
+    if strange and MANIFEST not in strange:
+        raise InputError(f"{path}: this folder holds other files ({strange[0]}). Choose another one (-o)")
+
+
+def _generations(path: Path) -> list[tuple[int, Path]]:
+    found = ((_GENERATION.fullmatch(entry.name), entry) for entry in path.iterdir())
+    return sorted((int(match[1]), entry) for match, entry in found if match)
+
+
+def _current_generation(path: Path) -> int | None:
+    """Which generation must stay; None where there is no index, or one that cannot be read."""
+    try:
+        return read_manifest(path).generation
+    except (InputError, FormatError):
+        return None
+
+
+def _sweep(path: Path, keep: int) -> None:
+    """Remove all generations but one, and what an interrupted writer left."""
+    for number, folder in _generations(path):
+        if number != keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    (path / _NEW_MANIFEST).unlink(missing_ok=True)
+
+
+def _replace_manifest(path: Path, manifest: Manifest) -> None:
+    new = path / _NEW_MANIFEST
+    with new.open("wb") as file:
+        write_piece(file, manifest.to_json().encode())
+        sync(file)
+    os.replace(new, path / MANIFEST)
+    sync_folder(path)

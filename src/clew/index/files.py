@@ -1,0 +1,140 @@
+"""The files of an index: arrays written through to the disk, with checksums, and opened memory-mapped."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import FormatError, IndexError_
+
+Array = NDArray[np.generic]
+
+_SMALL = 65_536
+_BLOCK = 8_192
+_SAMPLES = 6
+_WRITE_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A section's file: its size, a checksum of all of it, and one of sampled blocks."""
+
+    section: str
+    file: str
+    bytes: int
+    checksum: str
+    sample: str
+
+
+@contextmanager
+def disk_errors(path: Path) -> Generator[None]:
+    """Turn an error of the operating system while writing the index `path` into one with advice."""
+    try:
+        yield
+    except OSError as error:
+        raise IndexError_(f"{path}: {_advice(error)}. What was there before is unchanged") from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full. Free some space or choose another place for the index (-o)"
+    if error.errno == errno.EFBIG:
+        return "a file would exceed the size that is allowed here. Raise the limit (ulimit -f)"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"no permission to write here ({error.strerror}). Choose another place for the index (-o)"
+    return f"cannot write the index ({error.strerror or error})"
+
+
+def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry:
+    """Write one section as `.npy` (bytes as uint8), flushed to the disk.
+
+    Raises OSError, and ValueError for an array of objects.
+    """
+    array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
+    if array.dtype.hasobject:
+        raise ValueError(f"section {section!r} is an array of objects")
+    # Little-endian on every machine, so that an index can be copied.
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    path = folder / f"{section}.npy"
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("wb") as file:
+        for piece in _pieces(header.getvalue(), array):
+            digest.update(piece)
+            write_piece(file, piece)
+        sync(file)
+    return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
+
+
+def write_piece(file: io.BufferedWriter, piece: bytes | memoryview) -> None:
+    """Write to a file of an index; every byte of every file goes through here."""
+    file.write(piece)
+
+
+def sync(file: io.BufferedWriter) -> None:
+    """Wait until what was written is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until new and renamed entries of `folder` are on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _pieces(header: bytes, array: Array) -> Iterator[bytes | memoryview]:
+    yield header
+    if array.size:
+        data = array.reshape(-1).view(np.uint8).data
+        for start in range(0, len(data), _WRITE_AT_ONCE):
+            yield data[start : start + _WRITE_AT_ONCE]
+
+
+def full_checksum(path: Path) -> str:
+    """BLAKE2b of the whole file, 16 bytes in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def sample_checksum(path: Path) -> str:
+    """BLAKE2b of a small file, or of blocks of a large one, first and last among them."""
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= _SMALL:
+            digest.update(file.read())
+        else:
+            for i in range(_SAMPLES):
+                file.seek((size - _BLOCK) * i // (_SAMPLES - 1))
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()
+
+
+def open_array(folder: Path, entry: FileEntry, *, verify: bool) -> Array:
+    """Map one section's file into memory after checking its size and checksum (all of it if `verify`).
+
+    Raises FileNotFoundError, and FormatError if the file is not what was written.
+    """
+    path = folder / entry.file
+    size = path.stat().st_size
+    if size != entry.bytes:
+        raise FormatError(f"{path}: damaged, {size:,} bytes where {entry.bytes:,} were written")
+    if sample_checksum(path) != entry.sample or (verify and full_checksum(path) != entry.checksum):
+        raise FormatError(f"{path}: damaged, its checksum differs from what was written")
+    # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
+    # in memory, and the file cannot be changed either way.
+    return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))

@@ -1,0 +1,261 @@
+"""The names index: which entities a text names, exactly or with typos.
+
+An *entry* is a name, a label that differs from it, or an alias, in this order. No string is stored twice:
+entries point into the graph's own names, and all arrays may be memory-mapped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int32, Int64, Names
+from clew.index.typos import Typos, edits_allowed
+from clew.text.normalise import POSSESSIVE, Token, normalise
+
+UInt64 = NDArray[np.uint64]
+Kind = Literal["name", "label", "alias"]
+_KINDS: tuple[Kind, ...] = ("name", "label", "alias")
+_CHUNK = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """An entity that is called so; `exact`: the text as written is the name (an underscore is a space)."""
+
+    entity: int
+    kind: Kind
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpanHit:
+    """A span of tokens [start, stop) that names entities, best hits first."""
+
+    start: int
+    stop: int
+    hits: tuple[NameHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyHit:
+    """An entity with a name `edits` edits away (insert, delete, replace, swap); `score` in (0, 1]."""
+
+    entity: int
+    score: float
+    edits: int
+
+
+@dataclass(frozen=True, eq=False)
+class NamesIndex:
+    """Hashes of normal forms and typo lists over the names of `graph`.
+
+    `hashes` uint64 [entries], ascending, and `entries` int32 in the same order (ascending among equals);
+    `label_nodes` int32: the nodes whose label differs from their name.
+    """
+
+    graph: Graph
+    hashes: UInt64
+    entries: Int32
+    label_nodes: Int32
+    typos: Typos
+
+    @classmethod
+    def of(cls, graph: Graph) -> NamesIndex:
+        """Index all names, labels and aliases of `graph`."""
+        label_nodes = _differing_labels(graph)
+        hashes = np.empty(graph.nodes + len(label_nodes) + len(graph.aliases.names), np.uint64)
+        for first, strings in _chunks(graph, label_nodes):
+            hashes[first : first + len(strings)] = hash_norms([normalise(s) for s in strings])
+        order = np.argsort(hashes, kind="stable").astype(np.int32)
+        # A name that has a label is an identifier; nobody misspells it.
+        skipped = np.zeros(graph.nodes, bool)
+        skipped[label_nodes] = True
+
+        def norms() -> Iterator[tuple[int, list[str]]]:
+            for first, strings in _chunks(graph, label_nodes):
+                left_out = skipped[first : first + len(strings)].tolist()
+                left_out += [False] * (len(strings) - len(left_out))
+                yield first, ["" if out else normalise(s) for s, out in zip(strings, left_out, strict=True)]
+
+        return cls(graph, hashes[order], order, label_nodes, Typos.of(norms, len(hashes)))
+
+    @classmethod
+    def open(cls, graph: Graph, arrays: Mapping[str, NDArray[np.generic]]) -> NamesIndex:
+        """From the arrays of `sections`, made from the same graph."""
+        hashes, entries, label_nodes = (arrays[name] for name in ("hashes", "entries", "label_nodes"))
+        typos = Typos.open({n.removeprefix("typos."): a for n, a in arrays.items() if n.startswith("typos.")})
+        return cls(graph, hashes, entries, label_nodes, typos)  # pyright: ignore[reportArgumentType]
+
+    def sections(self) -> dict[str, NDArray[np.generic]]:
+        """Give the arrays by name, without the graph."""
+        own = {"hashes": self.hashes, "entries": self.entries, "label_nodes": self.label_nodes}
+        return own | {f"typos.{name}": array for name, array in self.typos.sections().items()}
+
+    def exact(self, text: str) -> tuple[NameHit, ...]:
+        """All entities with a name, label or alias of the normal form of `text`; each once, best first.
+
+        Best first: written exactly so, then name before label before alias, then entity id.
+        """
+        norm = normalise(text)
+        if not norm:
+            return ()
+        first, last = self._range(hash_norms([norm]))
+        return self._hits(norm, int(first[0]), int(last[0]), _equals(text))
+
+    def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
+        """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
+
+        A possessive ending that is attached to the word before it begins no span.
+        """
+        spans = _spans(text, tokens, longest)
+        if not spans:
+            return []
+        first, last = self._range(hash_norms([norm for _, _, norm in spans]))
+        found: list[SpanHit] = []
+        for at in np.flatnonzero(last > first).tolist():
+            start, stop, norm = spans[at]
+            written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
+            hits = self._hits(norm, int(first[at]), int(last[at]), written)
+            if hits:
+                found.append(SpanHit(start, stop, hits))
+        return found
+
+    def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
+        """At most `limit` entities within the allowed edits of `text`, by (edits, -score, entity).
+
+        Distance is optimal string alignment between normal forms; the shorter of the two says how many
+        edits are allowed (`edits_allowed`). Complete within the budgets of `clew.index.typos`.
+        """
+        from rapidfuzz.distance import OSA
+
+        norm = normalise(text)
+        best = {hit.entity: (0, 0.0) for hit in self.exact(text)}
+        for entry in self.typos.candidates(norm).tolist():
+            name = normalise(self.string(entry))
+            bound = edits_allowed(min(len(name), len(norm)))
+            edits = OSA.distance(norm, name, score_cutoff=bound)
+            if edits <= bound:
+                entity, rank = self.entity(entry), (edits, edits / max(len(name), len(norm)))
+                best[entity] = min(rank, best.get(entity, rank))
+        ranked = sorted((*rank, entity) for entity, rank in best.items())
+        return [FuzzyHit(entity, 1.0 - cost, edits) for edits, cost, entity in ranked[:limit]]
+
+    def string(self, entry: int) -> str:
+        """Read the entry as the source writes it."""
+        names, row = self._place(entry)
+        return names[row]
+
+    def entity(self, entry: int) -> int:
+        """Find the entity that the entry names."""
+        nodes = self.graph.nodes
+        if entry < nodes:
+            return entry
+        if entry < nodes + len(self.label_nodes):
+            return int(self.label_nodes[entry - nodes])
+        return int(self.graph.aliases.entity[entry - nodes - len(self.label_nodes)])
+
+    def _place(self, entry: int) -> tuple[Names, int]:
+        graph, labels = self.graph, self.graph.nodes + len(self.label_nodes)
+        if entry < graph.nodes:
+            return graph.entities, entry
+        if entry < labels:
+            return graph.labels, int(self.label_nodes[entry - graph.nodes])
+        return graph.aliases.names, entry - labels
+
+    def _kind(self, entry: int) -> int:
+        return (entry >= self.graph.nodes) + (entry >= self.graph.nodes + len(self.label_nodes))
+
+    def _range(self, hashes: UInt64) -> tuple[Int64, Int64]:
+        first = np.searchsorted(self.hashes, hashes, "left")
+        return first, np.searchsorted(self.hashes, hashes, "right")
+
+    def _hits(self, norm: str, first: int, last: int, exact: Callable[[str], bool]) -> tuple[NameHit, ...]:
+        """Hits of entries [first, last) of the hash table whose string really has the normal form."""
+        best: dict[int, tuple[bool, int]] = {}
+        for entry in self.entries[first:last].tolist():
+            string = self.string(entry)
+            if normalise(string) == norm:
+                entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
+                best[entity] = min(rank, best.get(entity, rank))
+        ranked = sorted((*rank, entity) for entity, rank in best.items())
+        return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
+
+
+def hash_norms(norms: Sequence[str]) -> UInt64:
+    """64-bit hashes (BLAKE2b, little-endian), the same on every platform; uint64 [norms]."""
+    blake = hashlib.blake2b
+    digests = [blake(n.encode("utf-8", "surrogatepass"), digest_size=8).digest() for n in norms]
+    return np.frombuffer(b"".join(digests), "<u8")
+
+
+def _differing_labels(graph: Graph) -> Int32:
+    if graph.labels is graph.entities:
+        return np.empty(0, np.int32)
+    differing: list[int] = []
+    for (first, names), (_, labels) in zip(_strings(graph.entities), _strings(graph.labels), strict=True):
+        differing += [first + i for i, (n, s) in enumerate(zip(names, labels, strict=True)) if n != s]
+    return np.array(differing, np.int32)
+
+
+def _chunks(graph: Graph, label_nodes: Int32) -> Iterator[tuple[int, list[str]]]:
+    """(first entry, strings) of all entries in order."""
+    yield from _strings(graph.entities)
+    for start in range(0, len(label_nodes), _CHUNK):
+        nodes = label_nodes[start : start + _CHUNK].tolist()
+        yield graph.nodes + start, [graph.labels[node] for node in nodes]
+    for start, strings in _strings(graph.aliases.names):
+        yield graph.nodes + len(label_nodes) + start, strings
+
+
+def _strings(names: Names) -> Iterator[tuple[int, list[str]]]:
+    """(first row, strings) of all rows, a chunk at a time, so that millions never exist at once."""
+    for start in range(0, len(names), _CHUNK):
+        offsets = names.offsets[start : min(start + _CHUNK, len(names)) + 1]
+        blob = bytes(names.blob[offsets[0] : offsets[-1]])
+        places = (offsets - offsets[0]).tolist()
+        yield start, [blob[a:b].decode("utf-8") for a, b in pairwise(places)]
+
+
+def _spans(text: str, tokens: Sequence[Token], longest: int) -> list[tuple[int, int, str]]:
+    """(start, stop, normal form) of the spans to look up."""
+    plain = [token.norm != POSSESSIVE and any(map(str.isalnum, token.norm)) for token in tokens]
+    glued = [i > 0 and tokens[i - 1].stop == token.start for i, token in enumerate(tokens)]
+    spans: list[tuple[int, int, str]] = []
+    for start, token in enumerate(tokens):
+        if glued[start] and token.norm == POSSESSIVE:
+            continue
+        joined, simple = "", True
+        for stop in range(start + 1, min(start + longest, len(tokens)) + 1):
+            last = stop - 1
+            simple = simple and plain[last] and (last == start or not glued[last])
+            if simple:
+                joined = f"{joined} {tokens[last].norm}" if joined else token.norm
+                spans.append((start, stop, joined))
+            else:
+                spans.append((start, stop, normalise(text[token.start : tokens[last].stop])))
+    return spans
+
+
+def _equals(text: str) -> Callable[[str], bool]:
+    written = text.replace("_", " ")
+    return lambda name: name.replace("_", " ") == written
+
+
+def _is_written_at(text: str, start: int, stop: int) -> Callable[[str], bool]:
+    """Whether a name stands in `text` around [start, stop), with its outer punctuation."""
+    spaced = text.replace("_", " ")
+    inner = spaced[start:stop]
+
+    def stands(name: str) -> bool:
+        name = name.replace("_", " ")
+        lead = name.find(inner)
+        return 0 <= lead <= start and spaced.startswith(name, start - lead)
+
+    return stands

@@ -1,0 +1,93 @@
+"""A graph as named arrays, the form in which an index stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
+
+_T = TypeVar("_T", bound=np.generic)
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+def graph_sections(graph: Graph) -> dict[str, NDArray[np.generic]]:
+    """Name the arrays of `graph`; labels only where they are not the names themselves."""
+    sections: dict[str, NDArray[np.generic]] = {"source": graph.source}
+    names = {
+        "entities": graph.entities,
+        "relations": graph.relations,
+        "datatypes": graph.values.datatypes,
+        "types": graph.types.names,
+        "aliases": graph.aliases.names,
+    }
+    if graph.labels is not graph.entities:
+        names["labels"] = graph.labels
+    if graph.relation_labels is not graph.relations:
+        names["relation_labels"] = graph.relation_labels
+    for key, strings in names.items():
+        sections |= {f"{key}.blob": strings.blob, f"{key}.offsets": strings.offsets}
+    for key, side in (("out", graph.out), ("into", graph.into)):
+        sections |= {f"{key}.offsets": side.offsets, f"{key}.relation": side.relation}
+        sections[f"{key}.neighbour"] = side.neighbour
+    values, types = graph.values, graph.types
+    sections |= {"values.datatype": values.datatype, "values.kind": values.kind, "values.value": values.value}
+    sections |= {"node_types.offsets": types.offsets, "node_types.type": types.type}
+    return sections | {"aliases.entity": graph.aliases.entity}
+
+
+def graph_of_sections(arrays: Arrays) -> Graph:
+    """Make the graph from the arrays of `graph_sections`; raises KeyError if one is missing."""
+    entities, relations = _names(arrays, "entities"), _names(arrays, "relations")
+    return Graph(
+        entities=entities,
+        labels=_names(arrays, "labels") if "labels.blob" in arrays else entities,
+        relations=relations,
+        relation_labels=_names(arrays, "relation_labels") if "relation_labels.blob" in arrays else relations,
+        out=_adjacency(arrays, "out"),
+        into=_adjacency(arrays, "into"),
+        values=Values(
+            _typed(arrays["values.datatype"], np.int16),
+            _typed(arrays["values.kind"], np.uint8),
+            _typed(arrays["values.value"], np.float64),
+            _names(arrays, "datatypes"),
+        ),
+        types=Types(
+            _names(arrays, "types"),
+            _typed(arrays["node_types.offsets"], np.int64),
+            _typed(arrays["node_types.type"], np.int32),
+        ),
+        aliases=Aliases(_names(arrays, "aliases"), _typed(arrays["aliases.entity"], np.int32)),
+        source=_typed(arrays["source"], np.uint16),
+    )
+
+
+def with_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[np.generic]]:
+    """Put `prefix` and a dot before every name."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Arrays) -> dict[str, NDArray[np.generic]]:
+    """Keep the arrays whose name begins with `prefix` and a dot, without them."""
+    start = f"{prefix}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def _names(arrays: Arrays, key: str) -> Names:
+    return Names(_typed(arrays[f"{key}.blob"], np.uint8), _typed(arrays[f"{key}.offsets"], np.int64))
+
+
+def _adjacency(arrays: Arrays, key: str) -> Adjacency:
+    return Adjacency(
+        _typed(arrays[f"{key}.offsets"], np.int64),
+        _typed(arrays[f"{key}.relation"], np.int32),
+        _typed(arrays[f"{key}.neighbour"], np.int32),
+    )
+
+
+def _typed(array: NDArray[np.generic], dtype: type[_T]) -> NDArray[_T]:
+    """Give the array its static type; no copy where it has it already."""
+    return array.astype(dtype, copy=False)

@@ -1,0 +1,64 @@
+"""Vectors of what entities and relations are called, as an index stores them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Names
+from clew.text.embedder import Embedder
+
+Float32 = NDArray[np.float32]
+Int8 = NDArray[np.int8]
+
+ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS = (
+    "entity_vectors.q",
+    "entity_vectors.scale",
+    "relation_vectors",
+)
+_BATCH = 4096
+_LONGEST = 1000
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+
+
+def vector_sections(
+    graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """Embed all labels.
+
+    `entity_vectors.q` int8 [nodes, d] times `entity_vectors.scale` float32 [nodes] are the entities' vectors;
+    `relation_vectors` float32 [relations, d]. `progress` is called with the number of entities done. Raises
+    EmbedderError.
+    """
+    quantised = np.empty((graph.nodes, embedder.dimension), np.int8)
+    scales = np.empty(graph.nodes, np.float32)
+    for start, texts in _batches(graph.labels):
+        rows = slice(start, start + len(texts))
+        quantised[rows], scales[rows] = quantise(embedder.embed(texts))
+        if progress is not None:
+            progress(start + len(texts))
+    relations = [_CAMEL.sub(" ", readable(label)) for label in graph.relation_labels]
+    vectors = np.empty((0, embedder.dimension), np.float32)
+    if relations:
+        vectors = embedder.embed(relations).astype(np.float32, copy=False)
+    return {ENTITY_VECTORS: quantised, ENTITY_SCALES: scales, RELATION_VECTORS: vectors}
+
+
+def quantise(vectors: Float32) -> tuple[Int8, Float32]:
+    """Round each row to int8 [n, d] with one scale, float32 [n]; the error is at most half the scale."""
+    scales = np.abs(vectors).max(axis=1, initial=0) / 127
+    steps = np.divide(vectors, scales[:, None], out=np.zeros_like(vectors), where=scales[:, None] > 0)
+    return np.rint(steps).astype(np.int8), scales.astype(np.float32)
+
+
+def readable(label: str) -> str:
+    """Give the text of a label that is embedded: underscores are spaces, and a long literal is cut."""
+    return label[:_LONGEST].replace("_", " ")
+
+
+def _batches(names: Names) -> Iterator[tuple[int, list[str]]]:
+    for start in range(0, len(names), _BATCH):
+        yield start, [readable(names[i]) for i in range(start, min(start + _BATCH, len(names)))]

@@ -1,0 +1,101 @@
+"""The protocol of embedders: texts in, unit vectors out. The adapters are in `clew.text.embedders`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import EmbedderError
+
+Float32 = NDArray[np.float32]
+
+PROBES = ("city", "written by", "date of birth", "What is it made of?")
+CLEAR = 0.01
+"""Lead that a largest component must have to count in a fingerprint; endpoints' vectors vary by about 1e-4."""
+
+
+class Embedder(Protocol):
+    """What turns texts into vectors whose dot product is their similarity in meaning."""
+
+    @property
+    def name(self) -> str:
+        """The spec that makes this embedder again, as in `clew-static` or `openai/text-embedding-3-small`."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that differs between embedders whose vectors must not be mixed."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Float32:
+        """Embed texts: float32 [len(texts), dimension].
+
+        Rows have length 1, or are 0 for a text without content (at least: a blank one).
+
+        Raises:
+            EmbedderError: the model or its endpoint failed.
+
+        """
+        ...
+
+
+def unit_rows(vectors: Float32) -> Float32:
+    """Scale rows to length 1, float32 [n, d]; zero rows stay zero."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+
+
+def checked_rows(vectors: NDArray[np.generic], count: int, dimension: int, name: str) -> Float32:
+    """Check what a model returned and scale it to unit rows.
+
+    Raises:
+        EmbedderError: the shape is not [count, dimension] or a value is not finite.
+
+    """
+    if vectors.shape != (count, dimension):
+        raise EmbedderError(
+            f"{name} returned an array of shape {vectors.shape} where {(count, dimension)} was expected. "
+            "Check that the model is an embedding model and is the one that made the index."
+        )
+    rows = vectors.astype(np.float32)
+    if not np.isfinite(rows).all():
+        raise EmbedderError(f"{name} returned a vector with a value that is not a finite number.")
+    return unit_rows(rows)
+
+
+def with_content(texts: Sequence[str]) -> list[int]:
+    """Return the positions of the texts that are not blank; the others have the zero vector."""
+    return [i for i, text in enumerate(texts) if text.strip()]
+
+
+def probe_fingerprint(embedder: Embedder) -> str:
+    """Fingerprint a model whose weights cannot be read: its name, dimension and answers to a few texts.
+
+    Of each answer only the position and sign of the largest component counts, and that only if it leads
+    clearly, so that the small noise of an endpoint does not change the fingerprint.
+    """
+    parts = [embedder.name, str(embedder.dimension)]
+    for vector in embedder.embed(PROBES):
+        order = np.argsort(-np.abs(vector))
+        first = int(order[0])
+        second = abs(float(vector[order[1]])) if len(order) > 1 else 0.0
+        clear = abs(float(vector[first])) - second > CLEAR
+        parts.append(f"{first}{'+' if vector[first] > 0 else '-'}" if clear else "")
+    return hash_of("|".join(parts).encode("utf-8"))
+
+
+def hash_of(*contents: bytes | memoryview) -> str:
+    """Return `sha256:` and 16 hex digits of the contents together."""
+    digest = hashlib.sha256()
+    for content in contents:
+        digest.update(content)
+    return f"sha256:{digest.hexdigest()[:16]}"

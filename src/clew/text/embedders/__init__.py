@@ -1,0 +1,1 @@
+"""Embedders, one file each; `registry.embedder(spec)` makes them."""

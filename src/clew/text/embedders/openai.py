@@ -1,0 +1,108 @@
+"""Endpoints that speak OpenAI's `/v1/embeddings`: OpenAI, Ollama, vLLM and others (extra `openai`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import EmbedderError
+from clew.text.embedder import Float32, checked_rows, probe_fingerprint, with_content
+from clew.text.embedders.extras import require
+
+BATCH = 256
+"""Texts in one request."""
+
+
+class OpenAIEmbedder:
+    """One model of an endpoint, through a ready `openai.OpenAI` client."""
+
+    def __init__(self, client: Any, model: str, *, batch: int = BATCH) -> None:  # noqa: ANN401
+        self.name = f"openai/{model}"
+        self._client = client
+        self._model = model
+        self._fingerprint = ""
+        self._batch = batch
+        self.dimension = self._request(["probe"]).shape[1]
+
+    @classmethod
+    def connect(
+        cls,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 60.0,
+        retries: int = 2,
+        batch: int = BATCH,
+    ) -> Self:
+        """Connect to an endpoint and ask for one vector, to learn the dimension.
+
+        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout` is
+        in seconds.
+
+        Raises:
+            MissingExtra: openai is not installed.
+            EmbedderError: the endpoint cannot be reached, refuses, or does not answer with vectors.
+
+        """
+        package = require("openai", "openai")
+        client = package.OpenAI(
+            base_url=base_url or "https://api.openai.com/v1",
+            api_key=api_key or "none",
+            timeout=timeout,
+            max_retries=retries,
+        )
+        return cls(client, model, batch=batch)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the name, the dimension and the answers to a few texts."""
+        if not self._fingerprint:
+            self._fingerprint = probe_fingerprint(self)
+        return self._fingerprint
+
+    def embed(self, texts: Sequence[str]) -> Float32:
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
+
+        Raises:
+            EmbedderError: the endpoint failed after the client's retries, or answered with something else.
+
+        """
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        filled = with_content(texts)
+        for start in range(0, len(filled), self._batch):
+            batch = filled[start : start + self._batch]
+            rows = self._request([texts[i] for i in batch])
+            vectors[batch] = checked_rows(rows, len(batch), self.dimension, self.name)
+        return vectors
+
+    def _request(self, texts: list[str]) -> NDArray[np.float32]:
+        """Ask for the vectors of one batch: float32 [len(texts), whatever the model has]."""
+        package = require("openai", "openai")
+        where = f"{self.name} at {self._client.base_url}"
+        try:
+            answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+            items = sorted(answer.data, key=lambda item: item.index)
+            rows = np.array([item.embedding for item in items], np.float32)
+        except package.AuthenticationError as error:
+            raise EmbedderError(f"{where} refused the key ({error}). Check the API key.") from error
+        except package.NotFoundError as error:
+            raise EmbedderError(
+                f"{where}: not found ({error}). Check the model name and the base URL."
+            ) from error
+        except package.APIStatusError as error:
+            raise EmbedderError(f"{where} answered with status {error.status_code} ({error}).") from error
+        except package.APIConnectionError as error:
+            raise EmbedderError(
+                f"{where} cannot be reached ({error}). Check the base URL and the server."
+            ) from error
+        except (package.OpenAIError, AttributeError, TypeError, ValueError) as error:
+            raise EmbedderError(
+                f"{where} did not answer with embeddings ({error}). Check that the base URL ends in /v1."
+            ) from error
+        if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0:
+            raise EmbedderError(f"{where} returned {len(rows)} vectors of one length for {len(texts)} texts.")
+        return rows

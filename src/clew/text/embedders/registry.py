@@ -1,0 +1,40 @@
+"""From a spec, as users write it and indexes record it, to an embedder. A new kind is a file and a line here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clew.errors import UsageError
+from clew.text.embedder import Embedder
+
+DEFAULT = "clew-static"
+SPECS = (DEFAULT, "onnx:PATH", "sentence-transformers/NAME", "openai/NAME")
+
+
+def embedder(spec: str = DEFAULT, *, base_url: str | None = None, api_key: str | None = None) -> Embedder:
+    """Make the embedder of a spec, one of `SPECS`; `base_url` and `api_key` are for `openai/NAME`.
+
+    Raises:
+        UsageError: there is no such kind.
+        MissingExtra: the package that it needs is not installed.
+        EmbedderError: the model cannot be opened or reached.
+
+    """
+    if spec == DEFAULT:
+        from clew.text.embedders.static import StaticEmbedder
+
+        return StaticEmbedder.load()
+    kind, _, rest = spec.partition(":" if spec.startswith("onnx:") else "/")
+    if rest and kind == "onnx":
+        from clew.text.embedders.onnx import OnnxEmbedder
+
+        return OnnxEmbedder.open(Path(rest))
+    if rest and kind == "sentence-transformers":
+        from clew.text.embedders.sentence_transformers import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder.open(rest)
+    if rest and kind == "openai":
+        from clew.text.embedders.openai import OpenAIEmbedder
+
+        return OpenAIEmbedder.connect(rest, base_url=base_url, api_key=api_key)
+    raise UsageError(f"There is no embedder {spec!r}. Use one of: {', '.join(SPECS)}.")

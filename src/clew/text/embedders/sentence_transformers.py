@@ -1,0 +1,65 @@
+"""Any model of sentence-transformers (extra `sentence-transformers`, which brings torch)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from clew.errors import EmbedderError
+from clew.text.embedder import Float32, checked_rows, probe_fingerprint, with_content
+from clew.text.embedders.extras import require
+
+
+class SentenceTransformersEmbedder:
+    """A loaded `sentence_transformers.SentenceTransformer`."""
+
+    def __init__(self, model: Any, name: str) -> None:  # noqa: ANN401
+        self.name = f"sentence-transformers/{name}"
+        self._model = model
+        self._fingerprint = ""
+        self.dimension = int(model.get_sentence_embedding_dimension())
+
+    @classmethod
+    def open(cls, name: str) -> Self:
+        """Load a model by its name on the model hub, or from a directory.
+
+        Raises:
+            MissingExtra: sentence-transformers is not installed.
+            EmbedderError: the model cannot be loaded.
+
+        """
+        package = require("sentence_transformers", "sentence-transformers")
+        try:
+            return cls(package.SentenceTransformer(name), name)
+        except (OSError, ValueError) as error:
+            raise EmbedderError(
+                f"{name}: cannot load the model ({error}). Check its name and the network."
+            ) from error
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the name, the dimension and the answers to a few texts."""
+        if not self._fingerprint:
+            self._fingerprint = probe_fingerprint(self)
+        return self._fingerprint
+
+    def embed(self, texts: Sequence[str]) -> Float32:
+        """Embed texts: float32 [len(texts), dimension]; blank ones are 0.
+
+        Raises:
+            EmbedderError: the model failed.
+
+        """
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        filled = with_content(texts)
+        if filled:
+            try:
+                rows = self._model.encode(
+                    [texts[i] for i in filled], convert_to_numpy=True, show_progress_bar=False
+                )
+            except RuntimeError as error:
+                raise EmbedderError(f"{self.name}: the model failed ({error}).") from error
+            vectors[filled] = checked_rows(np.asarray(rows), len(filled), self.dimension, self.name)
+        return vectors

@@ -1,0 +1,134 @@
+"""The embedder that ships with Clew: a table of wordpiece vectors, summed.
+
+The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector is
+the sum of the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts a
+second are embedded. Letters and digits of the Latin script count, all else is ignored.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import EmbedderError
+from clew.text.embedder import Float32, hash_of, unit_rows
+
+DATA = Path(__file__).parents[1] / "data"
+WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+", re.ASCII)
+LETTERS = str.maketrans({
+    "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i",
+    "ħ": "h", "’": "'",
+})  # fmt: skip
+"""Letters that have no decomposition but are read as these."""
+BATCH = 2048
+"""Texts at a time, so that the gathered rows stay in the cache of the processor."""
+REMEMBERED = 200_000
+"""Words whose wordpieces are kept; then the memory starts anew."""
+
+
+class StaticEmbedder:
+    """Sums of wordpiece vectors: `rows` int8 [pieces, dimension], `scales` float32 [pieces], their texts."""
+
+    name = "clew-static"
+
+    def __init__(self, rows: NDArray[np.int8], scales: Float32, pieces: Sequence[str]) -> None:
+        self._rows = rows
+        self._scales = scales[:, None]
+        self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._longest = max(map(len, pieces))
+        self._words: dict[str, tuple[int, ...]] = {}
+        self._fingerprint = ""
+
+    @classmethod
+    def load(cls, folder: Path = DATA) -> Self:
+        """Read the table that ships (about 20 ms).
+
+        Raises:
+            EmbedderError: a file is missing or damaged; the installation is then incomplete.
+
+        """
+        try:
+            with np.load(folder / "clew-static.npz") as file:
+                rows, scales = file["q"], file["s"].astype(np.float32)
+            pieces = gzip.decompress((folder / "clew-static.vocab.txt.gz").read_bytes()).decode("utf-8")
+            return cls(rows, scales, pieces.removesuffix("\n").split("\n"))
+        except (OSError, EOFError, ValueError, KeyError) as error:
+            raise EmbedderError(
+                f"{folder}: cannot read the embedder ({error}). Install clew again."
+            ) from error
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return self._rows.shape[1]
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the table and its vocabulary."""
+        if not self._fingerprint:
+            pieces = "\n".join(self._ids).encode("utf-8")
+            self._fingerprint = hash_of(self._rows.tobytes(), self._scales.tobytes(), pieces)
+        return self._fingerprint
+
+    def embed(self, texts: Sequence[str]) -> Float32:
+        """Embed texts: float32 [len(texts), dimension], each row the same whatever else is in the batch."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for start in range(0, len(texts), BATCH):
+            self._sum(texts[start : start + BATCH], vectors[start : start + BATCH])
+        return unit_rows(vectors)
+
+    def _sum(self, texts: Sequence[str], vectors: Float32) -> None:
+        """Write the sums of the wordpieces' vectors of each text into `vectors`."""
+        ids: list[int] = []
+        filled: list[int] = []
+        starts: list[int] = []
+        words = self._words
+        for i, text in enumerate(texts):
+            before = len(ids)
+            for word in WORD.findall(_fold(text)):
+                pieces = words.get(word)
+                ids += self._pieces(word) if pieces is None else pieces
+            if len(ids) > before:
+                filled.append(i)
+                starts.append(before)
+        if ids:
+            index = np.array(ids)
+            rows = self._rows[index] * self._scales[index]
+            vectors[filled] = np.add.reduceat(rows, starts, axis=0)
+
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        """Cut a word into wordpieces, longest first from the left, and remember it.
+
+        Every letter, digit and the apostrophe is a piece by itself, so no word is without.
+        """
+        ids: list[int] = []
+        start, prefix = 0, ""
+        while start < len(word):
+            for stop in range(min(len(word), start + self._longest), start, -1):
+                piece = self._ids.get(prefix + word[start:stop])
+                if piece is not None:
+                    ids.append(piece)
+                    break
+            else:
+                stop = start + 1
+            start, prefix = stop, "##"
+        if len(self._words) >= REMEMBERED:
+            self._words = {}
+        self._words[word] = tuple(ids)
+        return tuple(ids)
+
+
+def _fold(text: str) -> str:
+    """Lower-case a text and take diacritics off its letters."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text.translate(LETTERS))
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).lower()

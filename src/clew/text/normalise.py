@@ -1,0 +1,145 @@
+"""One normal form of names and questions, and the words of a question with their places in it.
+
+Both rest on one table from characters to what they become, so a span of words and the normal form of the
+text under it always agree.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+POSSESSIVE = "'s"
+"""The `norm` of a possessive ending, which is a token of its own."""
+
+_APOSTROPHES = frozenset("'’‘ʼ`´′＇ʹ")
+_ZERO_WIDTH_SPACE = "\u200b"
+_LETTER = r"[^\W\d_]"
+_INNER_APOSTROPHE = re.compile(rf"(?<={_LETTER})'(?={_LETTER})")
+_IS_LETTER = re.compile(_LETTER)
+# Over a string of character classes: l letter, d other word character, x vanishes, e symbol, ' apostrophe.
+_TOKEN = re.compile(r"[ld][ldx]*(?:(?<=[lx])'x*(?=l)[ldx]+)*|e[ex]*")
+_POSSESSIVE_END = re.compile(r"(?<=[ldx])'lx*$")
+_APOSTROPHE_BEFORE = re.compile(r"'x*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a text: as written, its normal form, and its place [start, stop) in characters."""
+
+    text: str
+    norm: str
+    start: int
+    stop: int
+
+
+class _Folding(dict[int, str]):
+    """Code point → what it becomes: letters and digits, nothing, an apostrophe, or a space."""
+
+    def __missing__(self, point: int) -> str:
+        folded = _fold(chr(point))
+        self[point] = folded
+        return folded
+
+
+class _Classes(dict[int, str]):
+    """Code point → its class for the token pattern, one character each."""
+
+    def __missing__(self, point: int) -> str:
+        kind = _classify(chr(point))
+        self[point] = kind
+        return kind
+
+
+def _fold(character: str) -> str:
+    folded, last = character, ""
+    while folded != last:
+        last = folded
+        folded = "".join(_fold_once(c) for c in last)
+    return folded
+
+
+def _fold_once(character: str) -> str:
+    """Compatibility form, caseless, without marks; applied until nothing changes."""
+    if character in _APOSTROPHES:
+        return "'"
+    text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    return "".join(_keep(c) for c in text)
+
+
+def _keep(character: str) -> str:
+    if character.isalnum():
+        return character
+    if character in _APOSTROPHES:
+        return "'"
+    category = unicodedata.category(character)
+    if category == "Me" or unicodedata.combining(character) or "VARIATION SELECTOR" in _name(character):
+        return ""
+    if category in ("Mn", "Mc"):  # vowel signs of Indic and Thai scripts belong to the word
+        return character
+    return "" if category == "Cf" and character != _ZERO_WIDTH_SPACE else " "
+
+
+def _name(character: str) -> str:
+    return unicodedata.name(character, "")
+
+
+def _classify(character: str) -> str:
+    folded = _FOLDING[ord(character)]
+    if not folded:
+        return "x"
+    if folded == "'":
+        return "'"
+    if not folded.replace("'", " ").strip():
+        return "e" if unicodedata.category(character) in ("So", "Sk") and ord(character) > 127 else " "
+    return "l" if _IS_LETTER.match(folded[0]) and _IS_LETTER.match(folded[-1]) else "d"
+
+
+_FOLDING = _Folding()
+_CLASSES = _Classes()
+
+
+def normalise(text: str) -> str:
+    """Give the normal form: no case, accents or punctuation, one space between words.
+
+    Compatibility decomposition, combining marks and invisible format characters dropped, case folded, every
+    run of characters that are neither letters nor digits one space, apostrophes between letters dropped.
+    A text without letters and digits is its own normal form, stripped. Idempotent.
+    """
+    folded = text.translate(_FOLDING)
+    if "'" in folded:
+        folded = _INNER_APOSTROPHE.sub("", folded).replace("'", " ")
+    return " ".join(folded.split()) or text.strip()
+
+
+def tokens(text: str) -> list[Token]:
+    """Split `text` into its words; a possessive `'s` and a run of symbols (emoji) are tokens too.
+
+    For tokens i < j, `text[tokens[i].start : tokens[j - 1].stop]` is the text of the span [i, j).
+    """
+    classes = text.translate(_CLASSES)
+    found: list[Token] = []
+    for match in _TOKEN.finditer(classes):
+        start, stop = match.span()
+        apostrophe = _APOSTROPHE_BEFORE.search(classes, found[-1].stop if found else 0, start)
+        if apostrophe and _is_s(text, classes, start, stop):
+            found.append(Token(text[apostrophe.start() : stop], POSSESSIVE, apostrophe.start(), stop))
+            continue
+        ending = _POSSESSIVE_END.search(classes, start, stop)
+        if ending and _is_s(text, classes, ending.start() + 1, stop):
+            found.append(_token(text, start, ending.start()))
+            found.append(Token(text[ending.start() : stop], POSSESSIVE, ending.start(), stop))
+        else:
+            found.append(_token(text, start, stop))
+    return found
+
+
+def _token(text: str, start: int, stop: int) -> Token:
+    written = text[start:stop]
+    return Token(written, normalise(written), start, stop)
+
+
+def _is_s(text: str, classes: str, start: int, stop: int) -> bool:
+    """Whether the word is the letter s alone (with marks that vanish, at most)."""
+    return classes[start:stop].rstrip("x") == "l" and text[start] in "sS"

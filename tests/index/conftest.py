@@ -1,0 +1,77 @@
+"""Graphs built by hand: names, labels and aliases, and a chain of triples."""
+
+import numpy as np
+import pytest
+
+from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
+from clew.index.directory import writing
+from clew.index.manifest import About
+from clew.index.names import NamesIndex
+from clew.index.sections import graph_sections, with_prefix
+
+
+@pytest.fixture(scope="session")
+def graph_of():
+    return make_graph
+
+
+def make_graph(names, labels=None, aliases=()):
+    """Node i has one `next` triple to node i + 1; `aliases` are (alias, node)."""
+    count, triples = len(names), max(0, len(names) - 1)
+    entities = Names.of(names)
+    steps = np.arange(count + 1)
+    relation = np.zeros(triples, np.int32)
+    return Graph(
+        entities=entities,
+        labels=entities if labels is None else Names.of(labels),
+        relations=Names.of(["next"]),
+        relation_labels=Names.of(["next"]),
+        out=Adjacency(np.minimum(steps, triples), relation, np.arange(1, triples + 1, dtype=np.int32)),
+        into=Adjacency(np.maximum(steps - 1, 0), relation, np.arange(triples, dtype=np.int32)),
+        values=Values(
+            np.full(count, -1, np.int16), np.zeros(count, np.uint8), np.full(count, np.nan), Names.of([])
+        ),
+        types=Types(Names.of([]), np.zeros(count + 1, np.int64), np.empty(0, np.int32)),
+        aliases=Aliases(Names.of([a for a, _ in aliases]), np.array([e for _, e in aliases], np.int32)),
+        source=np.zeros(triples, np.uint16),
+    )
+
+
+@pytest.fixture(scope="session")
+def write_small():
+    return write_graph
+
+
+def write_graph(path, graph, extra=None, **options):
+    """Write an index of `graph` and extra sections without sources."""
+    with writing(path, **options) as writer:
+        writer.add_all(with_prefix("graph", graph_sections(graph)))
+        writer.add_all(with_prefix("names", NamesIndex.of(graph).sections()))
+        writer.add_all(extra or {})
+        return writer.commit(About((), None, {"nodes": graph.nodes}, {}))
+
+
+class Letters:
+    """Counts letters: an embedder that needs no file."""
+
+    name, dimension = "letters", 27
+
+    def __init__(self, fingerprint):
+        self.fingerprint = fingerprint
+
+    def embed(self, texts):
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            for letter in text.lower():
+                vectors[row, ord(letter) % self.dimension] += 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+@pytest.fixture(scope="session")
+def letters():
+    return Letters("v1")
+
+
+@pytest.fixture(scope="session")
+def other_letters():
+    return Letters("v2")

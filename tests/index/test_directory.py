@@ -1,0 +1,336 @@
+"""An index directory is whole or as it was before, whatever happens to its writer."""
+
+import errno
+import json
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clew.errors import FormatError, IndexError_, InputError, LockedError
+from clew.index import directory, files
+from clew.index.directory import open_index, writing
+from clew.index.manifest import About
+from clew.index.sections import graph_sections
+
+NAMES = ["Memento", "Christopher Nolan", "Été", "👍"]
+
+
+@pytest.fixture
+def graph(graph_of):
+    return graph_of(NAMES, aliases=[("Kit", 1)])
+
+
+@pytest.fixture
+def index(tmp_path, graph, write_small):
+    path = tmp_path / "films.clew"
+    write_small(path, graph, {"schema.counts": np.arange(5), "notes": b"abc"})
+    return path
+
+
+def contents(path):
+    return sorted(f.name for f in path.iterdir())
+
+
+def test_round_trip(index, graph, write_small):
+    opened = open_index(index, verify=True)
+    written, read = graph_sections(graph), graph_sections(opened.graph)
+    assert written.keys() == read.keys()
+    for name, array in written.items():
+        assert read[name].dtype == array.dtype, name
+        np.testing.assert_array_equal(read[name], array, err_msg=name)
+    assert opened.graph.labels is opened.graph.entities
+    assert [h.entity for h in opened.names.exact("kit")] == [1]
+    assert opened.array("schema.counts").tolist() == [0, 1, 2, 3, 4]
+    assert opened.data("notes") == b"abc"
+    assert opened.manifest.about.counts == {"nodes": 4}
+    assert opened.manifest.bytes == sum(f.stat().st_size for f in index.glob("gen-*/*"))
+
+
+def test_labels_that_differ_are_kept(tmp_path, graph_of, write_small):
+    write_small(tmp_path / "x.clew", graph_of(["http://x/1", "b"], ["Label", "b"]))
+    graph = open_index(tmp_path / "x.clew").graph
+    assert (graph.entities[0], graph.labels[0]) == ("http://x/1", "Label")
+
+
+def test_an_empty_array_is_a_section_too(tmp_path, graph_of, write_small):
+    write_small(tmp_path / "x.clew", graph_of([]), {"none": np.empty((0, 128), np.int8)})
+    assert open_index(tmp_path / "x.clew").array("none").shape == (0, 128)
+
+
+def test_writing_to_an_opened_array_leaves_the_file(index):
+    open_index(index).array("schema.counts")[0] = 99
+    assert open_index(index, verify=True).array("schema.counts")[0] == 0
+
+
+def test_a_missing_section_names_the_remedy(index):
+    with pytest.raises(FormatError, match=r"no section 'walks'.*clew index"):
+        open_index(index).array("walks")
+
+
+def test_section_names_are_checked(index):
+    for name in ("../x", "Upper", "", "notes"):
+        with pytest.raises(ValueError, match="section name"), writing(index) as writer:  # noqa: PT012
+            writer.add("notes", b"")
+            writer.add(name, b"")
+
+
+def test_objects_are_not_stored(index):
+    with pytest.raises(ValueError, match="array of objects"), writing(index) as writer:
+        writer.add("things", np.array(["a", None], object))
+
+
+def test_a_new_generation_replaces_the_old_and_an_open_index_stays_whole(index, graph_of, write_small):
+    before = open_index(index)
+    write_small(index, graph_of(["Other"]))
+    assert contents(index) == ["gen-000002", "lock", "manifest.json"]
+    assert before.graph.entities[1] == "Christopher Nolan"
+    assert open_index(index, verify=True).graph.entities[0] == "Other"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_leaves_what_was_there(index, tmp_path, error):
+    before = contents(index)
+    for path in (index, tmp_path / "new.clew"):
+        with pytest.raises(error), writing(path) as writer:  # noqa: PT012
+            writer.add("half", b"x")
+            raise error
+    assert contents(index) == before
+    assert open_index(index, verify=True).graph.nodes == 4
+    assert not (tmp_path / "new.clew").exists()
+
+
+def test_leaving_without_commit_changes_nothing(index):
+    with writing(index) as writer:
+        writer.add("half", b"x")
+    assert "half" not in open_index(index, verify=True).sections
+
+
+def test_ctrl_c_after_the_manifest_keeps_the_new_generation(index, graph_of, write_small, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(directory, "_sweep", lambda path, keep: keep == 2 and interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        write_small(index, graph_of(["Other"]))
+    assert open_index(index, verify=True).graph.nodes == 1
+
+
+def test_a_full_disk_at_any_write_leaves_the_old_index(index, graph_of, write_small, monkeypatch):
+    calls, limit, write = 0, 0, files.write_piece
+
+    def full(file, piece):
+        nonlocal calls
+        calls += 1
+        if calls > limit:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(file, piece)
+
+    monkeypatch.setattr(files, "write_piece", full)
+    monkeypatch.setattr(directory, "write_piece", full)
+    before = contents(index)
+    for limit in range(500):  # noqa: B007
+        calls = 0
+        with suppress(IndexError_):
+            write_small(index, graph_of(["Other"]))
+            break
+        assert contents(index) == before
+        assert open_index(index, verify=True).graph.nodes == 4
+    with pytest.raises(IndexError_, match="disk is full"), files.disk_errors(index):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert limit > 50
+    assert open_index(index, verify=True).graph.nodes == 1
+
+
+def test_a_file_size_limit_is_explained(index):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with pytest.raises(IndexError_, match="ulimit"), writing(index) as writer:  # noqa: PT012
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+        try:
+            writer.add("big", bytes(100_000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert open_index(index, verify=True).graph.nodes == 4
+
+
+def test_no_permission_is_explained():
+    with pytest.raises(IndexError_, match="no permission"), files.disk_errors(Path("x.clew")):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+
+def test_a_second_writer_waits_then_gives_up(index):
+    with writing(index), pytest.raises(LockedError, match="another process"), writing(index, wait=0.1):
+        pass
+    with writing(index, wait=0):
+        assert open_index(index).graph.nodes == 4
+
+
+def test_a_writer_waits_for_another(index, graph_of, write_small):
+    with writing(index):
+        late = threading.Thread(target=write_small, args=(index, graph_of(["Other"])))
+        late.start()
+    late.join()
+    assert open_index(index).graph.nodes == 1
+
+
+def test_readers_never_see_half_an_index(index, graph_of, write_small):
+    graphs = [graph_of(NAMES * (i + 1)) for i in range(3)]
+
+    def write():
+        for i in range(15):
+            write_small(index, graphs[i % 3])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    opened = 0
+    while writer.is_alive():
+        assert open_index(index, verify=True).graph.nodes in (4, 8, 12)
+        opened += 1
+    assert opened > 3
+
+
+CRASHER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from conftest import make_graph, write_graph
+graphs = [make_graph([f"node {i}" for i in range(n)]) for n in (50, 90)]
+print("ready", flush=True)
+while True:
+    for graph in graphs:
+        write_graph(Path(sys.argv[1]), graph)
+"""
+
+
+def test_kill_9_at_any_time_leaves_a_whole_index(tmp_path, graph_of, write_small):
+    path, moments = tmp_path / "films.clew", random.Random(7)
+    write_small(path, graph_of([f"node {i}" for i in range(50)]))
+    generations = set()
+    for _ in range(12):
+        command = [sys.executable, "-c", CRASHER, str(path), str(Path(__file__).parent)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+            assert child.stdout.readline() == b"ready\n"
+            try:
+                child.wait(moments.uniform(0, 0.1))
+            except subprocess.TimeoutExpired:
+                child.send_signal(signal.SIGKILL)
+            assert child.wait() == -signal.SIGKILL
+        opened = open_index(path, verify=True)
+        assert opened.graph.nodes in (50, 90)
+        assert [h.entity for h in opened.names.exact("Node 7")] == [7]
+        generations.add(opened.manifest.generation)
+    assert len(generations) > 3
+    write_small(path, graph_of(["last"]))
+    assert len(contents(path)) == 3, "the next writer removes what was left"
+
+
+def section_files(index):
+    return sorted(index.glob("gen-*/*.npy"))
+
+
+def test_a_truncated_file_is_found(index):
+    for file in section_files(index):
+        whole = file.read_bytes()
+        for size in (0, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:size])
+            with pytest.raises(FormatError, match=r"damaged.*clew index"):
+                open_index(index)
+        file.write_bytes(whole)
+    open_index(index)
+
+
+def test_a_flipped_byte_is_found(index):
+    for file in section_files(index):
+        whole = bytearray(file.read_bytes())
+        at = len(whole) * 2 // 3
+        whole[at] ^= 1
+        file.write_bytes(whole)
+        with pytest.raises(FormatError, match="checksum differs"):
+            open_index(index)
+        whole[at] ^= 1
+        file.write_bytes(whole)
+    open_index(index, verify=True)
+
+
+def test_verify_finds_a_flipped_byte_between_the_sampled_blocks(index, graph, write_small):
+    write_small(index, graph, {"large": np.zeros(1_000_000, np.uint8)})
+    file = next(index.glob("gen-*/large.npy"))
+    whole = bytearray(file.read_bytes())
+    whole[100_000] ^= 1
+    file.write_bytes(whole)
+    assert open_index(index).array("large")[100_000 - 128] == 1
+    with pytest.raises(FormatError, match=r"large\.npy: damaged, its checksum differs"):
+        open_index(index, verify=True)
+
+
+def test_a_missing_file_is_named(index):
+    (index / "gen-000001" / "graph.out.offsets.npy").unlink()
+    with pytest.raises(FormatError, match=r"graph\.out\.offsets\.npy: missing.*clew index"):
+        open_index(index)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"\xff\xfe", b"{" * 50_000])
+def test_a_damaged_manifest_is_an_error_and_can_be_rebuilt(index, graph, write_small, text):
+    (index / "manifest.json").write_bytes(text)
+    with pytest.raises(FormatError, match="clew index"):
+        open_index(index)
+    write_small(index, graph)
+    assert contents(index) == ["gen-000002", "lock", "manifest.json"]
+    assert open_index(index, verify=True).graph.nodes == 4
+
+
+def test_any_flipped_byte_of_the_manifest_is_found(index):
+    file, draw = index / "manifest.json", random.Random(3)
+    whole = file.read_bytes()
+    for _ in range(60):
+        at = draw.randrange(len(whole))
+        if whole[at : at + 1].isspace():
+            continue
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(FormatError):
+            open_index(index)
+
+
+def test_another_format_version_says_so_and_can_be_rebuilt(index, graph, write_small):
+    file = index / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 99, "clew": "9.9"}))
+    with pytest.raises(FormatError, match=r"made by Clew 9\.9 with index format 99.*clew index"):
+        open_index(index)
+    write_small(index, graph)
+    assert open_index(index).graph.nodes == 4
+
+
+def test_what_is_no_index_is_an_input_error(tmp_path):
+    (tmp_path / "file.tsv").write_text("a\tb\tc\n")
+    for path, why in [
+        (tmp_path / "absent", "no such index"),
+        (tmp_path, "without a manifest"),
+        (tmp_path / "file.tsv", "a file"),
+    ]:
+        with pytest.raises(InputError, match=why):
+            open_index(path)
+
+
+def test_other_files_are_never_overwritten(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    for path in (tmp_path, tmp_path / "thesis.txt"):
+        with pytest.raises(InputError, match="Choose another"), writing(path):
+            pass
+    with pytest.raises(IndexError_), writing(tmp_path / "thesis.txt" / "x.clew"):
+        pass
+    assert contents(tmp_path) == ["thesis.txt"]
+
+
+def test_a_report_with_odd_file_names_survives(tmp_path, graph):
+    about = About((), None, {}, {"path": "caf\udce9\n", "rtl": "שלום"})
+    with writing(tmp_path / "x.clew") as writer:
+        writer.add_all({f"graph.{k}": v for k, v in graph_sections(graph).items()})
+        manifest = writer.commit(about)
+    assert directory.read_manifest(tmp_path / "x.clew") == manifest
