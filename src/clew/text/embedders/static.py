@@ -1,8 +1,8 @@
 """The embedder that ships with Clew: a table of wordpiece vectors, summed.
 
-The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector is
-the sum of the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts a
-second are embedded. Letters and digits of the Latin script count, all else is ignored.
+The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector
+is the sum of the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts
+a second are embedded. Letters and digits of the Latin script count, all else is ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import gzip
 import re
 import unicodedata
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +57,11 @@ class StaticEmbedder:
 
         """
         try:
-            with np.load(folder / "clew-static.npz") as file:
+            with (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)
             pieces = gzip.decompress((folder / "clew-static.vocab.txt.gz").read_bytes()).decode("utf-8")
             return cls(rows, scales, pieces.removesuffix("\n").split("\n"))
-        except (OSError, EOFError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise EmbedderError(
                 f"{folder}: cannot read the embedder ({error}). Install clew again."
             ) from error
