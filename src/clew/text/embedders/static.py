@@ -91,21 +91,27 @@ class StaticEmbedder:
         ids: list[int] = []
         filled: list[int] = []
         starts: list[int] = []
-        words = self._words
         for i, text in enumerate(texts):
-            before = len(ids)
-            for word in WORD.findall(_fold(text)):
-                pieces = words.get(word)
-                ids += self._pieces(word) if pieces is None else pieces
-            if len(ids) > before:
+            pieces = self.pieces(text)
+            if pieces:
                 filled.append(i)
-                starts.append(before)
+                starts.append(len(ids))
+                ids += pieces
         if ids:
             index = np.array(ids)
             rows = self._rows[index] * self._scales[index]
             vectors[filled] = np.add.reduceat(rows, starts, axis=0)
 
-    def _pieces(self, word: str) -> tuple[int, ...]:
+    def pieces(self, text: str) -> list[int]:
+        """Cut a text into wordpieces: their rows in the table."""
+        ids: list[int] = []
+        words = self._words
+        for word in WORD.findall(_fold(text)):
+            known = words.get(word)
+            ids += self._cut(word) if known is None else known
+        return ids
+
+    def _cut(self, word: str) -> tuple[int, ...]:
         """Cut a word into wordpieces, longest first from the left, and remember it.
 
         Every letter, digit and the apostrophe is a piece by itself, so no word is without.
