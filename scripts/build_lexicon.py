@@ -145,7 +145,7 @@ def build(folder: Path) -> dict[str, np.ndarray]:
     synsets, senses = read_synsets(folder), read_senses(folder)
     table = {
         lemma: [(key, count) for key, count in listed if kept(synsets[key], lemma, count)]
-        for lemma, listed in sorted(senses.items())
+        for lemma, listed in sorted(senses.items(), key=lambda item: item[0].replace("_", " "))
     }
     table = {lemma: listed for lemma, listed in table.items() if listed}
     lemmas = {lemma: i for i, lemma in enumerate(table)}

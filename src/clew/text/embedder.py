@@ -15,7 +15,7 @@ Float32 = NDArray[np.float32]
 
 PROBES = ("city", "written by", "date of birth", "What is it made of?")
 CLEAR = 0.01
-"""Lead that a largest component must have to count in a fingerprint; endpoints' vectors vary by about 1e-4."""
+"""Lead of a largest component that counts in a fingerprint; endpoints' vectors vary by about 1e-4."""
 
 
 class Embedder(Protocol):

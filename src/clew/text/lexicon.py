@@ -12,6 +12,7 @@ the intrinsic information content of Seco, Veale and Hayes 2004).
 from __future__ import annotations
 
 import re
+import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, Self, cast
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,9 +148,9 @@ class Lexicon:
 
         """
         try:
-            with np.load(path) as file:
+            with path.open("rb") as opened, np.load(opened) as file:
                 return cls({name: file[name] for name in file.files})
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise FormatError(f"{path}: cannot read the lexicon ({error}). Install clew again.") from error
 
     def _name(self, index: int) -> str:
@@ -189,12 +191,13 @@ class Lexicon:
         if start >= 0:
             for base in self._irregular[start + 1 : self._irregular.index("\n", start + 1)].split(" ")[1:]:
                 found[base] = self._frequency(self._find(base))
-        known = word in self
-        if known:
-            found[word] = self._frequency(self._find(word))
+        known = self._find(word)
+        if known >= 0:
+            found[word] = self._frequency(known)
+        noun_or_verb = known >= 0 and self._frequency(known, ADJECTIVE) < 0
         for pos, suffix, ending in SUFFIXES:
             base = word.removesuffix(suffix) + ending
-            if not word.endswith(suffix) or len(base) < 2 or (pos == ADJECTIVE and known):
+            if not word.endswith(suffix) or len(base) < 2 or (pos == ADJECTIVE and noun_or_verb):
                 continue
             index = self._find(base)
             frequency = self._frequency(index, pos) if index >= 0 else -1.0

@@ -40,8 +40,8 @@ class OpenAIEmbedder:
     ) -> Self:
         """Connect to an endpoint and ask for one vector, to learn the dimension.
 
-        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server; `timeout` is
-        in seconds.
+        `base_url` ends in `/v1`; None is OpenAI itself. `api_key` may be None for a local server;
+        `timeout` is in seconds.
 
         Raises:
             MissingExtra: openai is not installed.

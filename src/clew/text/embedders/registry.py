@@ -1,4 +1,4 @@
-"""From a spec, as users write it and indexes record it, to an embedder. A new kind is a file and a line here."""
+"""From a spec, as users write it and indexes record it, to an embedder; a new kind is a file and a line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The embedder that ships with Clew: a table of wordpiece vectors, summed.
 
-The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector is
-the sum of the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts a
-second are embedded. Letters and digits of the Latin script count, all else is ignored.
+The table (see NOTICE) has a row for every wordpiece of the uncased English BERT vocabulary. A text's vector
+is the sum of the rows of its wordpieces, scaled to length 1: no network is run, so tens of thousands of texts
+a second are embedded. Letters and digits of the Latin script count, all else is ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import gzip
 import re
 import unicodedata
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +57,11 @@ class StaticEmbedder:
 
         """
         try:
-            with np.load(folder / "clew-static.npz") as file:
+            with (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)
             pieces = gzip.decompress((folder / "clew-static.vocab.txt.gz").read_bytes()).decode("utf-8")
             return cls(rows, scales, pieces.removesuffix("\n").split("\n"))
-        except (OSError, EOFError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise EmbedderError(
                 f"{folder}: cannot read the embedder ({error}). Install clew again."
             ) from error
@@ -89,21 +91,27 @@ class StaticEmbedder:
         ids: list[int] = []
         filled: list[int] = []
         starts: list[int] = []
-        words = self._words
         for i, text in enumerate(texts):
-            before = len(ids)
-            for word in WORD.findall(_fold(text)):
-                pieces = words.get(word)
-                ids += self._pieces(word) if pieces is None else pieces
-            if len(ids) > before:
+            pieces = self.pieces(text)
+            if pieces:
                 filled.append(i)
-                starts.append(before)
+                starts.append(len(ids))
+                ids += pieces
         if ids:
             index = np.array(ids)
             rows = self._rows[index] * self._scales[index]
             vectors[filled] = np.add.reduceat(rows, starts, axis=0)
 
-    def _pieces(self, word: str) -> tuple[int, ...]:
+    def pieces(self, text: str) -> list[int]:
+        """Cut a text into wordpieces: their rows in the table."""
+        ids: list[int] = []
+        words = self._words
+        for word in WORD.findall(_fold(text)):
+            known = words.get(word)
+            ids += self._cut(word) if known is None else known
+        return ids
+
+    def _cut(self, word: str) -> tuple[int, ...]:
         """Cut a word into wordpieces, longest first from the left, and remember it.
 
         Every letter, digit and the apostrophe is a piece by itself, so no word is without.

@@ -1,0 +1,363 @@
+"""What every embedder must do, and what is special to each."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import EmbedderError, MissingExtra, UsageError
+from clew.text.embedder import Embedder, probe_fingerprint
+from clew.text.embedders.extras import require
+from clew.text.embedders.registry import embedder
+from clew.text.embedders.static import DATA, StaticEmbedder
+
+ONNX = Path(__file__).resolve().parents[2].parent / "shared" / "models" / "minilm-int8"
+STATIC = StaticEmbedder.load()
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """A small `/v1/embeddings` over the static embedder; the model's name says how it misbehaves."""
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        model, texts = request["model"], request["input"]
+        if model == "refuses" or self.headers["Authorization"] != "Bearer secret":
+            return self._send(401, json.dumps({"error": {"message": "bad key"}}))
+        if model == "broken":
+            return self._send(500, json.dumps({"error": {"message": "out of memory"}}))
+        if model == "garbage":
+            return self._send(200, "<html>not what you want</html>")
+        rows = STATIC.embed(texts)
+        if model == "shrinks" and texts != ["probe"]:
+            rows = rows[:, :64]
+        if model == "ragged":
+            data = [
+                {"object": "embedding", "index": i, "embedding": [0.5] * (i + 1)} for i in range(len(texts))
+            ]
+        else:
+            data = [{"object": "embedding", "index": i, "embedding": r.tolist()} for i, r in enumerate(rows)]
+        if model == "forgets" and len(data) > 1:
+            data = data[1:]
+        body = {"object": "list", "model": model, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+        return self._send(200, json.dumps({**body, "data": data[::-1]}))
+
+    def _send(self, status: int, body: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html" if body.startswith("<") else "application/json")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def make_static(_: Callable[[], str]) -> Embedder:
+    return embedder()
+
+
+def make_onnx(_: Callable[[], str]) -> Embedder:
+    if not ONNX.is_dir():
+        pytest.skip("../shared/models/minilm-int8 is not here")
+    return embedder(f"onnx:{ONNX}")
+
+
+def make_openai(url: Callable[[], str]) -> Embedder:
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    return embedder("openai/small", base_url=url(), api_key="secret")
+
+
+IMPLEMENTATIONS = [make_static, make_onnx, make_openai]
+
+
+@pytest.fixture(scope="module", params=IMPLEMENTATIONS, ids=lambda make: make.__name__[5:])
+def any_embedder(request: pytest.FixtureRequest) -> Embedder:
+    return request.param(lambda: request.getfixturevalue("endpoint"))
+
+
+# The contract.
+
+
+def test_rows_are_float32_of_length_one(any_embedder):
+    vectors = any_embedder.embed(["Christopher Nolan", "directed by", "film", "a"])
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (4, any_embedder.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_no_texts_give_no_rows(any_embedder):
+    assert any_embedder.embed([]).shape == (0, any_embedder.dimension)
+
+
+def test_blank_texts_are_zero_and_leave_the_others_in_place(any_embedder):
+    vectors = any_embedder.embed(["", "film", " \t\n"])
+    assert not vectors[[0, 2]].any()
+    assert np.allclose(vectors[1], any_embedder.embed(["film"])[0], atol=1e-5)
+
+
+def test_order_and_batch_do_not_matter(any_embedder):
+    texts = [f"{word} {i}" for i in range(45) for word in ("film", "a long name of a company", "x")]
+    together = any_embedder.embed(texts)
+    # int8 models quantise activations over the whole batch, so that neighbours change a vector a little
+    alone = np.concatenate([any_embedder.embed([text]) for text in texts[::9]])
+    assert (np.einsum("ij,ij->i", together[::9], alone) > 0.97).all()
+    assert np.array_equal(together, any_embedder.embed(texts))
+
+
+def test_meaning_is_near(any_embedder):
+    asked, right, wrong = any_embedder.embed(["who wrote it", "written by", "release year"])
+    assert asked @ right > asked @ wrong
+
+
+def test_any_text_is_embedded(any_embedder):
+    texts = ["日本 🎬", "\x00\x01", "' OR 1=1 --", "<b>x</b>", "a" * 5000, "word " * 3000, "שלום"]
+    vectors = any_embedder.embed(texts)
+    assert np.isfinite(vectors).all()
+    norms = np.linalg.norm(vectors, axis=1)
+    assert ((np.abs(norms - 1) < 1e-4) | (norms == 0)).all()
+
+
+def test_name_makes_the_same_embedder_and_fingerprint_is_stable(any_embedder, request):
+    assert re.fullmatch(r"sha256:[0-9a-f]{16}", any_embedder.fingerprint)
+    url = request.getfixturevalue("endpoint")
+    again = embedder(any_embedder.name, base_url=url, api_key="secret")
+    assert again.name == any_embedder.name
+    assert again.fingerprint == any_embedder.fingerprint
+
+
+# The table that ships.
+
+
+def slow_embed(text: str) -> np.ndarray:
+    """Embed as the README of the table says, letter by letter."""
+    with np.load(DATA / "clew-static.npz") as file:
+        q, s = file["q"], file["s"]
+    ids = STATIC._ids
+    lowered = "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+    total = np.zeros(q.shape[1], np.float64)
+    for word in re.findall(r"[a-z]+(?:'[a-z]+)?|[0-9]+", lowered.lower()):
+        start = 0
+        while start < len(word):
+            stop = len(word)
+            while ("##" if start else "") + word[start:stop] not in ids:
+                stop -= 1
+            row = ids[("##" if start else "") + word[start:stop]]
+            total += q[row].astype(np.float64) * float(s[row])
+            start = stop
+    norm = np.linalg.norm(total)
+    return total / norm if norm else total
+
+
+@given(st.text(st.sampled_from("abcdefz'é09 -_Ñ."), max_size=30))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_the_static_embedder_equals_its_definition(text):
+    assert np.allclose(STATIC.embed([text])[0], slow_embed(text), atol=1e-4)
+
+
+def test_static_rows_do_not_depend_on_the_batch():
+    texts = [f"name {i} of things" for i in range(5000)]
+    texts[7] = ""
+    together = STATIC.embed(texts)
+    assert np.array_equal(
+        together[[0, 7, 4999]], np.concatenate([STATIC.embed([texts[i]]) for i in (0, 7, 4999)])
+    )
+
+
+def test_diacritics_and_case_do_not_matter_to_the_static_embedder():
+    one, two = STATIC.embed(["Françoise Łódź Ærø", "francoise lodz aero"])
+    assert np.array_equal(one, two)
+
+
+def test_relations_are_found_by_the_words_of_questions():
+    asked = STATIC.embed(["wrote", "language", "dates"])
+    relations = STATIC.embed(["written by", "in language", "release year", "directed by", "has genre"])
+    assert (asked @ relations.T).argmax(1).tolist() == [0, 1, 2]
+
+
+def test_the_vocabulary_of_the_static_embedder_covers_single_characters():
+    for c in "abcdefghijklmnopqrstuvwxyz0123456789":
+        assert c in STATIC._ids
+        assert f"##{c}" in STATIC._ids
+
+
+def test_memory_of_words_starts_anew_when_full(monkeypatch):
+    monkeypatch.setattr("clew.text.embedders.static.REMEMBERED", 10)
+    small = StaticEmbedder.load()
+    texts = [f"word{chr(97 + i)}" for i in range(26)]
+    assert np.array_equal(small.embed(texts), STATIC.embed(texts))
+    assert len(small._words) <= 10
+
+
+def test_a_missing_or_damaged_table_is_an_embedder_error(tmp_path):
+    with pytest.raises(EmbedderError, match="Install clew again"):
+        StaticEmbedder.load(tmp_path)
+    (tmp_path / "clew-static.npz").write_bytes((DATA / "clew-static.npz").read_bytes()[:1000])
+    with pytest.raises(EmbedderError, match="Install clew again"):
+        StaticEmbedder.load(tmp_path)
+
+
+def test_the_static_embedder_imports_nothing_heavy():
+    code = (
+        "import sys; from clew.text.embedders.registry import embedder; embedder().embed(['x']);"
+        "heavy = {'numba', 'openai', 'onnxruntime', 'torch', 'rapidfuzz'} & set(sys.modules);"
+        "print(heavy); sys.exit(bool(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ONNX.
+
+
+def test_an_onnx_directory_without_what_is_needed(tmp_path):
+    pytest.importorskip("onnxruntime")
+    with pytest.raises(EmbedderError, match=r"no \.onnx file"):
+        embedder(f"onnx:{tmp_path}")
+    (tmp_path / "model.onnx").write_bytes(b"not a model")
+    with pytest.raises(EmbedderError, match=r"tokenizer\.json"):
+        embedder(f"onnx:{tmp_path}")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(EmbedderError, match="cannot open the model"):
+        embedder(f"onnx:{tmp_path}")
+    (tmp_path / "a.onnx").write_bytes(b"")
+    (tmp_path / "model.onnx").rename(tmp_path / "b.onnx")
+    with pytest.raises(EmbedderError, match="several"):
+        embedder(f"onnx:{tmp_path}")
+
+
+class TwoTokens:
+    """A session whose model gives the vector (1, 3) to every first token and (3, 1) to every other."""
+
+    def get_inputs(self):
+        return [type("Node", (), {"name": name}) for name in ("input_ids", "attention_mask")]
+
+    def get_outputs(self):
+        return [type("Node", (), {"name": "last_hidden_state"})]
+
+    def run(self, outputs, feed):
+        assert outputs == ["last_hidden_state"]
+        assert set(feed) == {"input_ids", "attention_mask"}
+        vectors = np.full((*feed["input_ids"].shape, 2), (3.0, 1.0), np.float32)
+        vectors[:, 0] = (1.0, 3.0)
+        return [vectors]
+
+
+def test_token_vectors_are_averaged_without_the_padding(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    from clew.text.embedders.onnx import OnnxEmbedder
+
+    words = tokenizers.models.WordLevel({"a": 0, "?": 1}, unk_token="?")  # noqa: S106
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    model = OnnxEmbedder(TwoTokens(), tokenizer, tmp_path / "model.onnx")
+    one, two, _ = model.embed(["a", "a a", "a a a a a a"])
+    assert np.allclose(one, np.array([1, 3]) / 10**0.5)
+    assert np.allclose(two, np.array([1, 1]) / 2**0.5)
+
+
+# Endpoints.
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("refuses", "Check the API key"),
+        ("broken", "status 500"),
+        ("garbage", "did not answer with embeddings"),
+    ],
+)
+def test_an_endpoint_that_fails_says_what_to_check(endpoint, model, says):
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    from clew.text.embedders.openai import OpenAIEmbedder
+
+    with pytest.raises(EmbedderError, match=says):
+        OpenAIEmbedder.connect(model, base_url=endpoint, api_key="secret", retries=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"), [("shrinks", "shape"), ("ragged", "did not answer"), ("forgets", "vectors")]
+)
+def test_an_endpoint_with_wrong_vectors_is_an_error(endpoint, model, says):
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    from clew.text.embedders.openai import OpenAIEmbedder
+
+    served = OpenAIEmbedder.connect(model, base_url=endpoint, api_key="secret", retries=0)
+    with pytest.raises(EmbedderError, match=says):
+        served.embed(["one", "two"])
+
+
+def test_an_endpoint_that_is_not_there(endpoint):
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    from clew.text.embedders.openai import OpenAIEmbedder
+
+    with pytest.raises(EmbedderError, match="cannot be reached"):
+        OpenAIEmbedder.connect("small", base_url="http://127.0.0.1:9/v1", api_key="x", retries=0)
+    with pytest.raises(EmbedderError, match="Check the API key"):
+        OpenAIEmbedder.connect("small", base_url=endpoint, api_key=None, retries=0)
+
+
+def test_an_endpoint_gives_the_vectors_that_it_serves_in_small_batches(endpoint):
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    from clew.text.embedders.openai import OpenAIEmbedder
+
+    texts = [f"text {i}" for i in range(7)]
+    served = OpenAIEmbedder.connect("small", base_url=endpoint, api_key="secret", batch=3)
+    assert np.allclose(served.embed(texts), STATIC.embed(texts), atol=1e-6)
+
+
+class Noisy:
+    """The static embedder with the noise of an endpoint."""
+
+    name, dimension, fingerprint = "noisy", STATIC.dimension, ""
+
+    def __init__(self, seed: int, size: float) -> None:
+        self._random, self._size = np.random.default_rng(seed), size
+
+    def embed(self, texts):
+        vectors = STATIC.embed(texts)
+        return vectors + self._random.normal(0, self._size, vectors.shape).astype(np.float32)
+
+
+def test_a_probe_fingerprint_survives_noise_and_tells_models_apart():
+    assert len({probe_fingerprint(Noisy(seed, 1e-4)) for seed in range(20)}) == 1
+    assert len({probe_fingerprint(Noisy(seed, 1.0)) for seed in range(20)}) == 20
+
+
+# Registry.
+
+
+@pytest.mark.parametrize("spec", ["", "word2vec", "onnx:", "openai/", "onnx", "clew-static/x"])
+def test_an_unknown_spec_names_the_known_ones(spec):
+    with pytest.raises(UsageError, match="clew-static, onnx:PATH"):
+        embedder(spec)
+
+
+def test_a_missing_extra_is_named():
+    with pytest.raises(MissingExtra, match=r"pip install 'clew\[some-extra\]'"):
+        require("a_package_that_is_not_there", "some-extra")
+
+
+def test_sentence_transformers_is_an_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtra, match=r"clew\[sentence-transformers\]"):
+        embedder("sentence-transformers/all-MiniLM-L6-v2")
