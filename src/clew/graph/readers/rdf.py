@@ -33,8 +33,8 @@ _LABELS = (RDFS + "label", SKOS + "prefLabel")
 _ALIAS = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
-"""How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal, so they are numbered here
-instead (as is a name in the file that looks like one: it stays distinct)."""
+"""How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
+numbered here instead, as is a name in the file that looks like one, which stays distinct."""
 
 _NESTED_ENTITY = re.compile(rb"<!ENTITY\s[^>]*&\w+;")
 
