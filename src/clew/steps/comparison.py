@@ -1,0 +1,145 @@
+"""The words of one question compared with one graph, and laid out around its mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.steps.alignment import Sides, Weights
+from clew.steps.question import WH_CLASSES, Question, Word
+from clew.steps.similarity import Scale, similarities
+from clew.steps.vocabulary import Vocabulary, same_label
+from clew.text.lexicon import CLASSES
+
+Float = NDArray[np.float64]
+
+KINDS = frozenset("kind kinds sort sorts type types".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, stop) of the question."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `step` [W, S] with
+    each step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
+    that have each end; `relation` [W, R]."""
+
+    question: Question
+    words: tuple[Word, ...]
+    weight: Float
+    step: Float
+    node: Float
+    kind: Float
+    relation: Float
+    fits: Float
+    vocabulary: Vocabulary
+    weights: Weights
+
+    def sides(self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int]) -> Sides:
+        """Lay out the words `left` and `right` of a mention (nearest first) whose node has the `ends`.
+
+        The chain of genitives right of a mention binds before anything to its left (*the wife of X's son*).
+        """
+        chain = self._genitive_chain(right, mention.stop)
+        left, right = [*chain, *left], [w for w in right if w not in chain]
+        order = [*left, *right]
+        apart, genitive = self._apart(left, right, mention)
+        step = self.step[order]
+        if genitive.any():
+            base = self.weights.genitive * self.fits[order]
+            step = np.where(genitive[:, None], np.maximum(step, base), step)
+        anchor = np.zeros(len(order))
+        for row, word in enumerate(order):
+            between = self.question.text[self.words[word].stop : mention.start]
+            if row < len(left) and self.words[word].stop <= mention.start and not between.strip(" \"'“”‘’"):
+                anchor[row] = self.kind[word, list(ends)].max() if len(ends) else 0.0
+        share = np.array([float(self.words[w].share > 0) for w in order])
+        asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
+        return Sides(
+            len(left), self.weight[order], share, float(asked), apart, step, self.node[order], anchor
+        )
+
+    def _between(self, start: int, stop: int) -> list[str]:
+        return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
+
+    def _genitive_chain(self, right: Sequence[int], stop: int) -> list[int]:
+        """Words of *X's A's B of …* right of the mention: up to the noun after the last genitive."""
+        chain: list[int] = []
+        at, last = stop, None
+        for word in right:
+            gap = self._between(at, self.words[word].start)
+            if "'s" in gap:
+                last = len(chain)
+            elif last is None or (gap and gap != ["of"]):
+                break
+            chain.append(word)
+            at = self.words[word].stop
+        return chain[: last + 1] if last is not None else []
+
+    def _apart(
+        self, left: Sequence[int], right: Sequence[int], mention: Span
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """For each word: does a genitive part it from the word before; is it in a genitive at all."""
+        order = [*left, *right]
+        apart, genitive = np.zeros(len(order), bool), np.zeros(len(order), bool)
+        for row, index in enumerate(order):
+            word = self.words[index]
+            before = None if row in (0, len(left)) else self.words[order[row - 1]]
+            if before is not None and before.doubled and before.start == word.start:
+                apart[row] = genitive[row] = genitive[row - 1] = True
+                continue
+            if word.weight < 0.5:
+                continue
+            near = mention if before is None or (before.start >= mention.stop) != (word.start >= mention.stop) else before
+            low, high = (word.stop, near.start) if word.stop <= near.start else (near.stop, word.start)
+            if not {"of", "'s"} & set(self._between(low, high)):
+                continue
+            genitive[row] = True
+            if before is not None:
+                genitive[row - 1] = True
+                apart[row] = word.norm == before.norm or not same_label(self.vocabulary, before.norm, word.norm)
+        return apart, genitive
+
+
+def compare(question: Question, vocabulary: Vocabulary, weights: Weights, scale: Scale) -> Comparison:
+    """Compare the words of a question that count (content words and *who*, *where*, *when*) with the graph."""
+    words = tuple(w for w in question.words if w.weight > 0 or w.norm in WH_CLASSES)
+    ends = 2 * len(vocabulary.relation_words)
+    if not words:
+        none = np.zeros((0, ends))
+        relation = np.zeros((0, ends // 2))
+        return Comparison(question, (), np.zeros(0), none, none, none, relation, none, vocabulary, weights)
+    found = similarities(vocabulary, [w.norm for w in words], scale)
+    step, kind = found.arrive.copy(), found.type
+    arrived = np.arange(ends) ^ 1
+    node = kind[:, arrived].copy()
+    weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
+    for row, word in enumerate(words):
+        if word.norm in WH_CLASSES:
+            columns = [CLASSES.index(c) for c in WH_CLASSES[word.norm]]
+            likely = vocabulary.classes[:, columns].max(axis=1)[arrived]
+            step[row], node[row] = weights.wh_step * likely, likely
+    return Comparison(
+        question, words, weight, step, node, kind, found.relation, found.fits, vocabulary, weights
+    )
+
+
+def _weight(question: Question, word: Word, weights: Weights) -> float:
+    if word.norm in WH_CLASSES:
+        return weights.wh
+    if word.share:
+        return 0.3 * word.share
+    at = question.words.index(word)
+    asked = at > 0 and question.words[at - 1].norm in ("which", "what")
+    if asked:
+        return 1.0 if word.norm in KINDS else word.weight * weights.asked
+    return word.weight
