@@ -82,7 +82,7 @@ def wordnet_texts(folder: Path) -> list[str]:
 
 
 def initial_table(pieces: list[str], encode: Encode, recipe: Recipe, language: str) -> Float32:
-    """Make the table of steps 1 and 2, float32 [pieces, dimension]; rows of special pieces such as `[CLS]` are 0."""
+    """Make the table of steps 1 and 2, float32 [pieces, dimension]; rows of pieces such as `[CLS]` are 0."""
     wordfreq = importlib.import_module("wordfreq")
     plain = [piece.removeprefix("##") for piece in pieces]
     used = np.array([not (p.startswith("[") and p.endswith("]") and len(p) > 2) for p in plain])
