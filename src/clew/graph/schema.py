@@ -25,6 +25,7 @@ class Schema:
     `widest` int64 [2R]: the largest number of edges of one end at one node.
     `numbers`, `dates` float64 [2R]: share of the end's nodes with a parsed number or date.
     `low`, `high` float64 [2R]: range of those values (NaN without any).
+    `inverse` int64 [R]: the relation that holds the same triples reversed (itself if symmetric), -1 if none.
     """
 
     triples: Int64
@@ -36,6 +37,7 @@ class Schema:
     dates: Float64
     low: Float64
     high: Float64
+    inverse: Int64
 
     @property
     def functional(self) -> NDArray[np.bool_]:
@@ -89,6 +91,43 @@ def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value,
     return cooccur, repeated, widest, valued, low, high
 
 
+@nb.njit(cache=True)
+def _count_inverses(out_offsets, out_relation, out_neighbour, sample, relations, widest):  # type: ignore[no-untyped-def] # noqa: ANN
+    """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
+    counts = np.zeros((relations, relations), np.int64)
+    sampled = np.zeros(relations, np.int64)
+    head = 0
+    for triple in sample:
+        while out_offsets[head + 1] <= triple:
+            head += 1
+        tail = out_neighbour[triple]
+        if out_offsets[tail + 1] - out_offsets[tail] > widest:
+            continue
+        sampled[out_relation[triple]] += 1
+        for edge in range(out_offsets[tail], out_offsets[tail + 1]):
+            if out_neighbour[edge] == head:
+                counts[out_relation[triple], out_relation[edge]] += 1
+    return counts, sampled
+
+
+MOST_SAMPLED = 200_000
+"""Triples that are looked at to find inverse relations."""
+
+
+def _inverses(graph: Graph) -> Int64:
+    """The inverse of each relation: at least 95 % of the sampled triples of both have a triple back."""
+    stride = max(1, graph.triples // MOST_SAMPLED)
+    relations = len(graph.relations)
+    counts, sampled = _count_inverses(
+        graph.out.offsets, graph.out.relation, graph.out.neighbour,
+        np.arange(0, graph.triples, stride), relations, 1000,
+    )  # fmt: skip
+    share = counts / np.maximum(sampled, 1)[:, None]
+    both = np.minimum(share, share.T)
+    best = both.argmax(axis=1) if relations else np.zeros(0, np.int64)
+    return np.where(both[np.arange(relations), best] >= 0.95, best, -1).astype(np.int64)
+
+
 def schema_of(graph: Graph) -> Schema:
     """Count once over all nodes; memory is 32·R² bytes."""
     relations = len(graph.relations)
@@ -104,4 +143,4 @@ def schema_of(graph: Graph) -> Schema:
     nodes = np.diagonal(cooccur).copy()
     shares = valued / np.maximum(nodes, 1)
     triples = np.bincount(graph.out.relation, minlength=relations).astype(np.int64)
-    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high)
+    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high, _inverses(graph))

@@ -10,6 +10,7 @@ that share a beginning share its table (depth-first search with a bound).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numba as nb
@@ -18,6 +19,10 @@ from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+MOST_BRANCHES = 96
+"""Branches of one mention that are kept when several meet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -34,13 +39,15 @@ class Weights:
     """How far a *wh* word is evidence for a step that arrives at its class."""
     genitive: float = 0.1
     """Least similarity of a noun in a genitive chain (*the … of X*) with a step that its class allows."""
+    told_apart: float = 0.7
+    """Factor for a word that names the mention's type from afar (*what sort of film is X*)."""
     step: float = 0.2
     """Every step, so that short paths win."""
     step_evidence: float = 0.5
     """A step that no word names; a word of similarity s to it saves the share s."""
     plain_return: float = 1.9
     """A step back through the same relation that no word names and no word like *share* or *also* asks for."""
-    turn: float = 0.2
+    turn: float = 0.05
     """Any step back through the same relation where no word asks for it."""
     one_way: float = 0.7
     """Factor for words that ask for a way back on a path without one."""
@@ -58,7 +65,8 @@ class Sides:
 
     `weight` [L+R]; `share` [L+R] whether the word asks for a way back, and
     `one_way` the cost of a path without one; `apart`
-    [L+R] a genitive stands between it and the word before; `step` [L+R, S] similarity of each word with each step; `node` [L+R, S] with the node at
+    [L+R] a genitive stands between it and the word before; `cover` [L+R, S] how far each step
+    explains each word, `step` [L+R, S] how far the word is evidence for the step; `node` [L+R, S] with the node at
     which each step arrives; `anchor` [L+R] with the mention's own type.
     """
 
@@ -67,6 +75,7 @@ class Sides:
     share: Float
     one_way: float
     apart: NDArray[np.bool_]
+    cover: Float
     step: Float
     node: Float
     anchor: Float
@@ -98,7 +107,7 @@ def _close(table, fixed, similarity, apart, weight, left, right):  # type: ignor
 
 @nb.njit(cache=True)
 def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
-    before, after, step, back, share, apart, words, weight, node, evidence, silent, left, right
+    before, after, step, back, share, apart, cover, words, weight, node, evidence, silent, left, right
 ):
     """Table after one more step and the node behind it; returns its least entry.
 
@@ -115,8 +124,9 @@ def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
                 word = i - 1 if side == 0 else left + j - 1
                 at, to = (i - 1, j) if side == 0 else (i, j - 1)
                 similarity = max(words[word, step], share[word]) if back else words[word, step]
+                covered = max(cover[word, step], share[word]) if back else cover[word, step]
                 told = 0.0 if apart[word] else 0.9 * node[word, step]
-                cost = weight[word] * (1.0 - max(similarity, told))
+                cost = weight[word] * (1.0 - max(covered, told))
                 shared = weight[word] if apart[word] else cost
                 bare[i, j] = min(bare[i, j], bare[at, to] + shared)
                 named[i, j] = min(
@@ -152,7 +162,7 @@ def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyp
 
 @nb.njit(cache=True)
 def _search(  # type: ignore[no-untyped-def] # noqa: ANN
-    table, start, active, follow, left, weight, share, one_way, apart, step_similarity, node_similarity,
+    table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
     fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, base,
 ):
     """Depth-first search for the paths that go on from `table`; inserts them into (costs, lengths, paths)."""
@@ -175,12 +185,12 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
         entry = start[step] if depth == 0 else follow[chosen[depth - 1], step]
         if not np.isfinite(entry):
             continue
-        back = depth > 0 and step == chosen[depth - 1] ^ 1
+        back = depth > 0 and backs[chosen[depth - 1], step]
         total = sums[depth] + entry + fixed[step] + (turn if back else 0.0)
         if total > costs[0] + slack or total > costs[keep - 1]:
             continue
         least = _extend(
-            tables[depth], tables[depth + 1], step, back, share, apart, step_similarity, weight,
+            tables[depth], tables[depth + 1], step, back, share, apart, cover, step_similarity, weight,
             node_similarity, evidence, plain_return if back else evidence, left, right,
         )
         if least + total > costs[keep - 1] or least + total > costs[0] + slack:
@@ -199,7 +209,7 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
 
 @nb.njit(cache=True)
 def _single(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, left, weight, share, one_way, apart, step_similarity, node_similarity,
+    anchor, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
     fixed, evidence, plain_return, turn, final, longest, keep, slack,
 ):
     """Best `keep` paths from one mention: (costs [keep], lengths [keep], steps [keep, longest])."""
@@ -211,7 +221,7 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
     table[0, 0] = 0.0
     _close(table, 0, anchor.reshape(words, 1), apart, weight, left, words - left)
     _search(
-        table, start, active, follow, left, weight, share, one_way, apart, step_similarity, node_similarity,
+        table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
         fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, 0.0,
     )
     return costs, lengths, paths
@@ -219,7 +229,7 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
 
 @nb.njit(cache=True)
 def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, left, weight, share, apart, step_similarity, node_similarity,
+    anchor, start, active, follow, backs, left, weight, share, apart, cover, step_similarity, node_similarity,
     fixed, evidence, plain_return, turn, longest, limit,
 ):
     """Tables of all short paths from one mention of several: (steps [P, longest], bases [P], tables [P, ·, ·])."""
@@ -238,7 +248,7 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
         bases[count] = start[first] + fixed[first]
         steps[count, 0] = first
         _extend(
-            begin, tables[count], first, False, share, apart, step_similarity, weight, node_similarity,
+            begin, tables[count], first, False, share, apart, cover, step_similarity, weight, node_similarity,
             evidence, evidence, left, right,
         )
         here = count
@@ -249,12 +259,12 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
             entry = follow[first, second]
             if not np.isfinite(entry) or count == limit:
                 continue
-            back = second == first ^ 1
+            back = backs[first, second]
             bases[count] = bases[here] + entry + fixed[second] + (turn if back else 0.0)
             steps[count, 0] = first
             steps[count, 1] = second
             _extend(
-                tables[here], tables[count], second, back, share, apart, step_similarity, weight,
+                tables[here], tables[count], second, back, share, apart, cover, step_similarity, weight,
                 node_similarity, evidence, plain_return if back else evidence, left, right,
             )
             count += 1
@@ -262,8 +272,50 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
+def _last(steps, row):  # type: ignore[no-untyped-def] # noqa: ANN
+    """The step at which a branch ends."""
+    if steps.shape[1] > 1 and steps[row, 1] >= 0:
+        return steps[row, 1]
+    return steps[row, 0]
+
+
+@nb.njit(cache=True)
+def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit):  # type: ignore[no-untyped-def] # noqa: ANN
+    """The `limit` cheapest pairs of branches that can meet: (rows [P, 2], bases [P], tables [P, ·, ·])."""
+    middle = tables_a.shape[2] - 1
+    pairs = np.full((limit, 2), -1, np.int64)
+    leasts = np.full(limit, np.inf)
+    bases = np.full(limit, np.inf)
+    tables = np.full((limit, tables_a.shape[1], tables_b.shape[2]), np.inf)
+    table = np.empty((tables_a.shape[1], tables_b.shape[2]))
+    for a in range(len(bases_a)):
+        for b in range(len(bases_b)):
+            if not meets[_last(steps_a, a), _last(steps_b, b)]:
+                continue
+            least = np.inf
+            for i in range(table.shape[0]):
+                for j in range(table.shape[1]):
+                    best = np.inf
+                    for m in range(middle + 1):
+                        best = min(best, tables_a[a, i, m] + tables_b[b, middle - m, j])
+                    table[i, j] = best
+                    least = min(least, best)
+            least += bases_a[a] + bases_b[b]
+            worst = np.argmax(leasts)
+            if least < leasts[worst]:
+                leasts[worst] = least
+                pairs[worst, 0] = a
+                pairs[worst, 1] = b
+                bases[worst] = bases_a[a] + bases_b[b]
+                tables[worst] = table
+    order = np.argsort(leasts)
+    count = np.sum(np.isfinite(leasts))
+    return pairs[order[:count]], bases[order[:count]], tables[order[:count]]
+
+
+@nb.njit(cache=True)
 def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
-    steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, active, follow, left, weight, share, apart,
+    steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, active, follow, backs, left, weight, share, apart, cover,
     step_similarity, node_similarity, fixed, evidence, plain_return, turn, final, trunk, keep, slack,
 ):
     """Best ways in which a branch of one mention meets one of another, and goes on for up to `trunk` steps.
@@ -283,9 +335,9 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
     one_lengths = np.zeros(4, np.int64)
     one_paths = np.full((4, max(trunk, 1)), -1, np.int64)
     for a in range(len(bases_a)):
-        last_a = steps_a[a, 1] if steps_a.shape[1] > 1 and steps_a[a, 1] >= 0 else steps_a[a, 0]
+        last_a = _last(steps_a, a)
         for b in range(len(bases_b)):
-            last_b = steps_b[b, 1] if steps_b.shape[1] > 1 and steps_b[b, 1] >= 0 else steps_b[b, 0]
+            last_b = _last(steps_b, b)
             base = bases_a[a] + bases_b[b]
             if not meets[last_a, last_b] or base > costs[keep - 1] or base > costs[0] + slack:
                 continue
@@ -307,7 +359,7 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
             one_lengths[:] = 0
             if trunk > 0:
                 _search(
-                    table, follow[last_a], active, follow, left, weight, share, 0.0, apart, step_similarity,
+                    table, follow[last_a], active, follow, backs, left, weight, share, 0.0, apart, cover, step_similarity,
                     node_similarity, fixed, evidence, plain_return, turn, final, trunk,
                     one_costs, one_lengths, one_paths, slack, base,
                 )
@@ -333,11 +385,12 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
 class Space:
     """The steps that may be walked: costs of entering each, infinite where it cannot be.
 
-    `follow` [S, S] after each step; `meets` bool [S, S] whether two steps can arrive at one node; `fixed` [S] of each
+    `follow` [S, S] after each step; `backs` bool [S, S] whether a step walks back the one before; `meets` bool [S, S] whether two steps can arrive at one node; `fixed` [S] of each
     step wherever it stands; `final` [S] for ending behind it; `active` the steps to try.
     """
 
     follow: Float
+    backs: NDArray[np.bool_]
     meets: NDArray[np.bool_]
     fixed: Float
     final: Float
@@ -346,10 +399,9 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two branches that meet, and the trunk that goes on from there."""
+    """Branches that meet, one for each mention, and the trunk that goes on from there."""
 
-    first: tuple[int, ...]
-    second: tuple[int, ...]
+    branches: tuple[tuple[int, ...], ...]
     trunk: tuple[int, ...]
     cost: float
 
@@ -360,8 +412,8 @@ def best_paths(
 ) -> list[Path]:
     """The `keep` cheapest paths within `slack` of the best, cheapest first; `start` [S] costs of the first step."""
     costs, lengths, paths = _single(
-        sides.anchor, start, space.active, space.follow, sides.left, sides.weight, sides.share, sides.one_way,
-        sides.apart, sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return,
+        sides.anchor, start, space.active, space.follow, space.backs, sides.left, sides.weight, sides.share, sides.one_way,
+        sides.apart, sides.cover, sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return,
         0.0 if sides.share.any() else weights.turn, space.final, longest, keep, slack,
     )
     return [
@@ -372,32 +424,39 @@ def best_paths(
 
 
 def best_joins(
-    first: Sides, second: Sides, whole: Sides, starts: tuple[Float, Float], space: Space, weights: Weights, *,
+    sides: Sequence[Sides], whole: Sides, starts: Sequence[Float], space: Space, weights: Weights, *,
     branch: int = 1, trunk: int = 1, keep: int = 8, slack: float = 1.5,
 ) -> list[Join]:
-    """How paths from two mentions meet. `first` has the words between the mentions on its right, `second` on its
-    left, and `whole` has the words left of the first mention and right of the second."""
+    """How paths from two or three mentions meet.
+
+    `sides` of each mention in the order of the question: the words between two mentions stand on the right of the
+    first and on the left of the second. `whole` has the words left of all mentions and right of all.
+    """
+    costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn)
     tables = [
         _branches(
-            sides.anchor, start, space.active, space.follow, sides.left, sides.weight, sides.share, sides.apart,
-            sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return, weights.turn,
-            branch, 96,
+            side.anchor, start, space.active, space.follow, space.backs, side.left, side.weight, side.share, side.apart, side.cover,
+            side.step, side.node, *costs_of, branch, MOST_BRANCHES,
         )
-        for sides, start in zip((first, second), starts, strict=True)
+        for side, start in zip(sides, starts, strict=True)
     ]
+    steps, bases, merged = tables[0]
+    chosen = [(row,) for row in range(len(bases))]
+    for other in tables[1:-1]:
+        pairs, bases, merged = _merge(steps, bases, merged, *other, space.meets, MOST_BRANCHES)
+        steps = steps[pairs[:, 0]]
+        chosen = [(*chosen[a], int(b)) for a, b in pairs]
     costs, pairs, lengths, paths = _meet(
-        *tables[0], *tables[1], space.meets, space.active, space.follow, whole.left, whole.weight, whole.share,
-        whole.apart, whole.step, whole.node, space.fixed, weights.step_evidence, weights.plain_return, weights.turn,
-        space.final, trunk, keep, slack,
+        steps, bases, merged, *tables[-1], space.meets, space.active, space.follow, space.backs, whole.left, whole.weight,
+        whole.share, whole.apart, whole.cover, whole.step, whole.node, *costs_of, space.final, trunk, keep, slack,
     )
-    return [
-        Join(
-            _branch(tables[0][0][pairs[i, 0]]), _branch(tables[1][0][pairs[i, 1]]),
-            _steps(paths[i], lengths[i]), float(costs[i]),
-        )
-        for i in range(keep)
-        if np.isfinite(costs[i]) and costs[i] <= costs[0] + slack
-    ]
+    found: list[Join] = []
+    for i in range(keep):
+        if np.isfinite(costs[i]) and costs[i] <= costs[0] + slack:
+            rows = (*chosen[pairs[i, 0]], int(pairs[i, 1]))
+            branches = tuple(_branch(table[0][row]) for table, row in zip(tables, rows, strict=True))
+            found.append(Join(branches, _steps(paths[i], lengths[i]), float(costs[i])))
+    return found
 
 
 def _steps(row: Int, length: int) -> tuple[int, ...]:

@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.steps.alignment import Sides, Weights
-from clew.steps.question import WH_CLASSES, Question, Word
-from clew.steps.similarity import Scale, similarities
-from clew.steps.vocabulary import Vocabulary, same_label
-from clew.text.lexicon import CLASSES
+from clew.text.question import WH_CLASSES, Question, Word
+from clew.steps.similarity import WordTable
+from clew.steps.vocabulary import Vocabulary, class_fit, same_label
 
 Float = NDArray[np.float64]
-
-KINDS = frozenset("kind kinds sort sorts type types".split())
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -29,13 +25,14 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `step` [W, S] with
-    each step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
+    """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `cover` [W, S] how far each
+    step explains the word; `step` [W, S] how far the word is evidence for the step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
     that have each end; `relation` [W, R]."""
 
     question: Question
     words: tuple[Word, ...]
     weight: Float
+    cover: Float
     step: Float
     node: Float
     kind: Float
@@ -44,28 +41,31 @@ class Comparison:
     vocabulary: Vocabulary
     weights: Weights
 
-    def sides(self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int]) -> Sides:
+    def sides(
+        self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int], *, chain: bool = True
+    ) -> Sides:
         """Lay out the words `left` and `right` of a mention (nearest first) whose node has the `ends`.
 
         The chain of genitives right of a mention binds before anything to its left (*the wife of X's son*).
         """
-        chain = self._genitive_chain(right, mention.stop)
-        left, right = [*chain, *left], [w for w in right if w not in chain]
+        bound = self._genitive_chain(right, mention.stop) if chain else []
+        left, right = [*bound, *left], [w for w in right if w not in bound]
         order = [*left, *right]
         apart, genitive = self._apart(left, right, mention)
-        step = self.step[order]
+        step, cover = self.step[order], self.cover[order]
         if genitive.any():
             base = self.weights.genitive * self.fits[order]
             step = np.where(genitive[:, None], np.maximum(step, base), step)
+            cover = np.where(genitive[:, None], np.maximum(cover, base), cover)
         anchor = np.zeros(len(order))
         for row, word in enumerate(order):
-            between = self.question.text[self.words[word].stop : mention.start]
-            if row < len(left) and self.words[word].stop <= mention.start and not between.strip(" \"'“”‘’"):
-                anchor[row] = self.kind[word, list(ends)].max() if len(ends) else 0.0
+            if row == 0 and len(ends) and self.words[word].stop <= mention.start:
+                near = not self._between(self.words[word].stop, mention.start)
+                anchor[row] = self.kind[word, list(ends)].max() * (1.0 if near else self.weights.told_apart)
         share = np.array([float(self.words[w].share > 0) for w in order])
         asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
         return Sides(
-            len(left), self.weight[order], share, float(asked), apart, step, self.node[order], anchor
+            len(left), self.weight[order], share, float(asked), apart, cover, step, self.node[order], anchor
         )
 
     def _between(self, start: int, stop: int) -> list[str]:
@@ -101,7 +101,8 @@ class Comparison:
                 continue
             near = mention if before is None or (before.start >= mention.stop) != (word.start >= mention.stop) else before
             low, high = (word.stop, near.start) if word.stop <= near.start else (near.stop, word.start)
-            if not {"of", "'s"} & set(self._between(low, high)):
+            links = {"'s"} if word.start >= mention.stop else {"of", "'s"}
+            if not links & set(self._between(low, high)):
                 continue
             genitive[row] = True
             if before is not None:
@@ -110,26 +111,27 @@ class Comparison:
         return apart, genitive
 
 
-def compare(question: Question, vocabulary: Vocabulary, weights: Weights, scale: Scale) -> Comparison:
+def compare(question: Question, table: WordTable, weights: Weights) -> Comparison:
     """Compare the words of a question that count (content words and *who*, *where*, *when*) with the graph."""
+    vocabulary = table.vocabulary
     words = tuple(w for w in question.words if w.weight > 0 or w.norm in WH_CLASSES)
     ends = 2 * len(vocabulary.relation_words)
     if not words:
         none = np.zeros((0, ends))
         relation = np.zeros((0, ends // 2))
-        return Comparison(question, (), np.zeros(0), none, none, none, relation, none, vocabulary, weights)
-    found = similarities(vocabulary, [w.norm for w in words], scale)
-    step, kind = found.arrive.copy(), found.type
+        return Comparison(question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights)
+    found = table.compare([w.norm for w in words])
+    step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
     weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
     for row, word in enumerate(words):
         if word.norm in WH_CLASSES:
-            columns = [CLASSES.index(c) for c in WH_CLASSES[word.norm]]
-            likely = vocabulary.classes[:, columns].max(axis=1)[arrived]
-            step[row], node[row] = weights.wh_step * likely, likely
+            likely = class_fit(vocabulary.classes, WH_CLASSES[word.norm])[arrived]
+            step[row] = cover[row] = weights.wh_step * likely
+            node[row] = likely
     return Comparison(
-        question, words, weight, step, node, kind, found.relation, found.fits, vocabulary, weights
+        question, words, weight, cover, step, node, kind, found.relation, found.fits, vocabulary, weights
     )
 
 
@@ -141,5 +143,5 @@ def _weight(question: Question, word: Word, weights: Weights) -> float:
     at = question.words.index(word)
     asked = at > 0 and question.words[at - 1].norm in ("which", "what")
     if asked:
-        return 1.0 if word.norm in KINDS else word.weight * weights.asked
+        return word.weight * weights.asked
     return word.weight

@@ -41,10 +41,12 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """`relation` [W, R] with each relation; `arrive` [W, S] with arriving by each step; `type` [W, S] with
+    """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
+    how far the word tells the step from others; `type` [W, S] with
     the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there."""
 
     relation: Float
+    cover: Float
     arrive: Float
     type: Float
     fits: Float
@@ -61,6 +63,11 @@ def _lexical(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
         for other, column in vocabulary.word_index.items():
             table[row, column] = vocabulary.lexicon.similarity(word, other)
     return table
+
+
+def _best(vocabulary: Vocabulary, table: Float) -> Float:
+    """[W, R]: the best of a table [W, V] over the words of each relation."""
+    return np.where(vocabulary.word_relation > 0, table[:, :, None], 0.0).max(axis=1)
 
 
 def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Float]:
@@ -92,7 +99,8 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     belongs = vocabulary.word_relation > 0
     best = np.where(belongs[None], single[:, :, None], -1.0).max(axis=1)
     cosine = _ramp(scale.label * label + (1 - scale.label) * best, scale.floor, scale.span)
-    lexical = (_lexical(vocabulary, words)[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
+    table = _lexical(vocabulary, words)
+    lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
     noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
     agreement, arrival = _agreement(vocabulary, words)
     even = np.clip(1.0 - lexical.max(axis=1, keepdims=True), 0.0, 1.0) ** scale.even
@@ -100,10 +108,14 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
     relation = 1 - (1 - cosine) * (1 - scale.lexical * lexical)
+    full = 1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))
     top = relation.max(axis=1, keepdims=True)
     relation = relation * (relation / np.where(top > 0, top, 1.0)) ** scale.contrast
 
     roles = (relation[:, None, :] * vocabulary.role[None]).max(axis=2)
+    person = np.array([class_row(vocabulary.lexicon, w)[CLASSES.index("person")] for w in words])
+    agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
+    roles = np.maximum(roles, agents)
     kind = np.maximum(kind, scale.role * roles)
     if vocabulary.type_words:
         named = np.array(
@@ -118,5 +130,33 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     steps = np.arange(2 * relation.shape[1])
     clash = 1 - scale.clash * (1 - arrival[:, steps ^ 1])
     verb = np.array([bool(vocabulary.lexicon.agent(w)) for w in words])
-    arrive = relation[:, steps // 2] * np.where((noun & ~verb)[:, None], clash, 1.0)
-    return Similarities(relation, arrive, kind, arrival[:, steps ^ 1])
+    clash = np.where((noun & ~verb)[:, None], clash, 1.0)
+    return Similarities(
+        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1]
+    )
+
+
+MOST_REMEMBERED = 20_000
+"""Words whose rows are kept; a row takes 44 bytes a step."""
+
+
+class WordTable:
+    """Similarities of words with one graph, remembered by word."""
+
+    def __init__(self, vocabulary: Vocabulary, scale: Scale) -> None:
+        self.vocabulary = vocabulary
+        self.scale = scale
+        self._rows: dict[str, tuple[Float, ...]] = {}
+
+    def compare(self, words: Sequence[str]) -> Similarities:
+        """The rows of `words` (at least one)."""
+        missing = sorted({w for w in words if w not in self._rows})
+        if missing:
+            if len(self._rows) + len(missing) > MOST_REMEMBERED:
+                self._rows.clear()
+                missing = sorted(set(words))
+            found = similarities(self.vocabulary, missing, self.scale)
+            columns = (found.relation, found.cover, found.arrive, found.type, found.fits)
+            for at, word in enumerate(missing):
+                self._rows[word] = tuple(column[at] for column in columns)
+        return Similarities(*(np.stack(rows) for rows in zip(*(self._rows[w] for w in words), strict=True)))

@@ -6,7 +6,7 @@ Made once per open index from the schema; a question is then compared with it by
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.steps.question import FUNCTION
+from clew.text.question import FUNCTION
 from clew.text.embedder import Embedder
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
@@ -41,7 +41,8 @@ class Vocabulary:
     `relation_words[r]`: content words of the label; `word_index`: word → row of `word_vectors`;
     `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end;
     `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
-    `role` [S, R] share of the end's nodes that are tails of each relation;
+    `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
+    heads of it where its name is a verb;
     `classes` [S, C] how likely the end's nodes are of each of the lexicon's noun classes.
     """
 
@@ -55,6 +56,7 @@ class Vocabulary:
     type_share: Float
     classes: Float
     role: Float
+    acts: Float
     embedder: Embedder
     lexicon: Lexicon
 
@@ -65,17 +67,29 @@ def _unit(rows: Float) -> Float:
 
 
 def class_row(lexicon: Lexicon, word: str) -> Float:
-    """[C]: the noun classes of a word relative to the most frequent one; all 0 for a word without noun senses."""
+    """[C]: the noun classes of a word, twice their share of its senses, at most 1."""
     row = np.zeros(len(CLASSES))
     for name, share in lexicon.classes(word).items():
         row[CLASSES.index(name)] = share
-    return row / max(row.max(), 1e-9)
+    return np.minimum(2 * row, 1.0)
 
 
 def is_noun(lexicon: Lexicon, word: str) -> bool:
     """Whether the word as it stands can be a noun; *starred* and *directing* are forms of verbs."""
     inflected = word.endswith(("ed", "ing")) and lexicon.lemmas(word)[:1] != (word,)
     return not inflected and bool(lexicon.classes(word))
+
+
+def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
+    return bool(words) and words[-1] != "by" and any(
+        lexicon.agent(w) and (w.endswith("s") or not is_noun(lexicon, w)) for w in words if w not in FUNCTION
+    )
+
+
+def class_fit(classes: Float, wanted: Mapping[str, float]) -> Float:
+    """[S]: how well each end's nodes fit the wanted classes, each with its weight."""
+    return np.stack([weight * classes[:, CLASSES.index(c)] for c, weight in wanted.items()]).max(axis=0)
 
 
 def _end_classes(
@@ -89,10 +103,9 @@ def _end_classes(
     own = np.zeros((2 * len(words), len(CLASSES)))
     for r, (content, every) in enumerate(zip(words, full, strict=True)):
         nouns = [w for w in content if lexicon.classes(w)]
-        verbs = [w for w in content if lexicon.agent(w)]
         if every and every[-1] == "by":
             own[2 * r + 1, CLASSES.index("person")] = 0.8
-        elif verbs:
+        elif acts(every, lexicon):
             own[2 * r, CLASSES.index("person")] = 0.8
         if nouns and not (every and every[-1] == "by"):
             noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
@@ -130,7 +143,8 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         tuple(words), relation_vectors, index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
         word_relation, end_vectors, tuple(types), share,
-        _end_classes(schema, words, full, lexicon), company[:, 1::2], embedder, lexicon,
+        _end_classes(schema, words, full, lexicon), company[:, 1::2],
+        company[:, 0::2] * np.array([acts(f, lexicon) for f in full]), embedder, lexicon,
     )
 
 

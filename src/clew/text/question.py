@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
-
 from clew.text.normalise import tokens
 
 FUNCTION = frozenset(
@@ -42,15 +40,14 @@ SHARE: Mapping[str, float] = {
 
 AUXILIARY = frozenset("is are was were do does did has have had can could will would am be".split())
 
-ClassName = Literal["person", "group", "location", "time", "quantity"]
-
-WH_CLASSES: Mapping[str, tuple[str, ...]] = {
-    "who": ("person", "group"),
-    "whom": ("person", "group"),
-    "whose": ("person", "group"),
-    "where": ("location",),
-    "when": ("time",),
+WH_CLASSES: Mapping[str, Mapping[str, float]] = {
+    "who": {"person": 1.0, "group": 0.5},
+    "whom": {"person": 1.0, "group": 0.5},
+    "whose": {"person": 1.0, "group": 0.5},
+    "where": {"location": 1.0, "group": 0.3},
+    "when": {"time": 1.0},
 }
+"""What a question word asks for: noun classes and how well they fit."""
 
 SUPERLATIVES: Mapping[str, tuple[int, str]] = {
     # word: (+1 for the largest value, -1 for the smallest; the attribute that it measures, "" for any)
@@ -111,7 +108,7 @@ class Question:
 
     text: str
     words: tuple[Word, ...]
-    classes: tuple[str, ...]
+    classes: Mapping[str, float]
     yes_no: bool
     count: bool
     superlative: tuple[int, str, int] | None
@@ -134,9 +131,9 @@ def read_question(text: str) -> Question:
         Word(token.text, token.norm, token.start, token.stop, weigh(token.norm, capital), capital, _share(token.norm))
         for token, capital in ((t, i > 0 and t.text[:1].isupper()) for i, t in enumerate(tokens(text)))
     ]
-    words = _double_grand(_join_idioms(words))
+    words = _name_kinds(_double_grand(_join_idioms(words)))
     norms = [w.norm for w in words]
-    classes = next((WH_CLASSES[n] for n in norms if n in WH_CLASSES), ())
+    classes = next((WH_CLASSES[n] for n in norms if n in WH_CLASSES), {})
     count = any(
         a == "how" and b in ("many", "much") or a == "number" and b == "of"
         for a, b in zip(norms, norms[1:], strict=False)
@@ -186,3 +183,16 @@ def _join_idioms(words: list[Word]) -> list[Word]:
             joined.append(words[at])
             at += 1
     return joined
+
+
+KINDS = frozenset("kind kinds sort sorts type types".split())
+
+
+def _name_kinds(words: list[Word]) -> list[Word]:
+    """*What sort of film*: the kind is what is asked for, so it counts as a content word."""
+    return [
+        replace(word, norm="kind", weight=1.0)
+        if word.norm in KINDS and at > 0 and words[at - 1].norm in ("which", "what")
+        else word
+        for at, word in enumerate(words)
+    ]
