@@ -1,0 +1,246 @@
+"""Messages between layers: the least cost of what lies below every entity, and the best way to it.
+
+With the pattern's tree hung from a root, `total[x]` is the least cost of the subtree of x's pattern node
+when that node is x (nodes may repeat here; the enumeration sees to injectivity). Among equal costs the
+pointers follow the smallest entity ids in the order of the pattern nodes, so that `best` is the least in
+(cost, ids), component by component, as the ids of independent subtrees do not affect each other.
+Source of the idea: Tziavelis et al., "Optimal algorithms for ranked enumeration", VLDB 2020.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.graph.kernels import Array, compiled
+from clew.graph.kernels.columns import (
+    ALIVE,
+    BEGIN,
+    BY,
+    CHEAPEST,
+    CODE,
+    COST,
+    DISTINCT,
+    EDGE,
+    EDGE_START,
+    EDGE_STOP,
+    ENTITY,
+    FROM,
+    HEAD,
+    INFINITE,
+    LEAST,
+    LINK,
+    MEMBERS,
+    NODE,
+    NODES,
+    PARENT,
+    POINTER,
+    PRICE,
+    ROW,
+    SIZE,
+    SOURCE,
+    START,
+    TAIL,
+    TARGET,
+    TRIPLES,
+    UP,
+    VIA,
+    WIDTH,
+    Layers,
+    Query,
+    Steps,
+    Tree,
+)
+
+
+@compiled
+def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
+    """(order from the root, node whose joining edges link each); writes UP and BY."""
+    nodes = len(layers.node)
+    order, owner = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    order[0] = root
+    count, at = 1, 0
+    while at < count:
+        u = order[at]
+        at += 1
+        for v in range(nodes):
+            if v == node[u, UP] or v == u or layers.node[v, START] < 0:
+                continue
+            own = v if layers.node[v, PARENT] == u else (u if layers.node[u, PARENT] == v else -1)
+            if own >= 0:
+                order[count], owner[v] = v, own
+                node[v, UP], node[v, BY] = u, layers.node[own, VIA]
+                count += 1
+    return order[:count], owner
+
+
+@compiled
+def smaller_row(best: Array, one: int, other: int, width: int) -> bool:
+    """Whether the row at `one` comes before the row at `other`."""
+    for j in range(width):
+        if best[one + j] != best[other + j]:
+            return best[one + j] < best[other + j]
+    return False
+
+
+@compiled
+def link_node(layers: Layers, tree: Tree, node: int, owner: int) -> None:
+    """Sort the edges between `node` and its parent by place of the parent, and send the messages up."""
+    start, stop = layers.node[owner, EDGE_START], layers.node[owner, EDGE_STOP]
+    near, far = (SOURCE, TARGET) if owner == node else (TARGET, SOURCE)
+    begin, size = tree.node[node, LINK], layers.node[tree.node[node, UP], SIZE]
+    below, above = layers.node[node, START], layers.node[tree.node[node, UP], START]
+    for i in range(size + 1):
+        tree.link[begin + i, BEGIN] = 0
+    for j in range(start, stop):
+        if tree.total[below + layers.edge[j, far]] < INFINITE and tree.total[above + layers.edge[j, near]] < INFINITE:
+            tree.link[begin + layers.edge[j, near], BEGIN] += 1
+    position = start
+    for i in range(size):
+        count = tree.link[begin + i, BEGIN]
+        tree.link[begin + i, BEGIN] = position
+        position += count
+    tree.link[begin + size, BEGIN] = position
+    for i in range(size):
+        tree.link[begin + i, CHEAPEST], tree.link[begin + i, POINTER] = INFINITE, -1
+    row, width = tree.node[node, ROW], tree.node[node, WIDTH]
+    for j in range(start, stop):
+        child = tree.total[below + layers.edge[j, far]]
+        i = begin + layers.edge[j, near]
+        if child >= INFINITE or tree.total[above + layers.edge[j, near]] >= INFINITE:
+            continue
+        at = tree.link[i, BEGIN]
+        tree.link[i, BEGIN] = at + 1
+        tree.edge[at, TARGET], tree.edge[at, CODE] = layers.edge[j, far], layers.edge[j, CODE]
+        tree.edge[at, PRICE] = layers.edge[j, PRICE]
+        cost = child + layers.edge[j, PRICE]
+        if cost < tree.link[i, CHEAPEST] or (
+            cost == tree.link[i, CHEAPEST]
+            and smaller_row(tree.best, row + layers.edge[j, far] * width, row + tree.link[i, POINTER] * width, width)
+        ):
+            tree.link[i, CHEAPEST], tree.link[i, POINTER] = cost, layers.edge[j, far]
+    for i in range(size, 0, -1):
+        tree.link[begin + i, BEGIN] = tree.link[begin + i - 1, BEGIN]
+    tree.link[begin, BEGIN] = start
+    for i in range(size):
+        least = tree.link[begin + i, CHEAPEST]
+        tree.total[above + i] = min(INFINITE, tree.total[above + i] + least)
+
+
+@compiled
+def write_rows(layers: Layers, tree: Tree, node: int) -> None:
+    """Write the best ids below every place of `node`, from the rows of its children."""
+    nodes = len(layers.node)
+    row, width, start = tree.node[node, ROW], tree.node[node, WIDTH], layers.node[node, START]
+    for i in range(layers.node[node, SIZE]):
+        if tree.total[start + i] < INFINITE:
+            tree.best[row + i * width + tree.column[node, node]] = layers.entry[start + i, ENTITY]
+    for child in range(nodes):
+        if tree.node[child, UP] != node:
+            continue
+        for w in range(nodes):
+            if tree.node[child, MEMBERS] >> w & 1 == 0:
+                continue
+            place, column = tree.column[node, w], tree.column[child, w]
+            for i in range(layers.node[node, SIZE]):
+                if tree.total[start + i] < INFINITE:
+                    below = tree.link[tree.node[child, LINK] + i, POINTER] * tree.node[child, WIDTH] + column
+                    tree.best[row + i * width + place] = tree.best[tree.node[child, ROW] + below]
+
+
+@compiled
+def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
+    """(a tree with its arrays laid out and nothing sent yet, owners of the links)."""
+    nodes = len(layers.node)
+    node, column = np.empty((nodes, 6), np.int64), np.zeros((nodes, nodes), np.int64)
+    for v in range(nodes):
+        node[v, UP], node[v, BY], node[v, LINK] = -1, -1, 0
+        node[v, MEMBERS], node[v, WIDTH], node[v, ROW] = 0, 0, 0
+    order, owner = hang(layers, root, node)
+    links, cells = 0, 0
+    for at in range(len(order) - 1, -1, -1):
+        v = order[at]
+        node[v, MEMBERS] |= 1 << v
+        if at > 0:
+            node[node[v, UP], MEMBERS] |= node[v, MEMBERS]
+            node[v, LINK] = links
+            links += layers.node[node[v, UP], SIZE] + 1
+        for w in range(nodes):
+            if node[v, MEMBERS] >> w & 1:
+                column[v, w] = node[v, WIDTH]
+                node[v, WIDTH] += 1
+        node[v, ROW] = cells
+        cells += node[v, WIDTH] * layers.node[v, SIZE]
+    total = np.empty(layers.used[0], np.int64)
+    for i in range(layers.used[0]):
+        total[i] = layers.entry[i, COST] if layers.entry[i, ALIVE] != 0 else INFINITE
+    link, edge = np.empty((links, 3), np.int64), np.empty((layers.used[1], 4), np.int64)
+    return Tree(root, order, node, column, link, edge, total, np.empty(cells, np.int32)), owner
+
+
+@compiled
+def send(layers: Layers, root: int) -> Tree:
+    """All messages towards `root`."""
+    tree, owner = plan_tree(layers, root)
+    for at in range(len(tree.order) - 1, -1, -1):
+        node = tree.order[at]
+        write_rows(layers, tree, node)
+        if at > 0:
+            link_node(layers, tree, node, owner[node])
+    return tree
+
+
+@compiled
+def pick_free(query: Query, layers: Layers, assigned: int, node: int) -> int:
+    """Pattern edge by which the free `node` is reached: from an unknown node if one is assigned."""
+    choice, unknown = -1, False
+    for e in range(len(query.edges)):
+        head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
+        if (head == node) == (tail == node):
+            continue
+        other = tail if head == node else head
+        if assigned >> other & 1 == 0:
+            continue
+        soft = layers.node[other, START] < 0 or layers.node[other, SIZE] > 1
+        if choice < 0 or (soft and not unknown):
+            choice, unknown = e, soft
+    return choice
+
+
+@compiled
+def plan_steps(query: Query, layers: Layers, tree: Tree) -> Steps:
+    """Assign nodes in the pattern's order as far as they hang together; close edges as soon as possible."""
+    nodes, edges = len(query.nodes), len(query.edges)
+    step = np.empty((nodes + edges, 3), np.int64)
+    assigned, closed, count, base = 0, 0, 0, 0
+    track = query.options[DISTINCT] == TRIPLES
+    choice, by = tree.root, -1
+    while choice >= 0:
+        step[count, NODE], step[count, EDGE], step[count, FROM] = choice, by, -1
+        if by >= 0:
+            step[count, FROM] = query.edges[by, HEAD] + query.edges[by, TAIL] - choice
+            closed |= 1 << by
+        if by >= 0 and layers.node[choice, START] < 0:
+            base += query.edges[by, LEAST]
+        assigned |= 1 << choice
+        count += 1
+        for e in range(edges):
+            head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
+            joined = tree.node[head, BY] == e or tree.node[tail, BY] == e
+            if closed >> e & 1 == 0 and not joined and assigned >> head & 1 and assigned >> tail & 1:
+                step[count, NODE], step[count, EDGE], step[count, FROM] = -1, e, head
+                closed |= 1 << e
+                base += query.edges[e, LEAST]
+                track = track or query.options[DISTINCT] == NODES
+                count += 1
+        choice, by = -1, -1
+        for v in range(nodes):
+            if assigned >> v & 1:
+                continue
+            if layers.node[v, START] < 0:
+                by = pick_free(query, layers, assigned, v)
+            elif assigned >> tree.node[v, UP] & 1:
+                by = tree.node[v, BY]
+            if by >= 0:
+                choice = v
+                break
+    return Steps(step[:count], base, track)
