@@ -125,7 +125,8 @@ NODE, EDGE, FROM = range(3)
 class Walk(NamedTuple):
     """The state of an enumeration.
 
-    `node` [n, ENTITY PLACE ASSIGNED], `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1: not known);
+    `node` [n, ENTITY PLACE ASSIGNED]: bit 0 of ASSIGNED is set when it is, bit 1 when the entity is set aside for
+    this node as it is the only candidate; `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1: not known);
     `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer; `late` [4096 + 1] is
     a heap of the smallest bounds above the limit, its size the last entry; `row` [1 + n + m] is one match.
     """
