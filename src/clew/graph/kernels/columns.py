@@ -87,7 +87,7 @@ class Tree(NamedTuple):
 
     `node` [n, UP BY LINK MEMBERS WIDTH ROW]: parent and the pattern edge to it; the links from place i of the
     parent's layer to v's layer are `edge` [*, (unused) CODE PRICE TARGET] from `link[LINK + i, BEGIN]` to
-    `link[LINK + i + 1, BEGIN]`; `link` also has the least sum of link and total (CHEAPEST) and the place that
+    `link[LINK + i + 1, BEGIN]`; `link` also has the least sum of edge and total (CHEAPEST) and the edge that
     reaches it (POINTER). `total` runs parallel to the entries of the layers. `best` has, for place i of v, the
     entity ids of the nodes in MEMBERS (a bit set) ascending, at `ROW + i * WIDTH`; `column[v, w]` is w's place.
     """

@@ -16,6 +16,7 @@ from clew.graph.kernels.columns import (
     AT,
     BEGIN,
     BOUND,
+    BY,
     CHEAPEST,
     CODE,
     COUNT,
@@ -60,6 +61,7 @@ from clew.graph.kernels.columns import (
     TARGET,
     TIED,
     TRIPLE,
+    TRIPLES,
     UP,
     WIDTH,
     Found,
@@ -175,7 +177,7 @@ def too_late(layer: Array, tree: Tree, node: Array, rows: Array, slot: int) -> b
             top = w
             while node[tree.node[top, UP], ASSIGNED] & 1 == 0:
                 top = tree.node[top, UP]
-            place = tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER]
+            place = tree.edge[tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER], TARGET]
             value = tree.best[tree.node[top, ROW] + place * tree.node[top, WIDTH] + tree.column[top, w]]
         else:
             return False
@@ -386,6 +388,35 @@ def rounds(
 
 
 @compiled
+def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, row: Array) -> bool:
+    """Write into `row` the best match of the root at `place` along the pointers; False if it breaks the rules.
+
+    It is the first of all with this root, as what it minimises leaves out nothing but the rules. Only for
+    patterns that are all layers and have no edge to close.
+    """
+    count = len(layers.node)
+    at = np.zeros(count, np.int64)
+    row[0] = tree.total[layers.node[tree.root, START] + place]
+    for i in range(count):
+        v = tree.order[i]
+        at[v] = place
+        if i > 0:
+            pointer = tree.link[tree.node[v, LINK] + at[tree.node[v, UP]], POINTER]
+            at[v] = tree.edge[pointer, TARGET]
+        row[1 + v] = layers.entry[layers.node[v, START] + at[v], ENTITY]
+        for w in tree.order[: i if query.options[DISTINCT] == NODES else 0]:
+            if row[1 + w] == row[1 + v]:
+                return False
+        if i > 0:
+            e = tree.node[v, BY]
+            row[1 + count + e] = triple_of(graph, tree.edge[pointer, CODE], row[1 + v], row[1 + tree.node[v, UP]])
+            for w in tree.order[1 : i if query.options[DISTINCT] == TRIPLES else 1]:
+                if row[1 + count + tree.node[w, BY]] == row[1 + count + e]:
+                    return False
+    return True
+
+
+@compiled
 def projected(
     graph: Graph,
     query: Query,
@@ -401,6 +432,7 @@ def projected(
 ) -> Found:
     """Run `task` for every root on its own, keeping the first match of each."""
     own = empty_found(len(walk.row), 1)
+    direct = len(steps.step) == len(layers.node) == len(tree.order)
     start = layers.node[tree.root, START]
     for i in range(task.low, task.high):
         bound, cap = tree.total[start + i] + steps.base, task.limit
@@ -415,6 +447,10 @@ def projected(
                 continue
         if bound > cap:
             continue
+        if direct and follow(graph, query, layers, tree, i, walk.row):
+            if task.misses < 0 or walk.row[0] & MISS_MASK == task.misses:
+                found = keep(found, task.wanted, walk.row)
+                continue
         own.order[-1] = 0
         one = Task(i, i + 1, -1, cap, 1, task.misses, 0)
         own, buffer, _ = rounds(
@@ -504,7 +540,7 @@ def search(
         found = empty_found(np.int64(1), np.int64(0))
         return state[STATUS], -1, found.rows, found.order
     root = options[PROJECT] if options[PROJECT] >= 0 else begin
-    tree = send(layers, root)
+    tree = send(graph, layers, root)
     steps = plan_steps(query, layers, tree)
     found, bound = matches(graph, query, layers, tree, steps, buffer, state, stop)
     return state[STATUS], bound, found.rows, found.order
