@@ -1,0 +1,149 @@
+"""Distances between the names of a pattern and the entities and relations of a graph.
+
+The matcher asks a `Distances` object and nothing else, so that embeddings, given tables and patterns whose
+ids are already known all run through the same search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import PatternError
+from clew.types import PatternEdge, PatternNode
+
+Mask = NDArray[np.bool_]
+Distance = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The entities nearest to a name: `entities` int32 [c], distinct, `distances` float [c], ascending.
+
+    `exhausted` says that no other entity is a candidate; else those left out are at least as far as the last.
+    """
+
+    entities: NDArray[np.int32]
+    distances: Distance
+    exhausted: bool
+
+
+class Distances(Protocol):
+    """Where the matcher gets distances from; all are non-negative, infinite means not allowed.
+
+    A node with `entity` and an edge with `fixed` are never asked for: their distance is 0, all else is not allowed.
+    """
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """The `count` nearest entities of a known node, or a few more or all there are."""
+        ...
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Distance of every relation, float [relations], from that of an edge with a known relation."""
+        ...
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """Which entities, bool [entities], a typed unknown may be; None if any."""
+        ...
+
+
+class FixedDistances:
+    """For patterns whose nodes and edges are fixed ids; `masks` (bool [entities]) restricts typed unknowns."""
+
+    def __init__(self, masks: Mapping[str, Mask] | None = None) -> None:
+        self.masks = {} if masks is None else masks
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Always a `PatternError`: the node has no entity."""
+        raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Always a `PatternError`: the relation is not fixed."""
+        raise PatternError(f"relation {edge.relation!r} is not fixed: resolve it first, or match by text")
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """The mask of the node's type, if there is one."""
+        return None if node.type is None else self.masks.get(node.type)
+
+
+class TextEmbedder(Protocol):
+    """What `TextDistances` needs of an embedder."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row for each text."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Vectors of a graph's names: entities int8 [N, d] times `scale` float32 [N], relations float32 [R, d]."""
+
+    entities: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    relations: NDArray[np.float32]
+
+
+class TextDistances:
+    """L2 distances of embeddings (SimGRAG section 4.2, eq. 2).
+
+    `exact` gives the entities whose normalised name equals a text; their distance is 0, free of the error of
+    stored int8 vectors. `mask` gives the entities that a type allows, None if the type restricts nothing.
+    """
+
+    def __init__(
+        self,
+        embedder: TextEmbedder,
+        vectors: Vectors,
+        *,
+        exact: Callable[[str], Iterable[int]] | None = None,
+        mask: Callable[[str], Mask | None] | None = None,
+        block: int = 65536,
+    ) -> None:
+        self.embedder, self.vectors, self.exact, self.mask, self.block = embedder, vectors, exact, mask, block
+        self._nodes: dict[str, NDArray[np.float32]] = {}
+        self._relations: dict[str, NDArray[np.float32]] = {}
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """The nearest `count` entities by a scan of all vectors; ties in order of the ids."""
+        distances = self._nodes.get(node.name)
+        if distances is None:
+            distances = self._nodes[node.name] = self._entity_distances(node.name)
+        count = min(count, len(distances))
+        nearest = np.arange(len(distances), dtype=np.int32)
+        if count < len(distances):
+            farthest = np.partition(distances, count - 1)[count - 1]
+            nearest = np.flatnonzero(distances <= farthest).astype(np.int32)
+        nearest = nearest[np.argsort(distances[nearest], kind="stable")]
+        return Candidates(nearest, distances[nearest], len(nearest) == len(distances))
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Distances of the relation's name from all relations."""
+        name = edge.relation or ""
+        distances = self._relations.get(name)
+        if distances is None:
+            difference = self.vectors.relations - self._embed(name)
+            distances = self._relations[name] = np.sqrt(np.square(difference).sum(axis=1))
+        return distances
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """The mask of the node's type."""
+        return None if node.type is None or self.mask is None else self.mask(node.type)
+
+    def _embed(self, text: str) -> NDArray[np.float32]:
+        return np.asarray(self.embedder.embed([text])[0], np.float32)
+
+    def _entity_distances(self, name: str) -> NDArray[np.float32]:
+        query, vectors = self._embed(name), self.vectors
+        distances = np.empty(len(vectors.entities), np.float32)
+        for start in range(0, len(distances), self.block):
+            block = vectors.entities[start : start + self.block].astype(np.float32)
+            block *= vectors.scale[start : start + self.block, None]
+            block -= query
+            distances[start : start + self.block] = np.sqrt(np.einsum("ij,ij->i", block, block))
+        for entity in self.exact(name) if self.exact is not None else ():
+            distances[entity] = 0.0
+        return distances
