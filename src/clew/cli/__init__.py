@@ -1,1 +1,12 @@
-"""cli."""
+"""The command line: `clew index`, `ask`, `match` and `info`; one file a command."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    from clew.cli.app import app
+    from clew.cli.console import prepare_streams
+
+    prepare_streams()
+    app(prog_name="clew")
