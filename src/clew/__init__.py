@@ -1,4 +1,4 @@
-"""Clew answers questions over a knowledge graph that you already have, and proves every answer by its triples.
+"""Clew answers questions over a knowledge graph that you already have; triples prove every answer.
 
 >>> from clew import Clew
 >>> with Clew.open("films.tsv") as films:

@@ -132,10 +132,10 @@ class Clew:
         where: str = "pattern",
         milliseconds: float | None = None,
     ) -> MatchResult:
-        """Find the `k` matches of a pattern with the least graph semantic distance, or all that tie with the best.
+        """Find the `k` matches with the least graph semantic distance, or `all` that tie with the best.
 
         A pattern as JSON is read as by `clew match`; `where` begins the messages about it. The search stops
-        after `milliseconds`, with `complete` False. Raises PatternError for a pattern that cannot be searched.
+        after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
         """
         from clew.graph.match import Budget, match
         from clew.graph.patterns import pattern_from_json
@@ -150,7 +150,7 @@ class Clew:
         return match(self.index.graph, pattern, self._distances, k=k, all_tied=all, budget=budget)
 
     def info(self) -> Info:
-        """Count, and show an example and the types at the ends of every relation; looks through all triples."""
+        """Count, and describe every relation by an example and the types at its ends."""
         from clew.info import info_of
 
         return info_of(self.index)
@@ -250,6 +250,6 @@ def clean_question(question: str) -> str:
         )
     if len(cleaned) > MOST_CHARACTERS:
         raise UsageError(
-            f"The question has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Ask a shorter one"
+            f"The question has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
         )
     return cleaned

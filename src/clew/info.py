@@ -65,7 +65,7 @@ class Info:
     report: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        """The stable JSON form (documented in docs/json.md)."""
+        """Make the stable JSON form (documented in docs/json.md)."""
         relations = [
             asdict(relation) | {"example": relation.example.as_json()} for relation in self.relations
         ]
@@ -84,7 +84,7 @@ class Info:
 
 
 def report_json(report: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a build report that are in the JSON of `clew index` and `clew info`."""
+    """Pick the parts of a build report that are in the JSON of `clew index` and `clew info`."""
     keys = ("triples_read", "duplicates", "blank", "skipped", "reasons", "unknown", "unknown_names", "notes")
     return {key: report[key] for key in keys if key in report}
 
@@ -105,8 +105,9 @@ def counts_of(graph: Graph) -> dict[str, int]:
 def info_of(index: Index) -> Info:
     """Look through the whole graph of `index` once."""
     graph, about = index.graph, index.manifest.about
-    members = np.bincount(graph.types.type, minlength=len(graph.types.names)).tolist()
-    types = dict(sorted(zip(graph.types.names, members, strict=True), key=lambda item: (-item[1], item[0])))
+    members: list[int] = np.bincount(graph.types.type, minlength=len(graph.types.names)).tolist()
+    order = sorted(range(len(members)), key=lambda i: -members[i])
+    types = {graph.types.names[i]: members[i] for i in order}
     return Info(
         path=str(index.path),
         clew=index.manifest.clew,
@@ -167,11 +168,11 @@ class _Ends:
         self._starts = np.searchsorted(end[by_end], np.arange(2 * len(graph.relations) + 1))
 
     def nodes(self, end: int) -> Int64:
-        """Distinct nodes that have the end, ascending."""
+        """Return the distinct nodes that have the end, ascending."""
         return self._by_end[self._starts[end] : self._starts[end + 1]]
 
     def types(self, end: int, nodes: Int64) -> tuple[TypeShare, ...]:
-        """The most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
+        """Find the most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
         if len(nodes) > MOST_NODES:
             nodes = nodes[np.linspace(0, len(nodes) - 1, MOST_NODES).astype(np.int64)]
         graph = self._graph
@@ -186,7 +187,7 @@ class _Ends:
         return _shares(inferred, len(nodes), self._end_name, declared=False)
 
     def _literal_types(self, nodes: Int64) -> tuple[TypeShare, ...]:
-        """Datatypes, or kinds of parsed values where the source knows no datatypes."""
+        """Share datatypes, or kinds of parsed values where the source knows no datatypes."""
         values = self._graph.values
         datatype = values.datatype[nodes]
         if (datatype >= 0).any():
@@ -203,7 +204,7 @@ class _Ends:
 
 
 def _distinct(offsets: Int64, relation: Int32) -> tuple[Int64, Int64]:
-    """Distinct (node, relation) pairs of an adjacency, which is sorted by them."""
+    """Find the distinct (node, relation) pairs of an adjacency, which is sorted by them."""
     node = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     new = np.ones(len(node), np.bool_)
     new[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
@@ -211,7 +212,7 @@ def _distinct(offsets: Int64, relation: Int32) -> tuple[Int64, Int64]:
 
 
 def _counts(offsets: Int64, item: Int32 | Int64, nodes: Int64, items: int) -> Int64:
-    """How often each item stands in the rows `nodes` of a table of rows: int64 [items]."""
+    """Count how often each item stands in the rows `nodes` of a table of rows: int64 [items]."""
     lengths = offsets[nodes + 1] - offsets[nodes]
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.bincount(item[np.repeat(offsets[nodes], lengths) + within], minlength=items)

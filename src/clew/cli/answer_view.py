@@ -39,9 +39,7 @@ def print_answer(console: Console, answer: Answer, citations: int, readable: Rea
     if left > 0:
         console.print(Text(f"  … and {left:,} more citations; --json prints all", "dim"), soft_wrap=True)
     if not answer.complete:
-        console.print(
-            Text("  The search stopped early: there may be more answers.", "yellow"), soft_wrap=True
-        )
+        console.print(Text("  The search stopped early; there may be more.", "yellow"), soft_wrap=True)
 
 
 def print_abstention(console: Console, abstained: Abstention) -> None:
@@ -55,7 +53,7 @@ def print_abstention(console: Console, abstained: Abstention) -> None:
 
 
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
-    """The answers, filled to `width` cells (None: one line), with the count and time at the right."""
+    """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
     names = [shown(a.label) for a in answer.answers]
     left = len(names) - MOST_ANSWERS
     items = names[:MOST_ANSWERS]
@@ -101,14 +99,14 @@ def filled(items: Sequence[str], width: int | None) -> list[str]:
 
 
 def _labels(answer: Answer) -> dict[str, str]:
-    """What people read for the answers' names."""
+    """Map the answers' names to what people read."""
     return {a.entity: a.label for a in answer.answers}
 
 
 def _citation_lines(
     citations: Sequence[Citation], labels: Mapping[str, str], readable: Readable | None
 ) -> list[Text]:
-    """Paths with the number of their citation at the right, all numbers in one column."""
+    """Draw paths with the number of their citation at the right, all numbers in one column."""
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
         for i, path in enumerate(paths_of(citation.triples, citation.answer)):

@@ -21,22 +21,18 @@ def ask(
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None,
     questions: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE.jsonl", help='Many: a line {"id", "question", "entities"?} each; - is stdin.'
-        ),
+        typer.Option(metavar="FILE.jsonl", help='A line {"id", "question", "entities"?} each; - is stdin.'),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.jsonl", help="Write the answers of --questions here; resumable."),
+        typer.Option(metavar="FILE.jsonl", help="Answers of --questions; resumable."),
     ] = None,
     entities: Annotated[
         list[str] | None,
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show the steps that led to the answer.")
-    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
@@ -50,58 +46,43 @@ def ask(
     """
     if questions is not None:
         if question is not None or entities:
-            raise UsageError(
-                "--questions has its own questions and entities. Leave out QUESTION and --entities"
-            )
+            raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
         ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
         return
+    from clew.cli.console import write_json
+    from clew.cli.progress import explained_wait
+    from clew.engine import clean_question
+
     if question is None:
         raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
     if out is not None:
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
-    answer = _answer(
-        source, question, tuple(entities or ()), method, embedder, quiet, json, explain, limit_citations
-    )
+    clean_question(question)  # before a long indexing, not after it
+    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
+        answer = clew.ask(question, entities=entities or (), method=method)
+    if json:
+        write_json(answer_json(answer, explain=explain))
+    else:
+        _print(answer, citations=limit_citations, explain=explain)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
 
 
-def _answer(
-    source: str,
-    question: str,
-    entities: tuple[str, ...],
-    method: str,
-    embedder: str | None,
-    quiet: bool,
-    json: bool,
-    explain: bool,
-    citations: int,
-) -> Answer:
-    from clew.cli.console import out, write_json
-    from clew.cli.progress import explained_wait
-    from clew.engine import clean_question
+def _print(answer: Answer, *, citations: int, explain: bool) -> None:
+    from clew.cli.answer_view import print_answer
+    from clew.cli.console import out
 
-    clean_question(question)  # before a long indexing, not after it
-    with opened(source, embedder, quiet=quiet) as clew:
-        with explained_wait(FIRST_TIME, quiet=quiet):
-            answer = clew.ask(question, entities=entities, method=method)
-        if json:
-            write_json(answer_json(answer, explain=explain))
-            return answer
-        from clew.cli.answer_view import print_answer
+    print_answer(out(), answer, citations)
+    if explain:
+        from clew.cli.explain import print_steps
 
-        print_answer(out(), answer, citations)
-        if explain:
-            from clew.cli.explain import print_steps
-
-            print_steps(out(), answer.steps)
-    return answer
+        print_steps(out(), answer.steps)
 
 
 def answer_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
-    """The JSON of an answer; with `steps` if they are asked for."""
+    """Make the JSON of an answer, with `steps` if they are asked for."""
     if not explain:
         return answer.as_json()
     from clew.cli.explain import steps_json

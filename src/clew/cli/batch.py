@@ -1,4 +1,4 @@
-"""`clew ask --questions`: many questions, one JSON line each; what is answered in `--out` is not asked again."""
+"""`clew ask --questions`: many questions, one JSON line each; those answered in `--out` are left out."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def ask_all(
 
 
 def read_questions(path: str) -> list[Question]:
-    """Read the questions; ParseError for a malformed line, a question that cannot be asked, or an id used twice."""
+    """Read the questions; ParseError for a malformed line, an empty question, or an id used twice."""
     file = source_name(path)
     read = [_question(file, *item) for item in unique_ids(objects(path), file)]
     if not read:

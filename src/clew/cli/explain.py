@@ -28,7 +28,7 @@ def print_steps(console: Console, steps: Sequence[Step]) -> None:
 
 
 def steps_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """The steps as JSON: `[{"name", "detail"}]`."""
+    """Write the steps as JSON: `[{"name", "detail"}]`."""
     return [{"name": step.name, "detail": plain(step.detail)} for step in steps]
 
 

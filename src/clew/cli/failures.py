@@ -38,7 +38,7 @@ class Commands(TyperGroup):
             sys.exit(code)
         return code
 
-    def invoke(self, ctx: typer.Context) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the command of `ctx`."""
         try:
             result = super().invoke(ctx)

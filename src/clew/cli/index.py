@@ -30,15 +30,13 @@ def index(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="NAME.clew", help="The index; by default SOURCE's name + .clew, here."
-        ),
+        typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
     ] = None,
     types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None,
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="Format of the sources, if it is not clear."),
+        typer.Option("--format", metavar="NAME", help="Format, if it is not clear."),
     ] = None,
     on_error: Annotated[
         OnError, typer.Option(help="Stop at a line that cannot be read, or skip and count it.")
@@ -82,7 +80,7 @@ def default_output(source: Path) -> Path:
 
 
 def summary_json(built: Built, seconds: float) -> dict[str, object]:
-    """The stable JSON form (documented in docs/json.md)."""
+    """Make the stable JSON form (documented in docs/json.md)."""
     from dataclasses import asdict
 
     from clew.info import report_json
@@ -100,7 +98,7 @@ def summary_json(built: Built, seconds: float) -> dict[str, object]:
 
 
 def summary_lines(built: Built, seconds: float) -> list[str]:
-    """The summary for people."""
+    """Write the summary for people."""
     counts, report = built.manifest.about.counts, built.report
     lines = [
         f"{built.path}: {counts['triples']:,} triples, {counts['nodes']:,} entities, "

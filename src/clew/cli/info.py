@@ -9,12 +9,11 @@ from clew.cli.console import out, shown, write_json
 from clew.cli.opening import EmbedderSpec, Json, Quiet, Source, opened, reading_notes
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from clew.info import Info, TypeShare
+    from clew.info import Info, RelationInfo, TypeShare
 
 MOST_RELATIONS = 40
 MOST_TYPES = 12
+LONGEST_EXAMPLE = 80
 
 
 def info(source: Source, embedder: EmbedderSpec = None, json: Json = False, quiet: Quiet = False) -> None:
@@ -27,11 +26,15 @@ def info(source: Source, embedder: EmbedderSpec = None, json: Json = False, quie
     console = out()
     for line in _facts(held):
         console.print(shown(line), soft_wrap=True)
-    console.print()
-    console.print(_relations(held))
+    for relation in held.relations[:MOST_RELATIONS]:
+        first, *rest = _relation_lines(relation)
+        console.print()
+        console.print(shown(first), style="bold", soft_wrap=True)
+        for line in rest:
+            console.print(shown(line), soft_wrap=True)
     left = len(held.relations) - MOST_RELATIONS
     if left > 0:
-        console.print(f"… and {left:,} more relations; --json prints all")
+        console.print(f"\n… and {left:,} more relations; --json prints all")
 
 
 def _facts(held: Info) -> list[str]:
@@ -67,26 +70,15 @@ def _types(held: Info) -> str:
     return ", ".join(names) + (f" … and {left:,} more; --json prints all" if left > 0 else "")
 
 
-def _relations(held: Info) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("relation", overflow="fold")
-    table.add_column("triples", justify="right", no_wrap=True)
-    for title in ("heads", "tails", "example"):
-        table.add_column(title, overflow="fold")
-    for relation in held.relations[:MOST_RELATIONS]:
-        example = f"{relation.example.head} → {relation.example.tail}"
-        table.add_row(
-            shown(relation.label),
-            f"{relation.triples:,}",
-            _signature(relation.heads, relation.head_types),
-            _signature(relation.tails, relation.tail_types),
-            shown(example if len(example) <= 80 else example[:79] + "…"),
-        )
-    return table
+def _relation_lines(relation: RelationInfo) -> list[str]:
+    example = f"{relation.example.head} → {relation.example.tail}"
+    example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
+    return [
+        f"{relation.label}   {relation.triples:,} triples   {example}",
+        f"  {relation.heads:,} heads: {_signature(relation.head_types)}",
+        f"  {relation.tails:,} tails: {_signature(relation.tail_types)}",
+    ]
 
 
-def _signature(nodes: int, types: Sequence[TypeShare]) -> str:
-    return "\n".join([f"{nodes:,} nodes", *(f"{type_.share:4.0%} {shown(type_.type)}" for type_ in types)])
+def _signature(types: Sequence[TypeShare]) -> str:
+    return " · ".join(f"{type_.share:.0%} {type_.type}" for type_ in types) or "no type"

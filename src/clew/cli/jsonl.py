@@ -11,10 +11,12 @@ from typing import Any, cast
 from clew.errors import InputError, ParseError
 
 STDIN = "-"
+Numbered = Iterator[tuple[int, dict[str, Any]]]
+"""Objects with their line numbers."""
 
 
 def read_bytes(path: str) -> bytes:
-    """All of a file, or of stdin for `-`; InputError if it cannot be read."""
+    """Read a file, or stdin for `-`; InputError if it cannot be read."""
     if path == STDIN:
         return sys.stdin.buffer.read()
     try:
@@ -26,12 +28,12 @@ def read_bytes(path: str) -> bytes:
 
 
 def source_name(path: str) -> str:
-    """What messages call the file."""
+    """Return what messages call the file."""
     return "stdin" if path == STDIN else path
 
 
-def objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The (line number, object) of every line that is not blank; ParseError if one is not a JSON object."""
+def objects(path: str) -> Numbered:
+    """Yield (line number, object) of lines that are not blank; ParseError if one is not a JSON object."""
     for number, raw in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if raw.strip():
             yield number, parse(raw, source_name(path), number, 'Write one object a line, as in {"id": …}')
@@ -51,10 +53,8 @@ def parse(raw: bytes, file: str, line: int, advice: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def unique_ids(
-    items: Iterator[tuple[int, dict[str, Any]]], file: str
-) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Give each object its id: its `id`, else its line number; ParseError if it is malformed or not unique."""
+def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Give each object its `id`, else its line number; ParseError if it is malformed or not unique."""
     seen: dict[str, int] = {}
     for number, value in items:
         given = value.get("id")

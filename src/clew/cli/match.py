@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from clew.types import MatchResult, Pattern
 
 NO_MATCH = 3
-STDOUT_MATCHES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A pattern with its id; `where` is its file and line."""
+    """A pattern with its id."""
 
     id: str | None
     pattern: Pattern
@@ -54,7 +53,7 @@ def match(
     from clew.cli.console import out, write_json
     from clew.cli.progress import Bar, explained_wait
 
-    single = pattern is not None
+    single, found = pattern is not None, False
     with opened(source, embedder, quiet=quiet) as clew, Bar(quiet=quiet or single) as bar:
         for done, item in enumerate(asked, 1):
             start = time.perf_counter()
@@ -67,13 +66,14 @@ def match(
                 print_matches(out(), clew, result, elapsed)
             else:
                 write_json(result_json(clew, item.id, result, elapsed))
+            found = found or bool(result.matches)
             bar.update("matching", done, len(asked), "patterns")
-    if single and not result.matches:
+    if single and not found:
         raise typer.Exit(NO_MATCH)
 
 
 def result_json(clew: Clew, id: str | None, result: MatchResult, elapsed: float) -> dict[str, Any]:
-    """The stable JSON form (documented in docs/json.md); names are those of the source."""
+    """Make the stable JSON form (documented in docs/json.md); names are those of the source."""
     names = clew.index.graph.entities
     return {
         "id": id,

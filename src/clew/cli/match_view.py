@@ -30,7 +30,7 @@ def print_matches(console: Console, clew: Clew, result: MatchResult, elapsed: fl
         for line in lines:
             console.print(line, soft_wrap=True)
     if count > MOST_MATCHES:
-        console.print(Text(f"… and {count - MOST_MATCHES:,} more; --json prints all", "dim"), soft_wrap=True)
+        console.print(Text(f"… {count - MOST_MATCHES:,} more; --json prints all", "dim"), soft_wrap=True)
     if not result.complete:
         note = (
             f"The search stopped early; no match that is missing has a smaller GSD than {result.bound:.4f}."

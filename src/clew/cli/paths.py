@@ -1,4 +1,4 @@
-"""Triples of a citation as paths to draw: `Memento ─directed_by→ Christopher Nolan ←directed_by─ Inception`."""
+"""Triples as paths to draw: `Memento ─directed_by→ Christopher Nolan ←directed_by─ Inception`."""
 
 from __future__ import annotations
 

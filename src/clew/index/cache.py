@@ -96,7 +96,7 @@ def side_files(source: Path) -> SideFiles:
 
 
 def stem(source: Path) -> str:
-    """The name of a source without `.gz` and one more suffix; that of a folder as it is."""
+    """Return the name of a source without `.gz` and one more suffix; that of a folder as it is."""
     name = source.name.removesuffix(".gz")
     return name if source.is_dir() else Path(name).stem
 

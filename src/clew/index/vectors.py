@@ -60,7 +60,7 @@ def readable(label: str) -> str:
 
 
 def relation_text(label: str) -> str:
-    """Give the text of a relation's label that is embedded: as `readable`, and `discoveredBy` is two words."""
+    """Give the text of a relation's label that is embedded: `readable`, and `discoveredBy` is two words."""
     return _CAMEL.sub(" ", readable(label))
 
 
