@@ -156,7 +156,8 @@ def build(folder: Path) -> dict[str, np.ndarray]:
             number.setdefault(key, len(number))
             sense_at[lemma, key] = len(sense_at)
     content = information(synsets)
-    linked, derived = relations(synsets, number, sense_at)
+    first = {lemma: listed[0][0] for lemma, listed in table.items()}
+    linked, derived = relations(synsets, number, sense_at, first)
     counts = [count for listed in table.values() for _, count in listed]
     main = [weight for listed in table.values() for weight in mainness(listed)]
     return {
@@ -195,20 +196,45 @@ def mainness(listed: list[tuple[Key, int]]) -> list[float]:
     return weights
 
 
+def parents(synsets: dict[Key, Synset], number: dict[Key, int], main: dict[str, Key], key: Key) -> set[Key]:
+    """Return the nearest hypernyms that are kept, and the heads of the compounds between.
+
+    `brother` is under `male sibling`, which is not kept: so it is under what that is under, and `sibling`.
+    """
+    found = set[Key]()
+    for symbol, parent in synsets[key].relations:
+        if symbol != HYPERNYM:
+            continue
+        if parent in number:
+            found.add(parent)
+            continue
+        found |= parents(synsets, number, main, parent)
+        for compound in synsets[parent].words:
+            head = main.get(compound.rsplit("_", 1)[-1])
+            if head and "_" in compound and synsets[head].file == synsets[parent].file:
+                found.add(head)
+    return found
+
+
 def relations(
-    synsets: dict[Key, Synset], number: dict[Key, int], sense_at: dict[tuple[str, Key], int]
+    synsets: dict[Key, Synset],
+    number: dict[Key, int],
+    sense_at: dict[tuple[str, Key], int],
+    main: dict[str, Key],
 ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
-    """(synset, synset, kind) and pairs of derived senses, every link in both directions, sorted."""
+    """(synset, synset, kind) and pairs of derived senses, every link in both directions, sorted.
+
+    `main` is the first sense of each lemma.
+    """
     linked, derived = set[tuple[int, int, int]](), set[tuple[int, int]]()
     for key in number:
         synset = synsets[key]
+        a = number[key]
+        for b in (number[parent] for parent in parents(synsets, number, main, key) if parent != key):
+            linked |= {(a, b, UP), (b, a, DOWN)}
         for symbol, other in synset.relations:
-            if other not in number:
-                continue
-            a, b = number[key], number[other]
-            if symbol == HYPERNYM:
-                linked |= {(a, b, UP), (b, a, DOWN)}
-            elif symbol in SYMMETRIC:
+            if other in number and symbol in SYMMETRIC:
+                b = number[other]
                 linked |= {(a, b, SYMMETRIC[symbol]), (b, a, SYMMETRIC[symbol])}
         for mine, other, theirs in synset.lexical:
             a = sense_at.get((synset.words[mine].lower(), key))

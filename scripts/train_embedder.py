@@ -8,7 +8,9 @@ The teacher is any embedder of Clew: `onnx:PATH`, `sentence-transformers/NAME`, 
 1. every wordpiece of the vocabulary is encoded alone, centred, and reduced to 128 dimensions by PCA;
 2. rows are weighted by a / (a + p), a = 1e-3, p the frequency of the piece in the language (wordfreq);
 3. the rows are trained (Adam, 1.5e-3, 6 epochs) so that the cosine matrices of batches of 512 texts match the
-   teacher's (mean squared difference), anchored to where they began (2e-4 times the squares of the change);
+   teacher's (mean squared difference), anchored to where they began (2e-4 times the square of
+   the change, a mean over the rows); the teacher's vectors are centred first, since what all its vectors have
+   in common would be learnt instead of their differences;
 4. each row is stored in 8 bits with a scale of its own.
 
 The texts are 20,000 glosses and lemmas of WordNet and the 15,000 most frequent words of the language. For
@@ -29,6 +31,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.text.embedder import unit_rows
 from clew.text.embedders.registry import embedder
 from clew.text.embedders.static import DATA, StaticEmbedder
 
@@ -54,7 +57,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts as wordpiece ids, text i `ids[starts[i]:starts[i + 1]]`, and as unit rows of the teacher."""
+    """Texts as wordpiece ids, text i `ids[starts[i]:starts[i + 1]]`, and the teacher's centred unit rows."""
 
     ids: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -82,7 +85,7 @@ def wordnet_texts(folder: Path) -> list[str]:
 
 
 def initial_table(pieces: list[str], encode: Encode, recipe: Recipe, language: str) -> Float32:
-    """Make the table of steps 1 and 2, float32 [pieces, dimension]; rows of special pieces such as `[CLS]` are 0."""
+    """Make the table of steps 1 and 2, float32 [pieces, dimension]; rows of pieces such as `[CLS]` are 0."""
     wordfreq = importlib.import_module("wordfreq")
     plain = [piece.removeprefix("##") for piece in pieces]
     used = np.array([not (p.startswith("[") and p.endswith("]") and len(p) > 2) for p in plain])
@@ -97,10 +100,11 @@ def initial_table(pieces: list[str], encode: Encode, recipe: Recipe, language: s
 
 
 def make_corpus(texts: list[str], tokenizer: StaticEmbedder, encode: Encode) -> Corpus:
-    """Cut the texts into wordpieces and have the teacher encode them; those without any are left out."""
+    """Cut the texts into wordpieces, leave out those without any, and centre the teacher's vectors."""
     cut = [(text, ids) for text in texts if (ids := tokenizer.pieces(text))]
     starts = np.concatenate([[0], np.cumsum([len(ids) for _, ids in cut])])
-    return Corpus(np.array([i for _, ids in cut for i in ids]), starts, encode([text for text, _ in cut]))
+    teacher = encode([text for text, _ in cut])
+    return Corpus(np.array([i for _, ids in cut for i in ids]), starts, unit_rows(teacher - teacher.mean(0)))
 
 
 def gradient(
@@ -138,7 +142,7 @@ def train(table: Float32, corpus: Corpus, recipe: Recipe) -> Float32:
             text = np.repeat(np.arange(len(chosen)), [len(part) for part in parts])
             teacher = corpus.teacher[chosen]
             loss, by_occurrence = gradient(table, ids, text, teacher @ teacher.T)
-            total = 2 * recipe.anchor * (table - start)
+            total = (2 * recipe.anchor / len(table)) * (table - start)
             np.add.at(total, ids, by_occurrence)
             step += 1
             momentum += 0.1 * (total - momentum)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -202,25 +203,26 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from conftest import make_graph, write_graph
 graphs = [make_graph([f"node {i}" for i in range(n)]) for n in (50, 90)]
-print("ready", flush=True)
 while True:
     for graph in graphs:
+        print("writing", flush=True)
         write_graph(Path(sys.argv[1]), graph)
 """
 
 
 def test_kill_9_at_any_time_leaves_a_whole_index(tmp_path, graph_of, write_small):
     path, moments = tmp_path / "films.clew", random.Random(7)
+    began = time.monotonic()
     write_small(path, graph_of([f"node {i}" for i in range(50)]))
+    taken = time.monotonic() - began
     generations = set()
     for _ in range(12):
         command = [sys.executable, "-c", CRASHER, str(path), str(Path(__file__).parent)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-            assert child.stdout.readline() == b"ready\n"
-            try:
-                child.wait(moments.uniform(0, 0.1))
-            except subprocess.TimeoutExpired:
-                child.send_signal(signal.SIGKILL)
+            for _ in range(moments.randint(1, 3)):
+                assert child.stdout.readline() == b"writing\n"
+            time.sleep(moments.uniform(0, 2 * taken))
+            child.send_signal(signal.SIGKILL)
             assert child.wait() == -signal.SIGKILL
         opened = open_index(path, verify=True)
         assert opened.graph.nodes in (50, 90)
@@ -320,12 +322,15 @@ def test_what_is_no_index_is_an_input_error(tmp_path):
 
 def test_other_files_are_never_overwritten(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    for path in (tmp_path, tmp_path / "thesis.txt"):
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "manifest.json").write_text("{}")
+    for path in (tmp_path, tmp_path / "thesis.txt", tmp_path / "app"):
         with pytest.raises(InputError, match="Choose another"), writing(path):
             pass
     with pytest.raises(IndexError_), writing(tmp_path / "thesis.txt" / "x.clew"):
         pass
-    assert contents(tmp_path) == ["thesis.txt"]
+    assert contents(tmp_path) == ["app", "thesis.txt"]
+    assert contents(tmp_path / "app") == ["manifest.json"]
 
 
 def test_a_report_with_odd_file_names_survives(tmp_path, graph):

@@ -3,7 +3,7 @@
 `kernels/layers.py` cuts the graph down to what can take part, `kernels/messages.py` finds the least cost of
 every part, `kernels/search.py` enumerates. Candidates of known nodes are taken in growing rounds; a round is
 the last when no match with a candidate left out can be among those asked for, so that the result is that of
-unlimited candidates. Distances are rounded to multiples of 2^-40, so that ties do not depend on the order of
+unlimited candidates. Distances are rounded to multiples of 1e-9, so that ties do not depend on the order of
 a sum.
 """
 
@@ -41,7 +41,7 @@ TIE = 1e-6
 """Matches whose GSD differs by no more than this from the best tie with it."""
 FIRST_ROUND = 64
 ROUND_GROWTH = 16
-UNIT = 2.0**40
+UNIT = 1e9
 FARTHEST = 1e4
 MISS_BITS = 5
 INFINITE = 1 << 60
@@ -161,8 +161,7 @@ class _Query:
             ids.append(relation)
             costs.append(cost)
         self.edges = np.array(rows, np.int64)
-        self.relation = _joined(ids, np.int32)
-        self.relation_cost = _joined(costs, np.int64)
+        self.relation = _table(ids, costs)
 
     def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Array, Array]:
         """(mode, least cost, relations, costs) of a pattern edge."""
@@ -214,7 +213,7 @@ class _Query:
             ids.append(entity)
             costs.append(cost)
         self.nodes = np.array(rows, np.int64)
-        self.candidate, self.candidate_cost = _joined(ids, np.int32), _joined(costs, np.int64)
+        self.candidate = _table(ids, costs)
         self.mask_rows = _mask_rows(self.masks)
 
     def _candidates(self, i: int, node: PatternNode) -> tuple[Array, Array]:
@@ -274,22 +273,18 @@ def _run(
     """(status, bound, costs [c], nodes [c, n], triples [c, m]) of one call of the kernel, sorted."""
     from clew.graph.kernels.search import search
 
-    n, m = len(query.nodes), len(query.edges)
     marks, settings = prepared.take_marks(), np.array(options, np.int64)
-    arrays = (query.nodes, query.edges, query.candidate, query.candidate_cost, query.relation)
-    arrays += (query.relation_cost, query.mask_rows, settings, marks, stop)
-    status, bound, count, cost, node, triple, order = search(*prepared.arrays, *arrays)
+    arrays = (query.nodes, query.edges, query.candidate, query.relation, query.mask_rows, settings, marks, stop)
+    status, bound, rows, order = search(*prepared.arrays, *arrays)
     if status == RETRY:
         settings[7] = 1
-        status, bound, count, cost, node, triple, order = search(*prepared.arrays, *arrays)
+        status, bound, rows, order = search(*prepared.arrays, *arrays)
     prepared.give_marks(marks)
-    nodes, triples = node[: count * n].reshape(count, n), triple[: count * m].reshape(count, m)
-    cost = cost[:count]
-    if options[2] == 0 or options[3]:
-        order = np.lexsort((*triples.T[::-1], *nodes.T[::-1], cost))
-    else:
-        order = order[:count]
-    return status, max(bound, query.least), cost[order], nodes[order], triples[order]
+    count = order[-1]
+    rows = rows[:count]
+    rows = rows[np.lexsort(rows.T[::-1]) if options[2] == 0 or options[3] else order[:count]]
+    n = len(query.nodes)
+    return status, max(bound, query.least), rows[:, 0], rows[:, 1 : n + 1], rows[:, n + 1 :]
 
 
 def _result(cost: Array, nodes: Array, triples: Array, complete: bool, bound: int) -> MatchResult:
@@ -311,8 +306,12 @@ def _costs(distances: Distance, what: str) -> Array:
     return np.where(finite, scaled, INFINITE)
 
 
-def _joined(parts: list[Array], dtype: type) -> Array:
-    return np.concatenate(parts).astype(dtype, copy=False)
+def _table(ids: list[Array], costs: list[Array]) -> Array:
+    """Ids and costs side by side, int64 [*, 2]."""
+    table = np.empty((sum(map(len, ids)), 2), np.int64)
+    np.concatenate(ids, out=table[:, 0])
+    np.concatenate(costs, out=table[:, 1])
+    return table
 
 
 def _read_only(array: Array, dtype: type) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,7 @@ from clew.errors import EmbedderMismatch, InputError
 from clew.graph.build import BuildReport, SourceReport, build_graph, source_bytes
 from clew.graph.graph import Graph
 from clew.index.directory import writing
+from clew.index.files import Array
 from clew.index.manifest import About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections, with_prefix
@@ -62,11 +63,8 @@ def build_index(
             on_error=on_error,
             progress=lambda done: tell("read", done, total),
         )
-        writer.add_all(with_prefix("graph", graph_sections(graph)))
-        tell("names", 0, graph.nodes)
-        writer.add_all(with_prefix("names", NamesIndex.of(graph).sections()))
-        tell("names", graph.nodes, graph.nodes)
-        writer.add_all(vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes)))
+        for sections in _sections(graph, embedder, tell):
+            writer.add_all(sections)
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
 
@@ -94,6 +92,15 @@ def modification_time(path: Path) -> int:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return max(times)
+
+
+def _sections(graph: Graph, embedder: Embedder, tell: Progress) -> Iterator[Mapping[str, Array]]:
+    """Make the sections kind by kind, so that each is written before the next is made."""
+    yield with_prefix("graph", graph_sections(graph))
+    tell("names", 0, graph.nodes)
+    yield with_prefix("names", NamesIndex.of(graph).sections())
+    tell("names", graph.nodes, graph.nodes)
+    yield vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes))
 
 
 def _say_nothing(_stage: Stage, _done: int, _total: int) -> None:

@@ -31,7 +31,8 @@ from clew.index.files import (
     disk_errors,
     open_array,
     sync,
-    sync_folder,
+    sync_files,
+    sync_path,
     write_array,
     write_piece,
 )
@@ -92,9 +93,9 @@ class IndexWriter:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(clew.__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
-            sync_folder(self._folder)
+            sync_files(self._folder, [entry.file for entry in self._files])
             self._folder.rename(self._path / manifest.folder)
-            sync_folder(self._path)
+            sync_path(self._path)
             _replace_manifest(self._path, manifest)
             _sweep(self._path, manifest.generation)
         return manifest
@@ -204,9 +205,8 @@ def _claim(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: a file is in the way. Choose another name for the index (-o)")
     path.mkdir(parents=True, exist_ok=True)
-    ours = (_LOCK, _WRITING, _NEW_MANIFEST)
-    strange = [f for f in os.listdir(path) if f not in ours and not _GENERATION.fullmatch(f)]
-    if strange and MANIFEST not in strange:
+    strange = sorted(set(os.listdir(path)) - {_LOCK, _WRITING, _NEW_MANIFEST})
+    if strange and not _generations(path):  # a manifest.json alone may be of another program
         raise InputError(f"{path}: this folder holds other files ({strange[0]}). Choose another one (-o)")
 
 
@@ -237,4 +237,4 @@ def _replace_manifest(path: Path, manifest: Manifest) -> None:
         write_piece(file, manifest.to_json().encode())
         sync(file)
     os.replace(new, path / MANIFEST)
-    sync_folder(path)
+    sync_path(path)

@@ -6,7 +6,7 @@ import errno
 import hashlib
 import io
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +55,7 @@ def _advice(error: OSError) -> str:
 
 
 def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry:
-    """Write one section as `.npy` (bytes as uint8), flushed to the disk.
+    """Write one section as `.npy` (bytes as uint8); `sync_files` flushes it to the disk.
 
     Raises OSError, and ValueError for an array of objects.
     """
@@ -72,7 +72,6 @@ def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry
         for piece in _pieces(header.getvalue(), array):
             digest.update(piece)
             write_piece(file, piece)
-        sync(file)
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
 
 
@@ -87,9 +86,19 @@ def sync(file: io.BufferedWriter) -> None:
     os.fsync(file.fileno())
 
 
-def sync_folder(folder: Path) -> None:
-    """Wait until new and renamed entries of `folder` are on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync_files(folder: Path, names: Iterable[str]) -> None:
+    """Wait until files and their entries in `folder` are on the disk.
+
+    All at the end, since a disk flushes many files together much faster than one after the other.
+    """
+    for name in names:
+        sync_path(folder / name)
+    sync_path(folder)
+
+
+def sync_path(path: Path) -> None:
+    """Wait until a file, or the new and renamed entries of a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

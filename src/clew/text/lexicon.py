@@ -180,6 +180,10 @@ class Lexicon:
         """Whether the word, as it is, is a lemma of the table."""
         return self._find(word.lower()) >= 0
 
+    def known(self, word: str) -> bool:
+        """Whether the word or a base form of it is a lemma of the table."""
+        return any(base in self for base in self.lemmas(word))
+
     def _lemmas(self, word: str) -> tuple[str, ...]:
         """Return base forms, the most frequent reading first; the word itself when nothing is known.
 

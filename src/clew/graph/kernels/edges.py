@@ -1,6 +1,6 @@
 """Edges of one node, or between two, that a pattern edge may match, with their costs.
 
-A cost is one int64: the distance as a multiple of 2^-40, shifted left by five bits, plus the direction
+A cost is one int64: the distance as a multiple of 1e-9, shifted left by five bits, plus the direction
 misses. Sums and comparisons of costs are then exact and in the order (distance, misses).
 
 An edge is named by a code: its position in the outgoing adjacency (the triple id), or -1 - its position
@@ -9,63 +9,25 @@ in the incoming one, whose triple id is found only when a match is written.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-
-INFINITE = 1 << 60
-MISS_BITS = 5
-MISS_MASK = (1 << MISS_BITS) - 1
-
-ANY, LISTED, DENSE = 0, 1, 2
-"""Which relations a pattern edge may match: all at no cost, a short list, or a row of costs."""
-UNKNOWN, KNOWN = 0, 1
-"""A pattern node that any entity (of its mask) may take, or one with a list of candidates."""
-
-# Columns of Query.nodes and Query.edges, places of Query.options.
-KIND, MASK, FIRST, STOP = 0, 1, 2, 3
-HEAD, TAIL, MODE, LOW, HIGH, LEAST = 0, 1, 2, 3, 4, 5
-DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
-NODES, TRIPLES, NOTHING = 0, 1, 2
-
-
-class Graph(NamedTuple):
-    """Both adjacencies: offsets int64 [N + 1], relation and neighbour int32 [triples]."""
-
-    out_offsets: Array
-    out_relation: Array
-    out_neighbour: Array
-    into_offsets: Array
-    into_relation: Array
-    into_neighbour: Array
-
-
-class Query(NamedTuple):
-    """A pattern with its distances.
-
-    `nodes` int64 [n, 4]: kind, row of `masks` or -1, range of the candidates; `edges` int64 [m, 6]: head,
-    tail, mode, range of the relations, least cost; candidate and relation ids int32, costs int64;
-    `masks` bool [masks, N]; `options` int64 [9].
-    """
-
-    nodes: Array
-    edges: Array
-    candidate: Array
-    candidate_cost: Array
-    relation: Array
-    relation_cost: Array
-    masks: Array
-    options: Array
-
-
-class Buffer(NamedTuple):
-    """Edges found: neighbour int32, code int64, cost int64."""
-
-    neighbour: Array
-    code: Array
-    cost: Array
+from clew.graph.kernels.columns import (
+    CODE,
+    DENSE,
+    HIGH,
+    ID,
+    INFINITE,
+    LISTED,
+    LOW,
+    MODE,
+    NEIGHBOUR,
+    PRICE,
+    UNDIRECTED,
+    WEIGHT,
+    Graph,
+    Query,
+)
 
 
 @compiled
@@ -81,27 +43,22 @@ def lower_bound(values: Array, low: int, high: int, wanted: int) -> int:
 
 
 @compiled
-def room(array: Array, need: int) -> Array:
-    """`array`, or a copy of at least twice the length if it is shorter than `need`."""
-    if need <= len(array):
-        return array
-    bigger = np.empty(max(need, 2 * len(array)), array.dtype)
-    bigger[: len(array)] = array
+def room(rows: Array, need: int) -> Array:
+    """`rows`, or a copy of at least twice the length if there are fewer than `need`."""
+    count, width = rows.shape
+    if need <= count:
+        return rows
+    bigger = np.empty((max(need, 2 * count), width), np.int64)
+    for i in range(count):
+        for j in range(width):
+            bigger[i, j] = rows[i, j]
     return bigger
 
 
 @compiled
-def buffer_room(buffer: Buffer, need: int) -> Buffer:
-    """`buffer` with space for `need` edges."""
-    if need <= len(buffer.neighbour):
-        return buffer
-    return Buffer(room(buffer.neighbour, need), room(buffer.code, need), room(buffer.cost, need))
-
-
-@compiled
 def edges_at(
-    graph: Graph, query: Query, edge: int, node: int, at_head: bool, buffer: Buffer, count: int
-) -> tuple[Buffer, int]:
+    graph: Graph, query: Query, edge: int, node: int, at_head: bool, buffer: Array, count: int
+) -> tuple[Array, int]:
     """Append the edges of `node`, at the head (else the tail) of pattern edge `edge`, from `count` on."""
     undirected = query.options[UNDIRECTED] == 1
     mode = query.edges[edge, MODE]
@@ -119,31 +76,31 @@ def edges_at(
         for j in range(first, last if mode == LISTED else first + 1):
             start, stop, fixed = low, high, 0
             if mode == LISTED:
-                start = lower_bound(relation, low, high, query.relation[j])
-                if start == high or relation[start] != query.relation[j]:
+                start = lower_bound(relation, low, high, query.relation[j, ID])
+                if start == high or relation[start] != query.relation[j, ID]:
                     continue
-                stop = lower_bound(relation, start, high, query.relation[j] + 1)
-                fixed = query.relation_cost[j]
-            buffer = buffer_room(buffer, count + stop - start)
+                stop = lower_bound(relation, start, high, query.relation[j, ID] + 1)
+                fixed = query.relation[j, WEIGHT]
+            buffer = room(buffer, count + stop - start)
             for position in range(start, stop):
                 other = neighbour[position]
                 # A loop is in both lists; it runs in either direction, so it is never a miss.
                 if other == node and side == 1 and undirected:
                     continue
-                cost = fixed if mode != DENSE else query.relation_cost[first + relation[position]]
+                cost = fixed if mode != DENSE else query.relation[first + relation[position], WEIGHT]
                 if cost >= INFINITE:
                     continue
-                buffer.neighbour[count] = other
-                buffer.code[count] = position if side == 0 else -1 - position
-                buffer.cost[count] = cost + (miss if other != node else 0)
+                buffer[count, NEIGHBOUR] = other
+                buffer[count, CODE] = position if side == 0 else -1 - position
+                buffer[count, PRICE] = cost + (miss if other != node else 0)
                 count += 1
     return buffer, count
 
 
 @compiled
 def triples_between(
-    graph: Graph, query: Query, edge: int, head: int, tail: int, miss: int, buffer: Buffer, count: int
-) -> tuple[Buffer, int]:
+    graph: Graph, query: Query, edge: int, head: int, tail: int, miss: int, buffer: Array, count: int
+) -> tuple[Array, int]:
     """Append the triples from `head` to `tail` that pattern edge `edge` may match."""
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
@@ -160,10 +117,10 @@ def triples_between(
         if mode == LISTED:
             if j == last:
                 break
-            position = lower_bound(relation, position, high, query.relation[j])
+            position = lower_bound(relation, position, high, query.relation[j, ID])
             if position == high:
                 break
-            if relation[position] != query.relation[j]:
+            if relation[position] != query.relation[j, ID]:
                 j += 1
                 continue
         current = relation[position]
@@ -172,14 +129,14 @@ def triples_between(
         if position < stop and neighbour[position] == other:
             cost = 0
             if mode == LISTED:
-                cost = query.relation_cost[j]
+                cost = query.relation[j, WEIGHT]
             elif mode == DENSE:
-                cost = query.relation_cost[first + current]
+                cost = query.relation[first + current, WEIGHT]
             if cost < INFINITE:
-                buffer = buffer_room(buffer, count + 1)
-                buffer.neighbour[count] = other
-                buffer.code[count] = position if outward else -1 - position
-                buffer.cost[count] = cost + miss
+                buffer = room(buffer, count + 1)
+                buffer[count, NEIGHBOUR] = other
+                buffer[count, CODE] = position if outward else -1 - position
+                buffer[count, PRICE] = cost + miss
                 count += 1
         position = stop
     return buffer, count
@@ -187,12 +144,13 @@ def triples_between(
 
 @compiled
 def edges_between(
-    graph: Graph, query: Query, edge: int, head: int, tail: int, buffer: Buffer, count: int
-) -> tuple[Buffer, int]:
+    graph: Graph, query: Query, edge: int, head: int, tail: int, buffer: Array, count: int
+) -> tuple[Array, int]:
     """Append the edges that `edge` may match when its ends are `head` and `tail`, from `count` on."""
-    buffer, count = triples_between(graph, query, edge, head, tail, 0, buffer, count)
+    # A number in the code is a type of its own to numba, which would compile the function for each.
+    buffer, count = triples_between(graph, query, edge, head, tail, np.int64(0), buffer, count)
     if query.options[UNDIRECTED] == 1 and head != tail:
-        buffer, count = triples_between(graph, query, edge, tail, head, 1, buffer, count)
+        buffer, count = triples_between(graph, query, edge, tail, head, np.int64(1), buffer, count)
     return buffer, count
 
 
@@ -206,7 +164,7 @@ def triple_of(graph: Graph, code: int, one: int, other: int) -> int:
     if position < graph.into_offsets[one] or position >= graph.into_offsets[one + 1]:
         tail = other
     head = graph.into_neighbour[position]
-    wanted = graph.into_relation[position]
+    wanted = np.int64(graph.into_relation[position])
     low, high = graph.out_offsets[head], graph.out_offsets[head + 1]
     low = lower_bound(graph.out_relation, low, high, wanted)
     high = lower_bound(graph.out_relation, low, high, wanted + 1)
@@ -227,6 +185,6 @@ def count_at(graph: Graph, query: Query, edge: int, node: int, at_head: bool, ex
             total += high - low
             continue
         for j in range(query.edges[edge, LOW], query.edges[edge, HIGH]):
-            start = lower_bound(relation, low, high, query.relation[j])
-            total += lower_bound(relation, start, high, query.relation[j] + 1) - start
+            start = lower_bound(relation, low, high, query.relation[j, ID])
+            total += lower_bound(relation, start, high, query.relation[j, ID] + 1) - start
     return total

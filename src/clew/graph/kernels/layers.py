@@ -7,122 +7,85 @@ off with no known node beyond it is left to the enumeration, which reads the gra
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-from clew.graph.kernels.edges import (
+from clew.graph.kernels.columns import (
+    ALIVE,
+    ALLOWED,
+    CODE,
+    COST,
     DISTINCT,
+    DONE,
     EAGER,
+    EDGE_START,
+    EDGE_STOP,
+    ENTITY,
     FIRST,
     HEAD,
+    ID,
     INFINITE,
     KIND,
     KNOWN,
+    LAST,
     MASK,
+    NEIGHBOUR,
     NODES,
+    PARENT,
+    PRICE,
     PROJECT,
-    STOP,
+    SIZE,
+    SOURCE,
+    SPENT,
+    START,
+    STATUS,
+    STOPPED,
     TAIL,
+    TARGET,
     UNIFORM,
-    Buffer,
+    VIA,
+    WEIGHT,
     Graph,
+    Layers,
     Query,
-    buffer_room,
-    count_at,
-    edges_at,
-    room,
 )
+from clew.graph.kernels.edges import count_at, edges_at, room
 
 FREE_LIMIT = 100_000
+"""Edges that are worth following to make the bounds of a node without known nodes beyond it exact."""
 EXACT_LIMIT = 256
-SPENT, ALLOWED, STATUS = 0, 1, 2
-DONE, STOPPED, RETRY = 0, 1, 2
-
-
-class Layers(NamedTuple):
-    """Layers and the edges between them, each in one arena.
-
-    Entries of pattern node v are `start[v] .. start[v] + size[v]` (start -1: no layer) of `entity` int32,
-    `cost` int64, `alive` uint8. The edges that joined v to `parent[v]` by pattern edge `via[v]` are
-    `edge_start[v] .. edge_stop[v]` of `source`, `target` (int32, places in the two layers), `code`,
-    `edge_cost` int64.
-    """
-
-    start: Array
-    size: Array
-    parent: Array
-    via: Array
-    edge_start: Array
-    edge_stop: Array
-    entity: Array
-    cost: Array
-    alive: Array
-    source: Array
-    target: Array
-    code: Array
-    edge_cost: Array
-    used: Array
+"""Entities whose edges are counted by relation; of more, the degrees are taken."""
 
 
 @compiled
 def empty_layers(nodes: int) -> Layers:
     """No layers, with a little room."""
-    return Layers(
-        np.full(nodes, -1, np.int64),
-        np.zeros(nodes, np.int64),
-        np.full(nodes, -1, np.int64),
-        np.full(nodes, -1, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.empty(256, np.int32),
-        np.empty(256, np.int64),
-        np.empty(256, np.uint8),
-        np.empty(256, np.int32),
-        np.empty(256, np.int32),
-        np.empty(256, np.int64),
-        np.empty(256, np.int64),
-        np.zeros(2, np.int64),
-    )
+    node = np.empty((nodes, 6), np.int64)
+    node[:, :] = -1
+    return Layers(node, np.empty((256, 3), np.int64), np.empty((256, 4), np.int64), np.zeros(2, np.int64))
 
 
 @compiled
-def layers_room(layers: Layers, entities: int, edges: int) -> Layers:
-    """`layers` with space for so many more entities and edges."""
-    entities += layers.used[0]
+def layers_room(layers: Layers, entries: int, edges: int) -> Layers:
+    """`layers` with space for so many more entries and edges."""
+    entries += layers.used[0]
     edges += layers.used[1]
-    if entities <= len(layers.entity) and edges <= len(layers.source):
+    if entries <= len(layers.entry) and edges <= len(layers.edge):
         return layers
-    return Layers(
-        layers.start,
-        layers.size,
-        layers.parent,
-        layers.via,
-        layers.edge_start,
-        layers.edge_stop,
-        room(layers.entity, entities),
-        room(layers.cost, entities),
-        room(layers.alive, entities),
-        room(layers.source, edges),
-        room(layers.target, edges),
-        room(layers.code, edges),
-        room(layers.edge_cost, edges),
-        layers.used,
-    )
+    return Layers(layers.node, room(layers.entry, entries), room(layers.edge, edges), layers.used)
 
 
 @compiled
 def open_layer(query: Query, layers: Layers, node: int, alive: int) -> Layers:
     """Start the layer of `node`: its candidates if it is known, else nothing."""
-    first, stop = query.nodes[node, FIRST], query.nodes[node, STOP]
-    layers = layers_room(layers, stop - first, 0)
+    first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
+    layers = layers_room(layers, stop - first, np.int64(0))
     start = layers.used[0]
-    layers.start[node], layers.size[node] = start, stop - first
+    layers.node[node, START], layers.node[node, SIZE] = start, stop - first
     for j in range(stop - first):
-        layers.entity[start + j] = query.candidate[first + j]
-        layers.cost[start + j] = query.candidate_cost[first + j]
-        layers.alive[start + j] = alive
+        layers.entry[start + j, ENTITY] = query.candidate[first + j, ID]
+        layers.entry[start + j, COST] = query.candidate[first + j, WEIGHT]
+        layers.entry[start + j, ALIVE] = alive
     layers.used[0] = start + stop - first
     return layers
 
@@ -141,8 +104,8 @@ def spend(state: Array, stop: Array, amount: int) -> bool:
 def add_edge(layers: Layers, source: int, target: int, code: int, cost: int) -> None:
     """Keep one edge between two layers; there is room for it."""
     at = layers.used[1]
-    layers.source[at], layers.target[at] = source, target
-    layers.code[at], layers.edge_cost[at] = code, cost
+    layers.edge[at, SOURCE], layers.edge[at, TARGET] = source, target
+    layers.edge[at, CODE], layers.edge[at, PRICE] = code, cost
     layers.used[1] = at + 1
 
 
@@ -151,52 +114,52 @@ def join_forward(
     graph: Graph,
     query: Query,
     layers: Layers,
-    buffer: Buffer,
+    buffer: Array,
     marks: Array,
     edge: int,
     parent: int,
     child: int,
     state: Array,
     stop: Array,
-) -> tuple[Layers, Buffer]:
+) -> tuple[Layers, Array]:
     """Follow the edges of every entity in the layer of `parent`."""
     known, mask = query.nodes[child, KIND] == KNOWN, query.nodes[child, MASK]
     at_head = query.edges[edge, HEAD] == parent
     injective = query.options[DISTINCT] == NODES
     generation = marks[-1] << 32
-    first, begin = layers.start[parent], layers.start[child]
-    for j in range(layers.size[child]):
-        marks[layers.entity[begin + j]] = generation + j
-    for i in range(layers.size[parent]):
-        if layers.alive[first + i] == 0:
+    first, begin = layers.node[parent, START], layers.node[child, START]
+    for j in range(layers.node[child, SIZE]):
+        marks[layers.entry[begin + j, ENTITY]] = generation + j
+    for i in range(layers.node[parent, SIZE]):
+        if layers.entry[first + i, ALIVE] == 0:
             continue
-        entity = layers.entity[first + i]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, 0)
+        entity = layers.entry[first + i, ENTITY]
+        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, np.int64(0))
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, count, count)
         before = layers.used[1]
         for j in range(count):
-            other = buffer.neighbour[j]
+            other = buffer[j, NEIGHBOUR]
             if injective and other == entity:
                 continue
             mark = marks[other]
             if mark >= generation:
                 place = mark - generation
-                layers.alive[begin + place] = 1
+                layers.entry[begin + place, ALIVE] = 1
             elif known or (mask >= 0 and not query.masks[mask, other]):
                 continue
             else:
-                place = layers.size[child]
+                place = layers.node[child, SIZE]
                 marks[other] = generation + place
-                layers.entity[begin + place] = other
-                layers.cost[begin + place] = 0
-                layers.alive[begin + place] = 1
-                layers.size[child] = place + 1
+                layers.entry[begin + place, ENTITY] = other
+                layers.entry[begin + place, COST] = 0
+                layers.entry[begin + place, ALIVE] = 1
+                layers.node[child, SIZE] = place + 1
                 layers.used[0] += 1
-            add_edge(layers, i, place, buffer.code[j], buffer.cost[j])
+            add_edge(layers, i, place, buffer[j, CODE], buffer[j, PRICE])
         if layers.used[1] == before:
-            layers.alive[first + i] = 0
+            layers.entry[first + i, ALIVE] = 0
     return layers, buffer
 
 
@@ -205,59 +168,59 @@ def join_backward(
     graph: Graph,
     query: Query,
     layers: Layers,
-    buffer: Buffer,
+    buffer: Array,
     marks: Array,
     edge: int,
     parent: int,
     child: int,
     state: Array,
     stop: Array,
-) -> tuple[Layers, Buffer]:
+) -> tuple[Layers, Array]:
     """Follow the edges of every candidate of the known node `child` back to the layer of `parent`."""
     at_head = query.edges[edge, HEAD] == child
     injective = query.options[DISTINCT] == NODES
     generation = marks[-1] << 32
-    first, begin = layers.start[parent], layers.start[child]
-    for i in range(layers.size[parent]):
-        if layers.alive[first + i] != 0:
-            marks[layers.entity[first + i]] = generation + i
-            layers.alive[first + i] = 0
-    for j in range(layers.size[child]):
-        entity = layers.entity[begin + j]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, 0)
+    first, begin = layers.node[parent, START], layers.node[child, START]
+    for i in range(layers.node[parent, SIZE]):
+        if layers.entry[first + i, ALIVE] != 0:
+            marks[layers.entry[first + i, ENTITY]] = generation + i
+            layers.entry[first + i, ALIVE] = 0
+    for j in range(layers.node[child, SIZE]):
+        entity = layers.entry[begin + j, ENTITY]
+        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, np.int64(0))
         if spend(state, stop, count + 1):
             break
-        layers = layers_room(layers, 0, count)
+        layers = layers_room(layers, np.int64(0), count)
         for i in range(count):
-            mark = marks[buffer.neighbour[i]]
-            if mark < generation or (injective and buffer.neighbour[i] == entity):
+            mark = marks[buffer[i, NEIGHBOUR]]
+            if mark < generation or (injective and buffer[i, NEIGHBOUR] == entity):
                 continue
-            layers.alive[first + mark - generation] = 1
-            layers.alive[begin + j] = 1
-            add_edge(layers, mark - generation, j, buffer.code[i], buffer.cost[i])
+            layers.entry[first + mark - generation, ALIVE] = 1
+            layers.entry[begin + j, ALIVE] = 1
+            add_edge(layers, mark - generation, j, buffer[i, CODE], buffer[i, PRICE])
     return layers, buffer
 
 
 @compiled
 def candidate_edges(graph: Graph, query: Query, edge: int, node: int) -> int:
     """Edges to look at when `edge` is followed from all candidates of the known pattern node `node`."""
-    first, stop = query.nodes[node, FIRST], query.nodes[node, STOP]
+    first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
     exact, at_head = stop - first <= EXACT_LIMIT, query.edges[edge, HEAD] == node
     total = 0
     for j in range(first, stop):
-        total += count_at(graph, query, edge, query.candidate[j], at_head, exact)
+        total += count_at(graph, query, edge, query.candidate[j, ID], at_head, exact)
     return total
 
 
 @compiled
 def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int, most: int) -> int:
     """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`."""
-    first, size = layers.start[node], layers.size[node]
+    first, size = layers.node[node, START], layers.node[node, SIZE]
     exact, at_head = size <= EXACT_LIMIT, query.edges[edge, HEAD] == node
     total = 0
     for i in range(size):
-        if layers.alive[first + i] != 0:
-            total += count_at(graph, query, edge, layers.entity[first + i], at_head, exact)
+        if layers.entry[first + i, ALIVE] != 0:
+            total += count_at(graph, query, edge, layers.entry[first + i, ENTITY], at_head, exact)
             if total > most:
                 break
     return total
@@ -271,7 +234,7 @@ def leads(query: Query, layers: Layers, node: int) -> bool:
         before = seen
         for e in range(len(query.edges)):
             head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
-            if layers.start[head] < 0 and layers.start[tail] < 0 and (seen >> head | seen >> tail) & 1:
+            if layers.node[head, START] < 0 and layers.node[tail, START] < 0 and (seen >> head | seen >> tail) & 1:
                 seen |= 1 << head | 1 << tail
         if seen == before:
             break
@@ -290,7 +253,7 @@ def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int
         for flip in range(2):
             parent = query.edges[e, HEAD if flip == 0 else TAIL]
             child = query.edges[e, TAIL if flip == 0 else HEAD]
-            if layers.start[parent] < 0 or layers.start[child] >= 0:
+            if layers.node[parent, START] < 0 or layers.node[child, START] >= 0:
                 continue
             need = leads(query, layers, child)
             if needed and not need:
@@ -327,23 +290,23 @@ def first_node(graph: Graph, query: Query) -> int:
 
 
 @compiled
-def grow(graph: Graph, query: Query, marks: Array, state: Array, stop: Array) -> tuple[Layers, Buffer, int]:
+def grow(graph: Graph, query: Query, marks: Array, state: Array, stop: Array) -> tuple[Layers, Array, int]:
     """(layers, a buffer for later use, the node they began from).
 
     `marks` int64 [N + 1] is scratch: a place in the current layer, valid if it is of the generation that
     the last entry counts.
     """
     layers = empty_layers(len(query.nodes))
-    buffer = Buffer(np.empty(256, np.int32), np.empty(256, np.int64), np.empty(256, np.int64))
+    buffer = np.empty((256, 3), np.int64)
     begin = first_node(graph, query)
-    layers = open_layer(query, layers, begin, 1)
+    layers = open_layer(query, layers, begin, np.int64(1))
     while state[STATUS] == DONE:
         edge, parent, child, backward = next_join(graph, query, layers)
         if edge < 0:
             break
-        layers = open_layer(query, layers, child, 0)
-        layers.parent[child], layers.via[child] = parent, edge
-        layers.edge_start[child] = layers.used[1]
+        layers = open_layer(query, layers, child, np.int64(0))
+        layers.node[child, PARENT], layers.node[child, VIA] = parent, edge
+        layers.node[child, EDGE_START] = layers.used[1]
         marks[-1] += 1
         if backward:
             layers, buffer = join_backward(
@@ -353,5 +316,5 @@ def grow(graph: Graph, query: Query, marks: Array, state: Array, stop: Array) ->
             layers, buffer = join_forward(
                 graph, query, layers, buffer, marks, edge, parent, child, state, stop
             )
-        layers.edge_stop[child] = layers.used[1]
-    return layers, buffer_room(buffer, 256), begin
+        layers.node[child, EDGE_STOP] = layers.used[1]
+    return layers, buffer, begin

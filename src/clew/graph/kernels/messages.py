@@ -9,63 +9,68 @@ Source of the idea: Tziavelis et al., "Optimal algorithms for ranked enumeration
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from clew.graph.kernels import Array, compiled
-from clew.graph.kernels.edges import DISTINCT, HEAD, INFINITE, LEAST, NODES, TAIL, TRIPLES, Query
-from clew.graph.kernels.layers import Layers
-
-
-class Tree(NamedTuple):
-    """The layers hung from `root`, children before parents in reversed `order`.
-
-    `parent`, `via` int64 [n]: the parent node and the pattern edge to it. Links from place i of the parent's
-    layer to places of v's are `first[link[v] + i] .. first[link[v] + i + 1]` of `target`, `code`, `cost`;
-    `least` and `pointer` at `link[v] + i` are their least sum of link and total, and the place that reaches it.
-    `total` int64 runs parallel to the entities of the layers. `best` has, for place i of v, the entity ids of
-    the nodes in `members[v]` (a bit set) ascending, at `row[v] + i * width[v]`; `column[v, w]` is w's place.
-    """
-
-    root: int
-    parent: Array
-    via: Array
-    order: Array
-    link: Array
-    first: Array
-    target: Array
-    code: Array
-    cost: Array
-    least: Array
-    pointer: Array
-    total: Array
-    members: Array
-    width: Array
-    column: Array
-    row: Array
-    best: Array
+from clew.graph.kernels.columns import (
+    ALIVE,
+    BEGIN,
+    BY,
+    CHEAPEST,
+    CODE,
+    COST,
+    DISTINCT,
+    EDGE,
+    EDGE_START,
+    EDGE_STOP,
+    ENTITY,
+    FROM,
+    HEAD,
+    INFINITE,
+    LEAST,
+    LINK,
+    MEMBERS,
+    NODE,
+    NODES,
+    PARENT,
+    POINTER,
+    PRICE,
+    ROW,
+    SIZE,
+    SOURCE,
+    START,
+    TAIL,
+    TARGET,
+    TRIPLES,
+    UP,
+    VIA,
+    WIDTH,
+    Layers,
+    Query,
+    Steps,
+    Tree,
+)
 
 
 @compiled
-def hang(layers: Layers, root: int) -> tuple[Array, Array, Array, Array]:
-    """(order from the root, parent, pattern edge, node whose joining edges link it) of the layers."""
-    nodes = len(layers.start)
-    order = np.empty(nodes, np.int64)
-    parent, via, owner = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)
+def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
+    """(order from the root, node whose joining edges link each); writes UP and BY."""
+    nodes = len(layers.node)
+    order, owner = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     order[0] = root
     count, at = 1, 0
     while at < count:
         u = order[at]
         at += 1
         for v in range(nodes):
-            if v == parent[u] or v == u or layers.start[v] < 0:
+            if v == node[u, UP] or v == u or layers.node[v, START] < 0:
                 continue
-            own = v if layers.parent[v] == u else (u if layers.parent[u] == v else -1)
+            own = v if layers.node[v, PARENT] == u else (u if layers.node[u, PARENT] == v else -1)
             if own >= 0:
-                order[count], parent[v], via[v], owner[v] = v, u, layers.via[own], own
+                order[count], owner[v] = v, own
+                node[v, UP], node[v, BY] = u, layers.node[own, VIA]
                 count += 1
-    return order[:count].copy(), parent, via, owner
+    return order[:count], owner
 
 
 @compiled
@@ -80,114 +85,96 @@ def smaller_row(best: Array, one: int, other: int, width: int) -> bool:
 @compiled
 def link_node(layers: Layers, tree: Tree, node: int, owner: int) -> None:
     """Sort the edges between `node` and its parent by place of the parent, and send the messages up."""
-    start, stop = layers.edge_start[owner], layers.edge_stop[owner]
-    near = layers.source if owner == node else layers.target
-    far = layers.target if owner == node else layers.source
-    begin, size = tree.link[node], layers.size[tree.parent[node]]
-    below, above = layers.start[node], layers.start[tree.parent[node]]
-    first = tree.first
+    start, stop = layers.node[owner, EDGE_START], layers.node[owner, EDGE_STOP]
+    near, far = (SOURCE, TARGET) if owner == node else (TARGET, SOURCE)
+    begin, size = tree.node[node, LINK], layers.node[tree.node[node, UP], SIZE]
+    below, above = layers.node[node, START], layers.node[tree.node[node, UP], START]
     for i in range(size + 1):
-        first[begin + i] = 0
+        tree.link[begin + i, BEGIN] = 0
     for j in range(start, stop):
-        if tree.total[below + far[j]] < INFINITE and tree.total[above + near[j]] < INFINITE:
-            first[begin + near[j]] += 1
+        if tree.total[below + layers.edge[j, far]] < INFINITE and tree.total[above + layers.edge[j, near]] < INFINITE:
+            tree.link[begin + layers.edge[j, near], BEGIN] += 1
     position = start
     for i in range(size):
-        count = first[begin + i]
-        first[begin + i] = position
+        count = tree.link[begin + i, BEGIN]
+        tree.link[begin + i, BEGIN] = position
         position += count
-    first[begin + size] = position
+    tree.link[begin + size, BEGIN] = position
     for i in range(size):
-        tree.least[begin + i], tree.pointer[begin + i] = INFINITE, -1
-    row, width = tree.row[node], tree.width[node]
+        tree.link[begin + i, CHEAPEST], tree.link[begin + i, POINTER] = INFINITE, -1
+    row, width = tree.node[node, ROW], tree.node[node, WIDTH]
     for j in range(start, stop):
-        child = tree.total[below + far[j]]
-        i = begin + near[j]
-        if child >= INFINITE or tree.total[above + near[j]] >= INFINITE:
+        child = tree.total[below + layers.edge[j, far]]
+        i = begin + layers.edge[j, near]
+        if child >= INFINITE or tree.total[above + layers.edge[j, near]] >= INFINITE:
             continue
-        at = first[i]
-        first[i] = at + 1
-        tree.target[at], tree.code[at], tree.cost[at] = far[j], layers.code[j], layers.edge_cost[j]
-        cost = child + layers.edge_cost[j]
-        if cost < tree.least[i] or (
-            cost == tree.least[i]
-            and smaller_row(tree.best, row + far[j] * width, row + tree.pointer[i] * width, width)
+        at = tree.link[i, BEGIN]
+        tree.link[i, BEGIN] = at + 1
+        tree.edge[at, TARGET], tree.edge[at, CODE] = layers.edge[j, far], layers.edge[j, CODE]
+        tree.edge[at, PRICE] = layers.edge[j, PRICE]
+        cost = child + layers.edge[j, PRICE]
+        if cost < tree.link[i, CHEAPEST] or (
+            cost == tree.link[i, CHEAPEST]
+            and smaller_row(tree.best, row + layers.edge[j, far] * width, row + tree.link[i, POINTER] * width, width)
         ):
-            tree.least[i], tree.pointer[i] = cost, far[j]
+            tree.link[i, CHEAPEST], tree.link[i, POINTER] = cost, layers.edge[j, far]
     for i in range(size, 0, -1):
-        first[begin + i] = first[begin + i - 1]
-    first[begin] = start
+        tree.link[begin + i, BEGIN] = tree.link[begin + i - 1, BEGIN]
+    tree.link[begin, BEGIN] = start
     for i in range(size):
-        least = tree.least[begin + i]
+        least = tree.link[begin + i, CHEAPEST]
         tree.total[above + i] = min(INFINITE, tree.total[above + i] + least)
 
 
 @compiled
 def write_rows(layers: Layers, tree: Tree, node: int) -> None:
     """Write the best ids below every place of `node`, from the rows of its children."""
-    nodes = len(layers.start)
-    row, width, start = tree.row[node], tree.width[node], layers.start[node]
-    for i in range(layers.size[node]):
+    nodes = len(layers.node)
+    row, width, start = tree.node[node, ROW], tree.node[node, WIDTH], layers.node[node, START]
+    for i in range(layers.node[node, SIZE]):
         if tree.total[start + i] < INFINITE:
-            tree.best[row + i * width + tree.column[node, node]] = layers.entity[start + i]
+            tree.best[row + i * width + tree.column[node, node]] = layers.entry[start + i, ENTITY]
     for child in range(nodes):
-        if tree.parent[child] != node:
+        if tree.node[child, UP] != node:
             continue
         for w in range(nodes):
-            if tree.members[child] >> w & 1 == 0:
+            if tree.node[child, MEMBERS] >> w & 1 == 0:
                 continue
             place, column = tree.column[node, w], tree.column[child, w]
-            for i in range(layers.size[node]):
+            for i in range(layers.node[node, SIZE]):
                 if tree.total[start + i] < INFINITE:
-                    below = tree.pointer[tree.link[child] + i] * tree.width[child] + column
-                    tree.best[row + i * width + place] = tree.best[tree.row[child] + below]
+                    below = tree.link[tree.node[child, LINK] + i, POINTER] * tree.node[child, WIDTH] + column
+                    tree.best[row + i * width + place] = tree.best[tree.node[child, ROW] + below]
 
 
 @compiled
 def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
     """(a tree with its arrays laid out and nothing sent yet, owners of the links)."""
-    nodes = len(layers.start)
-    order, parent, via, owner = hang(layers, root)
-    members, width, row = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    link, column = np.zeros(nodes, np.int64), np.zeros((nodes, nodes), np.int64)
+    nodes = len(layers.node)
+    node, column = np.empty((nodes, 6), np.int64), np.zeros((nodes, nodes), np.int64)
+    for v in range(nodes):
+        node[v, UP], node[v, BY], node[v, LINK] = -1, -1, 0
+        node[v, MEMBERS], node[v, WIDTH], node[v, ROW] = 0, 0, 0
+    order, owner = hang(layers, root, node)
     links, cells = 0, 0
     for at in range(len(order) - 1, -1, -1):
         v = order[at]
-        members[v] |= 1 << v
+        node[v, MEMBERS] |= 1 << v
         if at > 0:
-            members[parent[v]] |= members[v]
-            link[v] = links
-            links += layers.size[parent[v]] + 1
+            node[node[v, UP], MEMBERS] |= node[v, MEMBERS]
+            node[v, LINK] = links
+            links += layers.node[node[v, UP], SIZE] + 1
         for w in range(nodes):
-            if members[v] >> w & 1:
-                column[v, w] = width[v]
-                width[v] += 1
-        row[v] = cells
-        cells += width[v] * layers.size[v]
+            if node[v, MEMBERS] >> w & 1:
+                column[v, w] = node[v, WIDTH]
+                node[v, WIDTH] += 1
+        node[v, ROW] = cells
+        cells += node[v, WIDTH] * layers.node[v, SIZE]
     total = np.empty(layers.used[0], np.int64)
     for i in range(layers.used[0]):
-        total[i] = layers.cost[i] if layers.alive[i] != 0 else INFINITE
-    edges = layers.used[1]
-    tree = Tree(
-        root,
-        parent,
-        via,
-        order,
-        link,
-        np.empty(links, np.int64),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int64),
-        np.empty(edges, np.int64),
-        np.empty(links, np.int64),
-        np.empty(links, np.int64),
-        total,
-        members,
-        width,
-        column,
-        row,
-        np.empty(cells, np.int32),
-    )
-    return tree, owner
+        total[i] = layers.entry[i, COST] if layers.entry[i, ALIVE] != 0 else INFINITE
+    link, edge = np.empty((links, 3), np.int64), np.empty((layers.used[1], 4), np.int64)
+    return Tree(root, order, node, column, link, edge, total, np.empty(cells, np.int32)), owner
 
 
 @compiled
@@ -202,21 +189,6 @@ def send(layers: Layers, root: int) -> Tree:
     return tree
 
 
-class Steps(NamedTuple):
-    """Order of the enumeration: step s assigns `node[s]`, or closes an edge between assigned nodes (-1).
-
-    `edge[s]` is its pattern edge, `parent[s]` the assigned end that it starts from, -1 for the root; `base`
-    is a lower bound of the cost of everything outside the layers; `track` says whether two pattern edges
-    could take the same triple against the rules.
-    """
-
-    node: Array
-    edge: Array
-    parent: Array
-    base: int
-    track: bool
-
-
 @compiled
 def pick_free(query: Query, layers: Layers, assigned: int, node: int) -> int:
     """Pattern edge by which the free `node` is reached: from an unknown node if one is assigned."""
@@ -228,7 +200,7 @@ def pick_free(query: Query, layers: Layers, assigned: int, node: int) -> int:
         other = tail if head == node else head
         if assigned >> other & 1 == 0:
             continue
-        soft = layers.start[other] < 0 or layers.size[other] > 1
+        soft = layers.node[other, START] < 0 or layers.node[other, SIZE] > 1
         if choice < 0 or (soft and not unknown):
             choice, unknown = e, soft
     return choice
@@ -238,25 +210,24 @@ def pick_free(query: Query, layers: Layers, assigned: int, node: int) -> int:
 def plan_steps(query: Query, layers: Layers, tree: Tree) -> Steps:
     """Assign nodes in the pattern's order as far as they hang together; close edges as soon as possible."""
     nodes, edges = len(query.nodes), len(query.edges)
-    node = np.full(nodes + edges, -1, np.int64)
-    edge, parent = node.copy(), node.copy()
+    step = np.empty((nodes + edges, 3), np.int64)
     assigned, closed, count, base = 0, 0, 0, 0
     track = query.options[DISTINCT] == TRIPLES
     choice, by = tree.root, -1
     while choice >= 0:
-        node[count], edge[count] = choice, by
+        step[count, NODE], step[count, EDGE], step[count, FROM] = choice, by, -1
         if by >= 0:
-            parent[count] = query.edges[by, HEAD] + query.edges[by, TAIL] - choice
+            step[count, FROM] = query.edges[by, HEAD] + query.edges[by, TAIL] - choice
             closed |= 1 << by
-        if by >= 0 and layers.start[choice] < 0:
+        if by >= 0 and layers.node[choice, START] < 0:
             base += query.edges[by, LEAST]
         assigned |= 1 << choice
         count += 1
         for e in range(edges):
             head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
-            joined = tree.via[head] == e or tree.via[tail] == e
+            joined = tree.node[head, BY] == e or tree.node[tail, BY] == e
             if closed >> e & 1 == 0 and not joined and assigned >> head & 1 and assigned >> tail & 1:
-                edge[count], parent[count] = e, head
+                step[count, NODE], step[count, EDGE], step[count, FROM] = -1, e, head
                 closed |= 1 << e
                 base += query.edges[e, LEAST]
                 track = track or query.options[DISTINCT] == NODES
@@ -265,11 +236,11 @@ def plan_steps(query: Query, layers: Layers, tree: Tree) -> Steps:
         for v in range(nodes):
             if assigned >> v & 1:
                 continue
-            if layers.start[v] < 0:
+            if layers.node[v, START] < 0:
                 by = pick_free(query, layers, assigned, v)
-            elif assigned >> tree.parent[v] & 1:
-                by = tree.via[v]
+            elif assigned >> tree.node[v, UP] & 1:
+                by = tree.node[v, BY]
             if by >= 0:
                 choice = v
                 break
-    return Steps(node[:count].copy(), edge[:count].copy(), parent[:count].copy(), base, track)
+    return Steps(step[:count], base, track)

@@ -1,0 +1,165 @@
+"""What the kernels hand to each other: few arrays of int64 rows, whose columns are named here.
+
+Few arrays because every one that a compiled function takes costs compile time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clew.graph.kernels import Array
+
+INFINITE = 1 << 60
+MISS_BITS = 5
+MISS_MASK = (1 << MISS_BITS) - 1
+
+ANY, LISTED, DENSE = 0, 1, 2
+"""Which relations a pattern edge may match: all at no cost, a short list, or a row of costs."""
+UNKNOWN, KNOWN = 0, 1
+"""A pattern node that any entity (of its mask) may take, or one with a list of candidates."""
+NODES, TRIPLES, NOTHING = 0, 1, 2
+"""What a match may not use twice."""
+DONE, STOPPED, RETRY = 0, 1, 2
+"""How a search ended; RETRY: it is worth growing layers for all nodes."""
+
+DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
+"""Places of `Query.options`."""
+SPENT, ALLOWED, STATUS = range(3)
+"""Places of the state: work done, work allowed, how the search ended."""
+
+
+class Graph(NamedTuple):
+    """Both adjacencies: offsets int64 [N + 1], relation and neighbour int32 [triples]."""
+
+    out_offsets: Array
+    out_relation: Array
+    out_neighbour: Array
+    into_offsets: Array
+    into_relation: Array
+    into_neighbour: Array
+
+
+class Query(NamedTuple):
+    """A pattern with its distances.
+
+    `nodes` [n, KIND MASK FIRST LAST]: kind, row of `masks` or -1, range of candidates; `edges`
+    [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and `relation`
+    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [9].
+    """
+
+    nodes: Array
+    edges: Array
+    candidate: Array
+    relation: Array
+    masks: Array
+    options: Array
+
+
+KIND, MASK, FIRST, LAST = range(4)
+HEAD, TAIL, MODE, LOW, HIGH, LEAST = range(6)
+ID, WEIGHT = range(2)
+
+NEIGHBOUR, CODE, PRICE = range(3)
+"""Columns of a buffer of edges: the other end, the edge's code, its cost. CODE and PRICE also end other rows."""
+
+
+class Layers(NamedTuple):
+    """Layers and the edges between them, each in one arena, filled up to `used` [2].
+
+    `node` [n, START SIZE PARENT VIA EDGE_START EDGE_STOP]: the entries of pattern node v (START -1: no layer),
+    the node that it was joined to, by which pattern edge, and the edges found then. `entry`
+    [*, ENTITY COST ALIVE]. `edge` [*, SOURCE CODE PRICE TARGET]: places in the parent's layer and in v's.
+    """
+
+    node: Array
+    entry: Array
+    edge: Array
+    used: Array
+
+
+START, SIZE, PARENT, VIA, EDGE_START, EDGE_STOP = range(6)
+ENTITY, COST, ALIVE = range(3)
+SOURCE, TARGET = 0, 3
+
+
+class Tree(NamedTuple):
+    """The layers hung from `root`; `order` has parents before children.
+
+    `node` [n, UP BY LINK MEMBERS WIDTH ROW]: parent and the pattern edge to it; the links from place i of the
+    parent's layer to v's layer are `edge` [*, (unused) CODE PRICE TARGET] from `link[LINK + i, BEGIN]` to
+    `link[LINK + i + 1, BEGIN]`; `link` also has the least sum of link and total (CHEAPEST) and the place that
+    reaches it (POINTER). `total` runs parallel to the entries of the layers. `best` has, for place i of v, the
+    entity ids of the nodes in MEMBERS (a bit set) ascending, at `ROW + i * WIDTH`; `column[v, w]` is w's place.
+    """
+
+    root: int
+    order: Array
+    node: Array
+    column: Array
+    link: Array
+    edge: Array
+    total: Array
+    best: Array
+
+
+UP, BY, LINK, MEMBERS, WIDTH, ROW = range(6)
+BEGIN, CHEAPEST, POINTER = range(3)
+
+
+class Steps(NamedTuple):
+    """Order of the enumeration, `step` [s, NODE EDGE FROM].
+
+    Each assigns NODE, or closes an edge between assigned nodes (NODE -1), by pattern edge EDGE (-1 for the
+    root) from the assigned node FROM. `base` is a lower bound of the cost of everything outside the layers;
+    `track` says whether two pattern edges could take the same triple against the rules.
+    """
+
+    step: Array
+    base: int
+    track: bool
+
+
+NODE, EDGE, FROM = range(3)
+
+
+class Walk(NamedTuple):
+    """The state of an enumeration.
+
+    `node` [n, ENTITY PLACE ASSIGNED], `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1: not known);
+    `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer; `late` [4096 + 1] is
+    a heap of the smallest bounds above the limit, its size the last entry; `row` [1 + n + m] is one match.
+    """
+
+    node: Array
+    edge: Array
+    step: Array
+    late: Array
+    row: Array
+
+
+PLACE, ASSIGNED = 1, 2
+TAKEN, TRIPLE = range(2)
+AT, END, BOUND, FILL = range(4)
+
+
+class Found(NamedTuple):
+    """Matches: `rows` [*, 1 + n + m] of cost, nodes and triples; `order` lists them ascending if their number
+    is bounded, and ends with their count.
+    """
+
+    rows: Array
+    order: Array
+
+
+class Task(NamedTuple):
+    """One round: roots `low .. high`, costs in (`after`, `limit`], at most `wanted` matches (0: all), only those
+    of `misses` direction misses unless it is -1, and how many bounds above the limit to remember.
+    """
+
+    low: int
+    high: int
+    after: int
+    limit: int
+    wanted: int
+    misses: int
+    ahead: int

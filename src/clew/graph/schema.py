@@ -1,0 +1,146 @@
+"""Schema statistics of a graph, and node types inferred from them.
+
+A relation r has two *ends*: end 2r are its heads, end 2r+1 its tails. A *step* is a relation walked in one
+direction: step 2r from head to tail, 2r+1 from tail to head. Step s leaves a node of end s and arrives at a
+node of end s ^ 1. Which ends a node has (its signature) says what it is, also where no types are declared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Float64, Graph, Int64
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """Counts over a graph with R relations; every array is indexed by end or step (2R).
+
+    `nodes` int64 [2R]: nodes that have the end. `triples` int64 [R].
+    `cooccur` int64 [2R, 2R]: nodes that have both ends; the diagonal is `nodes`.
+    `repeated` int64 [2R]: nodes that have the end at least twice.
+    `widest` int64 [2R]: the largest number of edges of one end at one node.
+    `numbers`, `dates` float64 [2R]: share of the end's nodes with a parsed number or date.
+    `low`, `high` float64 [2R]: range of those values (NaN without any).
+    `inverse` int64 [R]: the relation that holds the same triples reversed (itself if symmetric), -1 if none.
+    """
+
+    triples: Int64
+    nodes: Int64
+    cooccur: Int64
+    repeated: Int64
+    widest: Int64
+    numbers: Float64
+    dates: Float64
+    low: Float64
+    high: Float64
+    inverse: Int64
+
+    @property
+    def functional(self) -> NDArray[np.bool_]:
+        """bool [2R]: steps that lead to at most one node from every node."""
+        return self.repeated == 0
+
+    def follows(self, step: int) -> Int64:
+        """int64 [2R]: nodes at which `step` arrives and from which each step can go on."""
+        arrived = step ^ 1
+        row = self.cooccur[arrived].copy()
+        row[arrived] = self.repeated[arrived]
+        return row
+
+
+@nb.njit(cache=True)
+def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value, ends):  # type: ignore[no-untyped-def] # noqa: ANN
+    """Count, for every pair of ends, the nodes that have both; and the parsed values of every end."""
+    cooccur = np.zeros((ends, ends), np.int64)
+    repeated = np.zeros(ends, np.int64)
+    widest = np.zeros(ends, np.int64)
+    valued = np.zeros((2, ends), np.int64)
+    low = np.full(ends, np.nan)
+    high = np.full(ends, np.nan)
+    have = np.empty(ends, np.int64)
+    for node in range(len(out_offsets) - 1):
+        count = 0
+        for side in range(2):
+            offsets = out_offsets if side == 0 else in_offsets
+            relation = out_relation if side == 0 else in_relation
+            at, stop = offsets[node], offsets[node + 1]
+            while at < stop:
+                run = at + 1
+                while run < stop and relation[run] == relation[at]:
+                    run += 1
+                end = 2 * relation[at] + side
+                have[count] = end
+                count += 1
+                if run - at > 1:
+                    repeated[end] += 1
+                widest[end] = max(widest[end], run - at)
+                if kind[node] > 0:
+                    valued[kind[node] - 1, end] += 1
+                    if not value[node] >= low[end]:
+                        low[end] = value[node]
+                    if not value[node] <= high[end]:
+                        high[end] = value[node]
+                at = run
+        for i in range(count):
+            for j in range(count):
+                cooccur[have[i], have[j]] += 1
+    return cooccur, repeated, widest, valued, low, high
+
+
+@nb.njit(cache=True)
+def _count_inverses(out_offsets, out_relation, out_neighbour, sample, relations, widest):  # type: ignore[no-untyped-def] # noqa: ANN
+    """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
+    counts = np.zeros((relations, relations), np.int64)
+    sampled = np.zeros(relations, np.int64)
+    head = 0
+    for triple in sample:
+        while out_offsets[head + 1] <= triple:
+            head += 1
+        tail = out_neighbour[triple]
+        if out_offsets[tail + 1] - out_offsets[tail] > widest:
+            continue
+        sampled[out_relation[triple]] += 1
+        for edge in range(out_offsets[tail], out_offsets[tail + 1]):
+            if out_neighbour[edge] == head:
+                counts[out_relation[triple], out_relation[edge]] += 1
+    return counts, sampled
+
+
+MOST_SAMPLED = 200_000
+"""Triples that are looked at to find inverse relations."""
+
+
+def _inverses(graph: Graph) -> Int64:
+    """The inverse of each relation: at least 95 % of the sampled triples of both have a triple back."""
+    stride = max(1, graph.triples // MOST_SAMPLED)
+    relations = len(graph.relations)
+    counts, sampled = _count_inverses(
+        graph.out.offsets, graph.out.relation, graph.out.neighbour,
+        np.arange(0, graph.triples, stride), relations, 1000,
+    )  # fmt: skip
+    share = counts / np.maximum(sampled, 1)[:, None]
+    both = np.minimum(share, share.T)
+    best = both.argmax(axis=1) if relations else np.zeros(0, np.int64)
+    return np.where(both[np.arange(relations), best] >= 0.95, best, -1).astype(np.int64)
+
+
+def schema_of(graph: Graph) -> Schema:
+    """Count once over all nodes; memory is 32·R² bytes."""
+    relations = len(graph.relations)
+    cooccur, repeated, widest, valued, low, high = _count_ends(
+        graph.out.offsets,
+        graph.out.relation,
+        graph.into.offsets,
+        graph.into.relation,
+        graph.values.kind,
+        graph.values.value,
+        2 * relations,
+    )
+    nodes = np.diagonal(cooccur).copy()
+    shares = valued / np.maximum(nodes, 1)
+    triples = np.bincount(graph.out.relation, minlength=relations).astype(np.int64)
+    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high, _inverses(graph))

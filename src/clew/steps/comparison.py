@@ -1,0 +1,147 @@
+"""The words of one question compared with one graph, and laid out around its mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.steps.alignment import Sides, Weights
+from clew.text.question import WH_CLASSES, Question, Word
+from clew.steps.similarity import WordTable
+from clew.steps.vocabulary import Vocabulary, class_fit, same_label
+
+Float = NDArray[np.float64]
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, stop) of the question."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `cover` [W, S] how far each
+    step explains the word; `step` [W, S] how far the word is evidence for the step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
+    that have each end; `relation` [W, R]."""
+
+    question: Question
+    words: tuple[Word, ...]
+    weight: Float
+    cover: Float
+    step: Float
+    node: Float
+    kind: Float
+    relation: Float
+    fits: Float
+    vocabulary: Vocabulary
+    weights: Weights
+
+    def sides(
+        self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int], *, chain: bool = True
+    ) -> Sides:
+        """Lay out the words `left` and `right` of a mention (nearest first) whose node has the `ends`.
+
+        The chain of genitives right of a mention binds before anything to its left (*the wife of X's son*).
+        """
+        bound = self._genitive_chain(right, mention.stop) if chain else []
+        left, right = [*bound, *left], [w for w in right if w not in bound]
+        order = [*left, *right]
+        apart, genitive = self._apart(left, right, mention)
+        step, cover = self.step[order], self.cover[order]
+        if genitive.any():
+            base = self.weights.genitive * self.fits[order]
+            step = np.where(genitive[:, None], np.maximum(step, base), step)
+            cover = np.where(genitive[:, None], np.maximum(cover, base), cover)
+        anchor = np.zeros(len(order))
+        for row, word in enumerate(order):
+            if row == 0 and len(ends) and self.words[word].stop <= mention.start:
+                near = not self._between(self.words[word].stop, mention.start)
+                anchor[row] = self.kind[word, list(ends)].max() * (1.0 if near else self.weights.told_apart)
+        share = np.array([float(self.words[w].share > 0) for w in order])
+        asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
+        return Sides(
+            len(left), self.weight[order], share, float(asked), apart, cover, step, self.node[order], anchor
+        )
+
+    def _between(self, start: int, stop: int) -> list[str]:
+        return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
+
+    def _genitive_chain(self, right: Sequence[int], stop: int) -> list[int]:
+        """Words of *X's A's B of …* right of the mention: up to the noun after the last genitive."""
+        chain: list[int] = []
+        at, last = stop, None
+        for word in right:
+            gap = self._between(at, self.words[word].start)
+            if "'s" in gap:
+                last = len(chain)
+            elif last is None or (gap and gap != ["of"]):
+                break
+            chain.append(word)
+            at = self.words[word].stop
+        return chain[: last + 1] if last is not None else []
+
+    def _apart(
+        self, left: Sequence[int], right: Sequence[int], mention: Span
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """For each word: does a genitive part it from the word before; is it in a genitive at all."""
+        order = [*left, *right]
+        apart, genitive = np.zeros(len(order), bool), np.zeros(len(order), bool)
+        for row, index in enumerate(order):
+            word = self.words[index]
+            before = None if row in (0, len(left)) else self.words[order[row - 1]]
+            if before is not None and before.doubled and before.start == word.start:
+                apart[row] = genitive[row] = genitive[row - 1] = True
+                continue
+            if word.weight < 0.5:
+                continue
+            near = mention if before is None or (before.start >= mention.stop) != (word.start >= mention.stop) else before
+            low, high = (word.stop, near.start) if word.stop <= near.start else (near.stop, word.start)
+            links = {"'s"} if word.start >= mention.stop else {"of", "'s"}
+            if not links & set(self._between(low, high)):
+                continue
+            genitive[row] = True
+            if before is not None:
+                genitive[row - 1] = True
+                apart[row] = word.norm == before.norm or not same_label(self.vocabulary, before.norm, word.norm)
+        return apart, genitive
+
+
+def compare(question: Question, table: WordTable, weights: Weights) -> Comparison:
+    """Compare the words of a question that count (content words and *who*, *where*, *when*) with the graph."""
+    vocabulary = table.vocabulary
+    words = tuple(w for w in question.words if w.weight > 0 or w.norm in WH_CLASSES)
+    ends = 2 * len(vocabulary.relation_words)
+    if not words:
+        none = np.zeros((0, ends))
+        relation = np.zeros((0, ends // 2))
+        return Comparison(question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights)
+    found = table.compare([w.norm for w in words])
+    step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
+    arrived = np.arange(ends) ^ 1
+    node = kind[:, arrived].copy()
+    weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
+    for row, word in enumerate(words):
+        if word.norm in WH_CLASSES:
+            likely = class_fit(vocabulary.classes, WH_CLASSES[word.norm])[arrived]
+            step[row] = cover[row] = weights.wh_step * likely
+            node[row] = likely
+    return Comparison(
+        question, words, weight, cover, step, node, kind, found.relation, found.fits, vocabulary, weights
+    )
+
+
+def _weight(question: Question, word: Word, weights: Weights) -> float:
+    if word.norm in WH_CLASSES:
+        return weights.wh
+    if word.share:
+        return 0.3 * word.share
+    at = question.words.index(word)
+    asked = at > 0 and question.words[at - 1].norm in ("which", "what")
+    if asked:
+        return word.weight * weights.asked
+    return word.weight

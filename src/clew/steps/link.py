@@ -1,0 +1,80 @@
+"""Which spans of a question may name entities: exact, alias, normalised, then typos, then embedding.
+
+The linker proposes; which words are mentions is decided together with the reading of the question
+(`steps.readings`), since in many graphs common words are names too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.index.names import NameHit, NamesIndex
+from clew.text.question import FUNCTION, Question
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import Token, tokens
+from clew.types import Candidate, Mention
+
+MOST_MENTIONS = 12
+MOST_CANDIDATES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Linker:
+    """Proposes mentions from the names index."""
+
+    names: NamesIndex
+    lexicon: Lexicon
+
+    def link(self, question: Question) -> list[Mention]:
+        """Mentions by exact, alias and normalised names; the longest first, at most `MOST_MENTIONS`."""
+        text = question.text
+        found = tokens(text)
+        mentions = [
+            Mention(
+                found[hit.start].start,
+                found[hit.stop - 1].stop,
+                text[found[hit.start].start : found[hit.stop - 1].stop],
+                tuple(_candidate(h) for h in hit.hits[:MOST_CANDIDATES]),
+            )
+            for hit in self.names.spans(text, found)
+            if any(c.isalnum() for t in found[hit.start : hit.stop] for c in t.norm)
+        ]
+        mentions.sort(key=lambda m: (m.start - m.stop, m.start))
+        return mentions[:MOST_MENTIONS]
+
+    def link_typos(self, question: Question, taken: Sequence[Mention]) -> list[Mention]:
+        """Mentions by misspelt names among the spans that hold a word of weight and overlap no `taken` one."""
+        text = question.text
+        found = tokens(text)
+        proposals: list[Mention] = []
+        for start, stop in self._spans(found, taken):
+            span = text[found[start].start : found[stop - 1].stop]
+            hits = self.names.fuzzy(span, MOST_CANDIDATES)
+            if hits:
+                candidates = tuple(Candidate(h.entity, h.score, "typo") for h in hits)
+                proposals.append(Mention(found[start].start, found[stop - 1].stop, span, candidates))
+        proposals.sort(key=lambda m: (-m.candidates[0].score, m.start - m.stop, m.start))
+        return proposals[:MOST_MENTIONS]
+
+    def _spans(self, found: Sequence[Token], taken: Sequence[Mention]) -> list[tuple[int, int]]:
+        spans: list[tuple[int, int]] = []
+        for start in range(len(found)):
+            for stop in range(start + 1, min(len(found), start + 8) + 1):
+                words = found[start:stop]
+                if words[0].norm in FUNCTION and words[0].norm not in ("the", "a", "an"):
+                    break
+                if words[-1].norm in FUNCTION:
+                    continue
+                if any(m.start < words[-1].stop and words[0].start < m.stop for m in taken):
+                    break
+                unknown = any(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in words)
+                if unknown and sum(len(w.norm) for w in words) >= 4:
+                    spans.append((start, stop))
+        return spans
+
+
+def _candidate(hit: NameHit) -> Candidate:
+    if hit.kind == "alias":
+        return Candidate(hit.entity, 0.98 if hit.exact else 0.93, "alias")
+    return Candidate(hit.entity, 1.0 if hit.exact else 0.95, "exact" if hit.exact else "normalised")

@@ -1,0 +1,215 @@
+"""Readings of a question: which mentions, which relation paths around them, and what they cost.
+
+A reading is a tree: one branch of steps from every mention to a node where the branches meet, and a trunk that
+goes on from there to the answer. A single mention has one branch and no trunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema
+from clew.steps.alignment import Space, Weights, best_joins, best_paths
+from clew.steps.comparison import Comparison, Span
+from clew.text.question import FUNCTION, Question
+from clew.steps.vocabulary import Vocabulary, class_fit
+from clew.types import Mention
+
+Float = NDArray[np.float64]
+
+MOST_RELATIONS = 24
+"""Relations that are tried beyond the first step: those nearest to the words of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A mention read as one entity; `cost` of doing so."""
+
+    span: Span
+    entity: int
+    cost: float
+    text: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Branches of steps (see `graph.schema`) from each anchor to where they meet, then the trunk."""
+
+    anchors: tuple[Anchor, ...]
+    branches: tuple[tuple[int, ...], ...]
+    trunk: tuple[int, ...]
+    cost: float
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """All steps, branch by branch, then the trunk."""
+        return (*(s for b in self.branches for s in b), *self.trunk)
+
+    @property
+    def last(self) -> int:
+        """The step that arrives at the answer."""
+        return self.trunk[-1] if self.trunk else self.branches[0][-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Finds readings in one graph; holds what does not depend on the question."""
+
+    graph: Graph
+    schema: Schema
+    vocabulary: Vocabulary
+    weights: Weights
+    follow: Float
+    backs: NDArray[np.bool_]
+    fixed: Float
+
+    @classmethod
+    def of(cls, graph: Graph, schema: Schema, vocabulary: Vocabulary, weights: Weights) -> Reader:
+        """Prepare the costs of going on from step to step."""
+        steps = 2 * len(graph.relations)
+        index = np.arange(steps)
+        arrived = index ^ 1
+        ways = schema.cooccur[arrived].astype(np.float64)
+        ways[index, arrived] = schema.repeated[arrived]
+        share = ways / np.maximum(schema.nodes[arrived], 1)[:, None]
+        with np.errstate(divide="ignore"):
+            follow = np.where(ways > 0, weights.step - weights.rare * np.log10(share), np.inf)
+        both = schema.cooccur[index, arrived] > 0.1 * np.minimum(schema.nodes, schema.nodes[arrived])
+        fixed = np.where((index % 2 == 1) & both, weights.against, 0.0)
+        backs = index[None] == arrived[:, None]
+        for relation, inverse in enumerate(schema.inverse):
+            if inverse >= 0:
+                backs[2 * relation, 2 * inverse] = backs[2 * inverse + 1, 2 * relation + 1] = True
+                backs[2 * inverse, 2 * relation] = backs[2 * relation + 1, 2 * inverse + 1] = True
+        return cls(graph, schema, vocabulary, weights, follow, backs, fixed)
+
+    def ends_of(self, node: int) -> list[int]:
+        """The ends that a node has: steps that can be walked from it."""
+        ends: list[int] = []
+        for side, adjacency in enumerate((self.graph.out, self.graph.into)):
+            start, stop = int(adjacency.offsets[node]), int(adjacency.offsets[node + 1])
+            ends += [2 * int(r) + side for r in np.unique(adjacency.relation[start:stop])]
+        return ends
+
+    def read(self, comparison: Comparison, mentions: Sequence[Mention], *, keep: int = 16) -> list[Reading]:
+        """Readings with one mention, and with two or three where one leaves words unexplained; cheapest first."""
+        space = self._space(comparison)
+        singles: list[Reading] = []
+        for mention in mentions:
+            for anchor in self._anchors(comparison, mention):
+                singles += self._single(comparison, space, anchor)
+        singles.sort(key=_order)
+        readings = singles[: 4 * keep]
+        best = readings[0].cost if readings else np.inf
+        if best > self.weights.word * 0.5:
+            for pair in self._sets(comparison, mentions, 2):
+                readings += self._joined(comparison, space, pair)
+            readings.sort(key=_order)
+            best = readings[0].cost if readings else np.inf
+            if best > self.weights.word * 0.5:
+                for triple in self._sets(comparison, mentions, 3):
+                    readings += self._joined(comparison, space, triple)
+                readings.sort(key=_order)
+        return readings[:keep]
+
+    def _anchors(self, comparison: Comparison, mention: Mention) -> Iterator[Anchor]:
+        span = Span(mention.start, mention.stop)
+        common = self._common(comparison.question, span)
+        for candidate in mention.candidates:
+            cost = common + 3 * (1 - candidate.score)
+            yield Anchor(span, candidate.entity, cost, mention.text, candidate.how)
+
+    def _common(self, question: Question, span: Span) -> float:
+        """Cost of taking words for a name that are, as written, more likely just words."""
+        words = [w for w in question.words if w.start < span.stop and span.start < w.stop]
+        if not words or any(not w.norm.isascii() for w in words):
+            return 0.0
+        length = -0.04 * len(words)
+        if any(c.isupper() or c.isdigit() for w in words[(span.start == 0) :] for c in w.text):
+            return length
+        if all(w.norm in FUNCTION for w in words):
+            return 1.5 + length
+        if all(self.vocabulary.lexicon.known(w.norm) or w.norm in FUNCTION for w in words):
+            return (1.0 if len(words) == 1 else 0.4) + length
+        return length
+
+    def _sets(
+        self, comparison: Comparison, mentions: Sequence[Mention], size: int
+    ) -> Iterator[tuple[Anchor, ...]]:
+        """Sets of anchors that do not overlap, in the order of the question; the two likeliest of each mention."""
+        likely = sorted(
+            (
+                sorted(self._anchors(comparison, m), key=lambda a: (a.cost, a.entity))[:2]
+                for m in mentions
+                if m.candidates
+            ),
+            key=lambda anchors: anchors[0].cost,
+        )[:6]
+        for group in combinations(likely, size):
+            spans = sorted((anchors[0].span for anchors in group), key=lambda s: s.start)
+            if any(a.stop > b.start for a, b in zip(spans, spans[1:], strict=False)):
+                continue
+            ordered = sorted(group, key=lambda anchors: anchors[0].span.start)
+            yield tuple(anchors[0] for anchors in ordered)
+            for at, anchors in enumerate(ordered):
+                if len(anchors) > 1:
+                    yield tuple(a[1] if i == at else a[0] for i, a in enumerate(ordered))
+
+    def _space(self, comparison: Comparison) -> Space:
+        steps = len(self.fixed)
+        final = np.zeros(steps)
+        if comparison.question.classes:
+            likely = class_fit(self.vocabulary.classes, comparison.question.classes)[np.arange(steps) ^ 1]
+            final = self.weights.answer_class * (1 - likely)
+        active = np.arange(steps)
+        if steps > 2 * MOST_RELATIONS and len(comparison.words):
+            near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
+            active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
+        index = np.arange(steps) ^ 1
+        meets = self.schema.cooccur[np.ix_(index, index)] > 0
+        return Space(self.follow, self.backs, meets, self.fixed, final, active.astype(np.int64))
+
+    def _start(self, entity: int) -> tuple[list[int], Float]:
+        ends = self.ends_of(entity)
+        start = np.full(len(self.fixed), np.inf)
+        start[ends] = self.weights.step
+        return ends, start
+
+    def _words(self, comparison: Comparison, start: int, stop: int) -> list[int]:
+        return [i for i, w in enumerate(comparison.words) if w.start >= start and w.stop <= stop]
+
+    def _single(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
+        ends, start = self._start(anchor.entity)
+        left = self._words(comparison, 0, anchor.span.start)[::-1]
+        right = self._words(comparison, anchor.span.stop, len(comparison.question.text))
+        sides = comparison.sides(left, right, anchor.span, ends)
+        active = np.union1d(space.active, np.array(ends, np.int64)) if len(ends) else space.active
+        paths = best_paths(sides, start, replace(space, active=active), self.weights)
+        return [Reading((anchor,), (p.steps,), (), p.cost + anchor.cost) for p in paths]
+
+    def _joined(self, comparison: Comparison, space: Space, anchors: tuple[Anchor, ...]) -> list[Reading]:
+        begin, end = 0, len(comparison.question.text)
+        edges = [begin, *(a.span.start for a in anchors), end]
+        stops = [begin, *(a.span.stop for a in anchors)]
+        gaps = [self._words(comparison, stops[i], edges[i + 1]) for i in range(len(anchors) + 1)]
+        sides, starts, active = [], [], space.active
+        for i, anchor in enumerate(anchors):
+            ends, start = self._start(anchor.entity)
+            sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
+            starts.append(start)
+            active = np.union1d(active, np.array(ends, np.int64))
+        whole = comparison.sides(gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False)
+        joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights)
+        cost = sum(a.cost for a in anchors)
+        return [Reading(anchors, j.branches, j.trunk, j.cost + cost) for j in joins]
+
+
+def _order(reading: Reading) -> tuple[float, int, tuple[int, ...], tuple[int, ...]]:
+    return (reading.cost, len(reading.steps), tuple(a.entity for a in reading.anchors), reading.steps)

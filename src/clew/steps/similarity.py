@@ -1,0 +1,162 @@
+"""How well a word of the question names each relation and each node type of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.steps.vocabulary import Vocabulary, class_row, is_noun
+from clew.text.lexicon import CLASSES
+
+Float = NDArray[np.float64]
+
+MAJOR = (("person", "group"), ("group", "location"), ("time",), ("quantity",))
+"""Classes that tell node types apart; a group may be people (*family*) or a place (*nation*)."""
+
+
+def major(rows: Float) -> Float:
+    """[n, 4]: the strongest class of each kind in `MAJOR`."""
+    return np.stack([rows[:, [CLASSES.index(c) for c in names]].max(axis=1) for names in MAJOR], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How cosines and lexical similarities become a share of a word that is explained, in [0, 1]."""
+
+    floor: float = 0.203
+    span: float = 0.5
+    label: float = 0.98
+    lexical: float = 0.98
+    type_floor: float = 0.119
+    type_span: float = 0.553
+    contrast: float = 0.881
+    even: float = 1.984
+    role: float = 0.9
+    clash: float = 0.461
+    generic: float = 0.662
+
+
+@dataclass(frozen=True, eq=False)
+class Similarities:
+    """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
+    how far the word tells the step from others; `type` [W, S] with
+    the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there."""
+
+    relation: Float
+    cover: Float
+    arrive: Float
+    type: Float
+    fits: Float
+
+
+def _ramp(values: Float, floor: float, span: float) -> Float:
+    return np.clip((values - floor) / span, 0.0, 1.0)
+
+
+def _lexical(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, V]: lexical similarity with every word of the relations' names."""
+    table = np.zeros((len(words), len(vocabulary.word_index)))
+    for row, word in enumerate(words):
+        for other, column in vocabulary.word_index.items():
+            table[row, column] = vocabulary.lexicon.similarity(word, other)
+    return table
+
+
+def _best(vocabulary: Vocabulary, table: Float) -> Float:
+    """[W, R]: the best of a table [W, V] over the words of each relation."""
+    return np.where(vocabulary.word_relation > 0, table[:, :, None], 0.0).max(axis=1)
+
+
+def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Float]:
+    """Two [W, S]: how well a noun's class fits the end's nodes, as their type and as what one arrives at.
+
+    A type fits if both are of one major class, or neither is; an arrival fits unless the word is of a class
+    that the end's nodes are known not to be of.
+    """
+    rows = np.stack([class_row(vocabulary.lexicon, w) * is_noun(vocabulary.lexicon, w) for w in words])
+    word, end = major(rows)[:, None], major(vocabulary.classes)[None]
+    match = np.minimum(word, end).max(axis=2)
+    known = np.minimum(2 * vocabulary.classes.max(axis=1), 1.0)
+    noun = rows.sum(axis=1, keepdims=True) > 0
+    as_type = np.maximum(match, 1 - known * np.maximum(word.max(axis=2), end.max(axis=2)))
+    as_arrival = np.maximum(match, 1 - known * word.max(axis=2))
+    return np.where(noun, as_type, 1.0), np.where(noun, as_arrival, 1.0)
+
+
+def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> Similarities:
+    """Compare words with the graph.
+
+    A relation is named by its label's embedding, by the best word of the label, and by lexical relatedness
+    (noisy or). A type is known by its declared name, by the relations that it has (a word that resembles them
+    evenly names it), and by the part that it plays in them (*actor*: a tail of `starred_actors`).
+    """
+    vectors = vocabulary.embedder.embed(list(words)).astype(np.float64)
+    label = vectors @ vocabulary.relation_vectors.T
+    single = vectors @ vocabulary.word_vectors.T
+    belongs = vocabulary.word_relation > 0
+    best = np.where(belongs[None], single[:, :, None], -1.0).max(axis=1)
+    cosine = _ramp(scale.label * label + (1 - scale.label) * best, scale.floor, scale.span)
+    table = _lexical(vocabulary, words)
+    lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
+    noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
+    agreement, arrival = _agreement(vocabulary, words)
+    even = np.clip(1.0 - lexical.max(axis=1, keepdims=True), 0.0, 1.0) ** scale.even
+    kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span) * even * agreement
+    kind = np.where(noun[:, None], kind, 0.0)
+    cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
+    relation = 1 - (1 - cosine) * (1 - scale.lexical * lexical)
+    full = 1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))
+    top = relation.max(axis=1, keepdims=True)
+    relation = relation * (relation / np.where(top > 0, top, 1.0)) ** scale.contrast
+
+    roles = (relation[:, None, :] * vocabulary.role[None]).max(axis=2)
+    person = np.array([class_row(vocabulary.lexicon, w)[CLASSES.index("person")] for w in words])
+    agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
+    roles = np.maximum(roles, agents)
+    kind = np.maximum(kind, scale.role * roles)
+    if vocabulary.type_words:
+        named = np.array(
+            [
+                [max((vocabulary.lexicon.similarity(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
+                for w in words
+            ]
+        )
+        kind = np.maximum(kind, (named[:, None, :] * vocabulary.type_share[None]).max(axis=2))
+    kind = np.where(noun[:, None], kind, 0.0)
+
+    steps = np.arange(2 * relation.shape[1])
+    clash = 1 - scale.clash * (1 - arrival[:, steps ^ 1])
+    verb = np.array([bool(vocabulary.lexicon.agent(w)) for w in words])
+    clash = np.where((noun & ~verb)[:, None], clash, 1.0)
+    return Similarities(
+        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1]
+    )
+
+
+MOST_REMEMBERED = 20_000
+"""Words whose rows are kept; a row takes 44 bytes a step."""
+
+
+class WordTable:
+    """Similarities of words with one graph, remembered by word."""
+
+    def __init__(self, vocabulary: Vocabulary, scale: Scale) -> None:
+        self.vocabulary = vocabulary
+        self.scale = scale
+        self._rows: dict[str, tuple[Float, ...]] = {}
+
+    def compare(self, words: Sequence[str]) -> Similarities:
+        """The rows of `words` (at least one)."""
+        missing = sorted({w for w in words if w not in self._rows})
+        if missing:
+            if len(self._rows) + len(missing) > MOST_REMEMBERED:
+                self._rows.clear()
+                missing = sorted(set(words))
+            found = similarities(self.vocabulary, missing, self.scale)
+            columns = (found.relation, found.cover, found.arrive, found.type, found.fits)
+            for at, word in enumerate(missing):
+                self._rows[word] = tuple(column[at] for column in columns)
+        return Similarities(*(np.stack(rows) for rows in zip(*(self._rows[w] for w in words), strict=True)))

@@ -1,0 +1,163 @@
+"""How a graph would be spoken of: the words of its relations, of its node types, and their classes.
+
+Made once per open index from the schema; a question is then compared with it by a few array operations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema
+from clew.text.question import FUNCTION
+from clew.text.embedder import Embedder
+from clew.text.lexicon import CLASSES, Lexicon
+from clew.text.normalise import normalise
+
+Float = NDArray[np.float64]
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def label_words(label: str) -> list[str]:
+    """Words of a relation's or type's name: `has_imdbRating` → has, imdb, rating."""
+    return normalise(_CAMEL.sub(" ", label)).split()
+
+
+def content_words(words: Sequence[str]) -> list[str]:
+    """Those that are not function words; all of them if there are no others."""
+    return [w for w in words if w not in FUNCTION] or list(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The words of a graph with R relations and S = 2R steps.
+
+    `relation_words[r]`: content words of the label; `word_index`: word → row of `word_vectors`;
+    `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end;
+    `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
+    `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
+    heads of it where its name is a verb;
+    `classes` [S, C] how likely the end's nodes are of each of the lexicon's noun classes.
+    """
+
+    relation_words: tuple[tuple[str, ...], ...]
+    relation_vectors: Float
+    word_index: dict[str, int]
+    word_vectors: Float
+    word_relation: Float
+    end_vectors: Float
+    type_words: tuple[tuple[str, ...], ...]
+    type_share: Float
+    classes: Float
+    role: Float
+    acts: Float
+    embedder: Embedder
+    lexicon: Lexicon
+
+
+def _unit(rows: Float) -> Float:
+    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norm > 0, norm, 1.0)
+
+
+def class_row(lexicon: Lexicon, word: str) -> Float:
+    """[C]: the noun classes of a word, twice their share of its senses, at most 1."""
+    row = np.zeros(len(CLASSES))
+    for name, share in lexicon.classes(word).items():
+        row[CLASSES.index(name)] = share
+    return np.minimum(2 * row, 1.0)
+
+
+def is_noun(lexicon: Lexicon, word: str) -> bool:
+    """Whether the word as it stands can be a noun; *starred* and *directing* are forms of verbs."""
+    inflected = word.endswith(("ed", "ing")) and lexicon.lemmas(word)[:1] != (word,)
+    return not inflected and bool(lexicon.classes(word))
+
+
+def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
+    return bool(words) and words[-1] != "by" and any(
+        lexicon.agent(w) and (w.endswith("s") or not is_noun(lexicon, w)) for w in words if w not in FUNCTION
+    )
+
+
+def class_fit(classes: Float, wanted: Mapping[str, float]) -> Float:
+    """[S]: how well each end's nodes fit the wanted classes, each with its weight."""
+    return np.stack([weight * classes[:, CLASSES.index(c)] for c, weight in wanted.items()]).max(axis=0)
+
+
+def _end_classes(
+    schema: Schema, words: Sequence[Sequence[str]], full: Sequence[Sequence[str]], lexicon: Lexicon
+) -> Float:
+    """Class of each end's nodes: from the relation's own words, from parsed values, then from its company.
+
+    The noun in a relation's name says what its tails are (*place of birth*: the first of an *of* phrase, else
+    the last); a verb says who acts: its heads, or its tails before *by*.
+    """
+    own = np.zeros((2 * len(words), len(CLASSES)))
+    for r, (content, every) in enumerate(zip(words, full, strict=True)):
+        nouns = [w for w in content if lexicon.classes(w)]
+        if every and every[-1] == "by":
+            own[2 * r + 1, CLASSES.index("person")] = 0.8
+        elif acts(every, lexicon):
+            own[2 * r, CLASSES.index("person")] = 0.8
+        if nouns and not (every and every[-1] == "by"):
+            noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
+            end = 2 * r if every[-1] == "of" else 2 * r + 1
+            own[end] = np.maximum(own[end], class_row(lexicon, noun))
+    quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
+    years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
+    own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
+    own[:, time] = np.maximum(own[:, time], np.maximum(schema.dates, years))
+    company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
+    spread = company @ own / np.maximum(company.sum(axis=1, keepdims=True), 1)
+    return np.clip(np.maximum(own, spread), 0, 1)
+
+
+def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lexicon) -> Vocabulary:
+    """Read the words of a graph."""
+    full = [label_words(label) for label in graph.relation_labels]
+    words = [tuple(content_words(f)) for f in full]
+    index = {w: i for i, w in enumerate(sorted({w for ws in words for w in ws}))}
+    counts = np.zeros(len(index))
+    for ws in words:
+        for w in set(ws):
+            counts[index[w]] += 1
+    word_relation = np.zeros((len(index), len(words)))
+    for r, ws in enumerate(words):
+        for w in ws:
+            word_relation[index[w], r] = 1.0 / np.sqrt(counts[index[w]])
+    relation_vectors = embedder.embed([" ".join(ws) for ws in words]).astype(np.float64)
+    ends = np.repeat(relation_vectors, 2, axis=0)
+    company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
+    end_vectors = _unit(company @ ends)
+    types = [tuple(content_words(label_words(name))) for name in graph.types.names]
+    share = np.zeros((2 * len(words), len(types)))
+    return Vocabulary(
+        tuple(words), relation_vectors, index,
+        embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
+        word_relation, end_vectors, tuple(types), share,
+        _end_classes(schema, words, full, lexicon), company[:, 1::2],
+        company[:, 0::2] * np.array([acts(f, lexicon) for f in full]), embedder, lexicon,
+    )
+
+
+def same_label(vocabulary: Vocabulary, first: str, second: str) -> bool:
+    """Whether two words name two different words of one relation (*place*, *birth*: `place_of_birth`)."""
+    near = vocabulary.lexicon.similarity
+    return any(
+        i != j and near(first, i) >= SAME and near(second, j) >= SAME
+        for words in vocabulary.relation_words
+        for i in words
+        for j in words
+    )
+
+
+SAME = 0.55
+"""Lexical similarity from which two words may stand for each other in a name."""
