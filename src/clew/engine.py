@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -160,6 +160,16 @@ class Clew:
         graph = self.index.graph
         head, relation, tail = graph.triple(id)
         return TripleText(graph.entities[head], graph.relations[relation], graph.entities[tail])
+
+    def labels(self, triples: Iterable[int]) -> dict[str, str]:
+        """Map the names in some triples to what people read, where the two differ."""
+        graph, found = self.index.graph, dict[str, str]()
+        if graph.labels is graph.entities and graph.relation_labels is graph.relations:
+            return found
+        for head, relation, tail in map(graph.triple, triples):
+            found[graph.relations[relation]] = graph.relation_labels[relation]
+            found |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
+        return found
 
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run the command line and exit."""
-    from clew.cli.app import app
-    from clew.cli.console import prepare_streams
+    try:
+        from clew.cli.app import app
+        from clew.cli.console import prepare_streams
 
-    prepare_streams()
-    app(prog_name="clew")
+        prepare_streams()
+        app(prog_name="clew")
+    except KeyboardInterrupt:  # before or after the command, where nothing was begun
+        sys.exit(130)

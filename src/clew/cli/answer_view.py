@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -19,21 +19,21 @@ MOST_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
 
 SEPARATOR = " · "
+Labels = Mapping[str, str]
 WIDEST = 110
 """On a wide terminal, what is at the right stands here, near to what it belongs to."""
 
-Readable = Callable[[str], str]
 
-
-def print_answer(console: Console, answer: Answer, citations: int, readable: Readable | None = None) -> None:
-    """Print an answer with at most `citations` of its citations; `readable` turns names into labels."""
+def print_answer(
+    console: Console, answer: Answer, shown_citations: Sequence[Citation], labels: Labels
+) -> None:
+    """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
     if answer.abstained is not None:
         print_abstention(console, answer.abstained)
         return
     for line in _answer_lines(answer, min(console.width, WIDEST) if console.is_terminal else None):
         console.print(line, soft_wrap=True)
-    shown_citations = answer.citations[:citations]
-    for line in _citation_lines(shown_citations, _labels(answer), readable):
+    for line in _citation_lines(shown_citations, labels):
         console.print(line, soft_wrap=True)
     left = len(answer.citations) - len(shown_citations)
     if left > 0:
@@ -44,7 +44,7 @@ def print_answer(console: Console, answer: Answer, citations: int, readable: Rea
 
 def print_abstention(console: Console, abstained: Abstention) -> None:
     """Say why there is no answer, and what may have been meant."""
-    line = Text(f"No answer in this graph: {shown(abstained.detail)}")
+    line = Text(f"No answer in this graph: {shown(abstained.detail.rstrip('.'))}.")
     line.append(f"   (abstained: {abstained.reason})", "dim")
     console.print(line, soft_wrap=True)
     if abstained.candidates:
@@ -55,15 +55,13 @@ def print_abstention(console: Console, abstained: Abstention) -> None:
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
     names = [shown(a.label) for a in answer.answers]
-    left = len(names) - MOST_ANSWERS
-    items = names[:MOST_ANSWERS]
+    items, left = names[:MOST_ANSWERS], len(names) - MOST_ANSWERS
     if left > 0:
         items[-1] += f" … and {left:,} more; --json prints all"
-    joined = SEPARATOR.join(a.label for a in answer.answers)
-    if answer.text and answer.text not in (joined, ", ".join(a.label for a in answer.answers)):
-        lines = [shown(answer.text), *(filled(items, width) if len(items) > 1 else [])]
-    else:
-        lines = filled(items, width)
+    lines = filled(items, width)
+    if answer.text not in ("", SEPARATOR.join(a.label for a in answer.answers)):
+        # A method that writes sentences: its text first, then the entities that it names.
+        lines = [shown(answer.text), *(lines if items else [])]
     note = _note(answer)
     texts = [Text(line, "bold") for line in lines]
     if width is None:
@@ -98,19 +96,12 @@ def filled(items: Sequence[str], width: int | None) -> list[str]:
     return lines or [""]
 
 
-def _labels(answer: Answer) -> dict[str, str]:
-    """Map the answers' names to what people read."""
-    return {a.entity: a.label for a in answer.answers}
-
-
-def _citation_lines(
-    citations: Sequence[Citation], labels: Mapping[str, str], readable: Readable | None
-) -> list[Text]:
+def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]:
     """Draw paths with the number of their citation at the right, all numbers in one column."""
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
         for i, path in enumerate(paths_of(citation.triples, citation.answer)):
-            text = drawn(path, readable or (lambda name: labels.get(name, name)))
+            text = drawn(path, labels)
             rows.append((text, f"[{number}]" if i == 0 else ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST - 10)
     for text, number in rows:
@@ -119,11 +110,15 @@ def _citation_lines(
     return [text for text, _ in rows]
 
 
-def drawn(path: Path, readable: Readable) -> Text:
+def drawn(path: Path, labels: Labels) -> Text:
     """Draw a path with arrows in the direction of its triples."""
-    text = Text("  " + shown(readable(path.start)))
+
+    def readable(name: str) -> str:
+        return shown(labels.get(name, name))
+
+    text = Text(f"  {readable(path.start)}")
     for hop in path.hops:
-        relation = shown(hop.relation)
+        relation = readable(hop.relation)
         text.append(f" ─{relation}→ " if hop.forward else f" ←{relation}─ ", "cyan")
-        text.append(shown(readable(hop.node)))
+        text.append(readable(hop.node))
     return text

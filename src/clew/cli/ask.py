@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, open
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.types import Answer
+    from clew.types import Answer, Citation
 
 ABSTAINED = 3
 
@@ -62,19 +63,21 @@ def ask(
     clean_question(question)  # before a long indexing, not after it
     with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
         answer = clew.ask(question, entities=entities or (), method=method)
+        cited = answer.citations[:limit_citations]
+        labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:
         write_json(answer_json(answer, explain=explain))
     else:
-        _print(answer, citations=limit_citations, explain=explain)
+        _print(answer, cited, labels, explain=explain)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
 
 
-def _print(answer: Answer, *, citations: int, explain: bool) -> None:
+def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str], *, explain: bool) -> None:
     from clew.cli.answer_view import print_answer
     from clew.cli.console import out
 
-    print_answer(out(), answer, citations)
+    print_answer(out(), answer, cited, labels)
     if explain:
         from clew.cli.explain import print_steps
 

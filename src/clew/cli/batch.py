@@ -23,6 +23,9 @@ from clew.errors import ClewError, InputError, LockedError, ParseError, UsageErr
 if TYPE_CHECKING:
     from clew.engine import Clew
 
+LINE_START = b'{"id": '
+"""How each line of answers begins; what a kill has torn begins so too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -126,6 +129,9 @@ def answered(file: BinaryIO, path: Path, asked: Sequence[Question], method: str)
             reason = f"id {id!r} holds the answer to another question or of another method"
             raise ParseError(str(path), number, reason, "Give another --out")
         done.add(id)
+    torn = content[len(whole) :]
+    if not (torn.startswith(LINE_START) or LINE_START.startswith(torn)):
+        raise ParseError(str(path), whole.count(b"\n") + 1, "not an answer of Clew", "Give another --out")
     file.truncate(len(whole))
     file.seek(len(whole))
     return done & texts.keys()

@@ -83,14 +83,15 @@ def summary_json(built: Built, seconds: float) -> dict[str, object]:
     """Make the stable JSON form (documented in docs/json.md)."""
     from dataclasses import asdict
 
-    from clew.info import report_json
+    from clew.index.directory import open_index
+    from clew.info import counts_of, report_json
 
     about = built.manifest.about
     return {
         "index": str(built.path),
         "bytes": built.manifest.bytes,
         "seconds": round(seconds, 3),
-        "counts": dict(about.counts),
+        "counts": counts_of(open_index(built.path).graph),
         "embedder": None if about.embedder is None else asdict(about.embedder),
         "sources": [asdict(source) for source in about.sources],
         "report": report_json(about.report),

@@ -24,7 +24,8 @@ def print_matches(console: Console, clew: Clew, result: MatchResult, elapsed: fl
     noun = "match" if count == 1 else "matches"
     console.print(Text(f"{count:,} {noun}").append(f"   ({elapsed:,.1f} ms)", "dim"), soft_wrap=True)
     for found in result.matches[:MOST_MATCHES]:
-        lines = [drawn(path, str) for path in paths_of([clew.triple(t) for t in found.triples], "")]
+        labels = clew.labels(found.triples)
+        lines = [drawn(path, labels) for path in paths_of([clew.triple(t) for t in found.triples], "")]
         misses = f", {found.direction_misses} against the direction" if found.direction_misses else ""
         console.print(Text(f"gsd {found.gsd:.4f}{misses}", "bold"), soft_wrap=True)
         for line in lines:

@@ -28,7 +28,7 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
 }
-FIRST_TIME = "The first run compiles the search for this machine; the next ones start at once …"
+FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
 
 
 def stage_progress(bar: Bar) -> Progress:
@@ -71,7 +71,6 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
         lines += [f"  {reason}" for reason in report["reasons"]]
     if report.get("unknown"):
         names = ", ".join(report["unknown_names"])
-        lines.append(
-            f"{report['unknown']:,} lines of side files name entities that the graph lacks: {names} …"
-        )
+        names += " …" if report["unknown"] > len(report["unknown_names"]) else ""
+        lines.append(f"{report['unknown']:,} lines of side files name entities that the graph lacks: {names}")
     return lines + [f"note: {note}" for note in report.get("notes", ())]

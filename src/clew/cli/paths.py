@@ -50,13 +50,29 @@ def _start(left: Sequence[TripleText], answer: str, drawn: set[str]) -> str:
 
 
 def _walk(start: str, left: list[TripleText], answer: str, drawn: set[str]) -> Path:
-    """Follow triples from `start`, taking them out of `left`."""
+    """Follow triples from `start`, those nearest to the answer first, taking them out of `left`."""
+    far = _distances(left, answer)
     at, hops = start, list[Hop]()
-    while triple := next((t for t in left if at in (t.head, t.tail)), None):
+    while choices := [t for t in left if at in (t.head, t.tail)]:
+        triple = min(choices, key=lambda t: far.get(_other(t, at), len(far)))
         left.remove(triple)
         forward = triple.head == at
-        at = triple.tail if forward else triple.head
+        at = _other(triple, at)
         hops.append(Hop(triple.relation, forward, at))
         if at == answer or at in drawn:
             break
     return Path(start, tuple(hops))
+
+
+def _other(triple: TripleText, node: str) -> str:
+    return triple.tail if triple.head == node else triple.head
+
+
+def _distances(triples: Sequence[TripleText], answer: str) -> dict[str, int]:
+    """Count the edges from each node to the answer; nodes that are not connected with it are left out."""
+    far, ring = {answer: 0}, {answer}
+    while ring:
+        near = {_other(t, node) for t in triples for node in ring if node in (t.head, t.tail)}
+        ring = near - far.keys()
+        far |= dict.fromkeys(ring, max(far.values()) + 1)
+    return far
