@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,11 @@ class Comparison:
         return Sides(
             len(left), self.weight[order], share, float(asked), apart, cover, step, self.node[order], anchor
         )
+
+    def without(self, used: frozenset[int]) -> Comparison:
+        """The same with the words that start at `used` for free: an operator explains them."""
+        free = np.array([w.start in used for w in self.words], bool)
+        return replace(self, weight=np.where(free, 0.0, self.weight))
 
     def _between(self, start: int, stop: int) -> list[str]:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
 from clew.text.question import FUNCTION, Question
 from clew.text.lexicon import Lexicon
@@ -78,3 +79,20 @@ def _candidate(hit: NameHit) -> Candidate:
     if hit.kind == "alias":
         return Candidate(hit.entity, 0.98 if hit.exact else 0.93, "alias")
     return Candidate(hit.entity, 1.0 if hit.exact else 0.95, "exact" if hit.exact else "normalised")
+
+
+def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> list[Mention]:
+    """Mentions of entities that the user names; where the text holds the name is where it stands, else at the end.
+
+    Raises UsageError for a name that the graph lacks.
+    """
+    mentions: list[Mention] = []
+    for name in entities:
+        hits = names.exact(name)
+        if not hits:
+            raise UsageError(f"the graph has no entity {name!r} (given with the question)")
+        start = text.casefold().find(name.casefold())
+        span = (start, start + len(name)) if start >= 0 else (len(text), len(text))
+        candidates = tuple(Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES])
+        mentions.append(Mention(*span, name, candidates))
+    return mentions

@@ -98,6 +98,17 @@ class Reader:
             ends += [2 * int(r) + side for r in np.unique(adjacency.relation[start:stop])]
         return ends
 
+    @staticmethod
+    def leads_away(reading: Reading) -> bool:
+        """Whether a step of the reading walks back through the relation of the one before."""
+        paths = (*reading.branches, reading.trunk)
+        return any(b == a ^ 1 for path in paths for a, b in zip(path, path[1:], strict=False))
+
+    def turns_back(self, reading: Reading) -> bool:
+        """Whether a reading ends by walking back the step before (*films that share a director with X*)."""
+        path = reading.trunk if len(reading.trunk) > 1 else reading.branches[0] if not reading.trunk else ()
+        return len(path) > 1 and bool(self.backs[path[-2], path[-1]])
+
     def read(self, comparison: Comparison, mentions: Sequence[Mention], *, keep: int = 16) -> list[Reading]:
         """Readings with one mention, and with two or three where one leaves words unexplained; cheapest first."""
         space = self._space(comparison)
@@ -119,14 +130,36 @@ class Reader:
                 readings.sort(key=_order)
         return readings[:keep]
 
+    def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
+        """For a yes/no question: paths from one mention that may end at another, cheapest first."""
+        space = self._space(comparison)
+        found: list[tuple[Reading, Anchor]] = []
+        for first, second in self._sets(comparison, mentions, 2):
+            if max(first.cost, second.cost) > 0.6:
+                continue
+            ends, start = self._start(first.entity)
+            text = len(comparison.question.text)
+            left = self._words(comparison, 0, first.span.start)[::-1]
+            right = self._words(comparison, first.span.stop, second.span.start)
+            right += self._words(comparison, second.span.stop, text)
+            final = np.full(len(self.fixed), np.inf)
+            final[[e ^ 1 for e in self.ends_of(second.entity)]] = 0.0
+            active = np.union1d(space.active, np.array(ends, np.int64))
+            sides = comparison.sides(left, right, first.span, ends)
+            limited = replace(space, active=active, final=final)
+            for path in best_paths(sides, start, limited, self.weights, slack=1.0):
+                cost = path.cost + first.cost + second.cost
+                found.append((Reading((first,), (path.steps,), (), cost), second))
+        return sorted(found, key=lambda pair: _order(pair[0]))
+
     def _anchors(self, comparison: Comparison, mention: Mention) -> Iterator[Anchor]:
         span = Span(mention.start, mention.stop)
-        common = self._common(comparison.question, span)
+        common = self.common(comparison.question, mention)
         for candidate in mention.candidates:
             cost = common + 3 * (1 - candidate.score)
             yield Anchor(span, candidate.entity, cost, mention.text, candidate.how)
 
-    def _common(self, question: Question, span: Span) -> float:
+    def common(self, question: Question, span: Span | Mention) -> float:
         """Cost of taking words for a name that are, as written, more likely just words."""
         words = [w for w in question.words if w.start < span.stop and span.start < w.stop]
         if not words or any(not w.norm.isascii() for w in words):

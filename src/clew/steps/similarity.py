@@ -52,8 +52,12 @@ class Similarities:
     fits: Float
 
 
+LEAK = 0.1
+"""What a cosine below the floor still counts, so that it breaks ties."""
+
+
 def _ramp(values: Float, floor: float, span: float) -> Float:
-    return np.clip((values - floor) / span, 0.0, 1.0)
+    return np.maximum(np.clip((values - floor) / span, 0.0, 1.0), LEAK * np.maximum(values, 0.0))
 
 
 def _lexical(vocabulary: Vocabulary, words: Sequence[str]) -> Float:

@@ -29,6 +29,11 @@ LIGHT: Mapping[str, float] = {
         comes make makes made take takes took use uses used involve involved involving concern related""".split(),
         0.3,
     ),
+    **dict.fromkeys(
+        """appear appears appeared appearing occur occurs occurred happen happens happened exist exists existed belong
+        belongs include includes included contain contains contained""".split(),
+        0.5,
+    ),
 }
 """Words that say little; left unexplained they cost less than a content word."""
 
@@ -141,7 +146,7 @@ def read_question(text: str) -> Question:
     superlative = next(
         ((*SUPERLATIVES[n], i) for i, n in enumerate(norms) if n in SUPERLATIVES), None
     )
-    yes_no = bool(norms) and norms[0] in AUXILIARY
+    yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
     return Question(text, tuple(words), classes, yes_no, count, superlative)
 
 

@@ -87,7 +87,7 @@ class Tree(NamedTuple):
 
     `node` [n, UP BY LINK MEMBERS WIDTH ROW]: parent and the pattern edge to it; the links from place i of the
     parent's layer to v's layer are `edge` [*, (unused) CODE PRICE TARGET] from `link[LINK + i, BEGIN]` to
-    `link[LINK + i + 1, BEGIN]`; `link` also has the least sum of link and total (CHEAPEST) and the place that
+    `link[LINK + i + 1, BEGIN]`; `link` also has the least sum of edge and total (CHEAPEST) and the edge that
     reaches it (POINTER). `total` runs parallel to the entries of the layers. `best` has, for place i of v, the
     entity ids of the nodes in MEMBERS (a bit set) ascending, at `ROW + i * WIDTH`; `column[v, w]` is w's place.
     """
@@ -125,7 +125,8 @@ NODE, EDGE, FROM = range(3)
 class Walk(NamedTuple):
     """The state of an enumeration.
 
-    `node` [n, ENTITY PLACE ASSIGNED], `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1: not known);
+    `node` [n, ENTITY PLACE ASSIGNED]: bit 0 of ASSIGNED is set when it is, bit 1 when the entity is set aside for
+    this node as it is the only candidate; `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1: not known);
     `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer; `late` [4096 + 1] is
     a heap of the smallest bounds above the limit, its size the last entry; `row` [1 + n + m] is one match.
     """

@@ -53,6 +53,8 @@ from clew.graph.kernels.edges import count_at, edges_at, room
 
 FREE_LIMIT = 100_000
 """Edges that are worth following to make the bounds of a node without known nodes beyond it exact."""
+NOT_HERE = 0xFFFFFFFF
+"""Place of an entity that the layer may not hold."""
 EXACT_LIMIT = 256
 """Entities whose edges are counted by relation; of more, the degrees are taken."""
 
@@ -101,12 +103,16 @@ def spend(state: Array, stop: Array, amount: int) -> bool:
 
 
 @compiled
-def add_edge(layers: Layers, source: int, target: int, code: int, cost: int) -> None:
-    """Keep one edge between two layers; there is room for it."""
-    at = layers.used[1]
-    layers.edge[at, SOURCE], layers.edge[at, TARGET] = source, target
-    layers.edge[at, CODE], layers.edge[at, PRICE] = code, cost
-    layers.used[1] = at + 1
+def set_aside(query: Query, child: int) -> Array:
+    """Entities that `child` cannot be, as they are the only candidate of another node of an injective match."""
+    entities = np.empty(len(query.nodes), np.int64)
+    count = 0
+    for v in range(len(query.nodes)):
+        first = query.nodes[v, FIRST]
+        if v != child and query.nodes[v, KIND] == KNOWN and query.nodes[v, LAST] - first == 1:
+            entities[count] = query.candidate[first, ID]
+            count += 1
+    return entities[: count if query.options[DISTINCT] == NODES else 0]
 
 
 @compiled
@@ -130,6 +136,8 @@ def join_forward(
     first, begin = layers.node[parent, START], layers.node[child, START]
     for j in range(layers.node[child, SIZE]):
         marks[layers.entry[begin + j, ENTITY]] = generation + j
+    for other in set_aside(query, child):
+        marks[other] = generation + NOT_HERE
     for i in range(layers.node[parent, SIZE]):
         if layers.entry[first + i, ALIVE] == 0:
             continue
@@ -138,28 +146,28 @@ def join_forward(
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, count, count)
-        before = layers.used[1]
+        entry, edges, size, fill = layers.entry, layers.edge, layers.node[child, SIZE], layers.used[1]
         for j in range(count):
             other = buffer[j, NEIGHBOUR]
-            if injective and other == entity:
-                continue
             mark = marks[other]
-            if mark >= generation:
-                place = mark - generation
-                layers.entry[begin + place, ALIVE] = 1
-            elif known or (mask >= 0 and not query.masks[mask, other]):
+            place = mark - generation
+            if injective and (other == entity or place == NOT_HERE):
                 continue
-            else:
-                place = layers.node[child, SIZE]
+            if mark < generation:
+                if known or (mask >= 0 and not query.masks[mask, other]):
+                    continue
+                place = size
+                size += 1
                 marks[other] = generation + place
-                layers.entry[begin + place, ENTITY] = other
-                layers.entry[begin + place, COST] = 0
-                layers.entry[begin + place, ALIVE] = 1
-                layers.node[child, SIZE] = place + 1
-                layers.used[0] += 1
-            add_edge(layers, i, place, buffer[j, CODE], buffer[j, PRICE])
-        if layers.used[1] == before:
-            layers.entry[first + i, ALIVE] = 0
+                entry[begin + place, ENTITY], entry[begin + place, COST] = other, 0
+            entry[begin + place, ALIVE] = 1
+            edges[fill, SOURCE], edges[fill, TARGET] = i, place
+            edges[fill, CODE], edges[fill, PRICE] = buffer[j, CODE], buffer[j, PRICE]
+            fill += 1
+        if layers.used[1] == fill:
+            entry[first + i, ALIVE] = 0
+        layers.used[0] += size - layers.node[child, SIZE]
+        layers.node[child, SIZE], layers.used[1] = size, fill
     return layers, buffer
 
 
@@ -191,13 +199,17 @@ def join_backward(
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, np.int64(0), count)
+        entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for i in range(count):
             mark = marks[buffer[i, NEIGHBOUR]]
             if mark < generation or (injective and buffer[i, NEIGHBOUR] == entity):
                 continue
-            layers.entry[first + mark - generation, ALIVE] = 1
-            layers.entry[begin + j, ALIVE] = 1
-            add_edge(layers, mark - generation, j, buffer[i, CODE], buffer[i, PRICE])
+            entry[first + mark - generation, ALIVE] = 1
+            entry[begin + j, ALIVE] = 1
+            edges[fill, SOURCE], edges[fill, TARGET] = mark - generation, j
+            edges[fill, CODE], edges[fill, PRICE] = buffer[i, CODE], buffer[i, PRICE]
+            fill += 1
+        layers.used[1] = fill
     return layers, buffer
 
 

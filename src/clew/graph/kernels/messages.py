@@ -45,11 +45,13 @@ from clew.graph.kernels.columns import (
     UP,
     VIA,
     WIDTH,
+    Graph,
     Layers,
     Query,
     Steps,
     Tree,
 )
+from clew.graph.kernels.edges import triple_of
 
 
 @compiled
@@ -74,16 +76,22 @@ def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
 
 
 @compiled
-def smaller_row(best: Array, one: int, other: int, width: int) -> bool:
-    """Whether the row at `one` comes before the row at `other`."""
+def smaller(graph: Graph, layers: Layers, tree: Tree, node: int, old: int, new: int, place: int) -> bool:
+    """Whether the edge `new` from `place` of the parent of `node` leads to less than `old` in (ids, triple)."""
+    width = tree.node[node, WIDTH]
+    one = tree.node[node, ROW] + tree.edge[old, TARGET] * width
+    other = tree.node[node, ROW] + tree.edge[new, TARGET] * width
     for j in range(width):
-        if best[one + j] != best[other + j]:
-            return best[one + j] < best[other + j]
-    return False
+        if tree.best[one + j] != tree.best[other + j]:
+            return tree.best[other + j] < tree.best[one + j]
+    near = layers.entry[layers.node[tree.node[node, UP], START] + place, ENTITY]
+    far = layers.entry[layers.node[node, START] + tree.edge[new, TARGET], ENTITY]
+    triple = triple_of(graph, tree.edge[new, CODE], near, far)
+    return triple < triple_of(graph, tree.edge[old, CODE], near, far)
 
 
 @compiled
-def link_node(layers: Layers, tree: Tree, node: int, owner: int) -> None:
+def link_node(graph: Graph, layers: Layers, tree: Tree, node: int, owner: int) -> None:
     """Sort the edges between `node` and its parent by place of the parent, and send the messages up."""
     start, stop = layers.node[owner, EDGE_START], layers.node[owner, EDGE_STOP]
     near, far = (SOURCE, TARGET) if owner == node else (TARGET, SOURCE)
@@ -102,7 +110,6 @@ def link_node(layers: Layers, tree: Tree, node: int, owner: int) -> None:
     tree.link[begin + size, BEGIN] = position
     for i in range(size):
         tree.link[begin + i, CHEAPEST], tree.link[begin + i, POINTER] = INFINITE, -1
-    row, width = tree.node[node, ROW], tree.node[node, WIDTH]
     for j in range(start, stop):
         child = tree.total[below + layers.edge[j, far]]
         i = begin + layers.edge[j, near]
@@ -114,10 +121,9 @@ def link_node(layers: Layers, tree: Tree, node: int, owner: int) -> None:
         tree.edge[at, PRICE] = layers.edge[j, PRICE]
         cost = child + layers.edge[j, PRICE]
         if cost < tree.link[i, CHEAPEST] or (
-            cost == tree.link[i, CHEAPEST]
-            and smaller_row(tree.best, row + layers.edge[j, far] * width, row + tree.link[i, POINTER] * width, width)
+            cost == tree.link[i, CHEAPEST] and smaller(graph, layers, tree, node, tree.link[i, POINTER], at, i - begin)
         ):
-            tree.link[i, CHEAPEST], tree.link[i, POINTER] = cost, layers.edge[j, far]
+            tree.link[i, CHEAPEST], tree.link[i, POINTER] = cost, at
     for i in range(size, 0, -1):
         tree.link[begin + i, BEGIN] = tree.link[begin + i - 1, BEGIN]
     tree.link[begin, BEGIN] = start
@@ -143,7 +149,8 @@ def write_rows(layers: Layers, tree: Tree, node: int) -> None:
             place, column = tree.column[node, w], tree.column[child, w]
             for i in range(layers.node[node, SIZE]):
                 if tree.total[start + i] < INFINITE:
-                    below = tree.link[tree.node[child, LINK] + i, POINTER] * tree.node[child, WIDTH] + column
+                    pointer = tree.link[tree.node[child, LINK] + i, POINTER]
+                    below = tree.edge[pointer, TARGET] * tree.node[child, WIDTH] + column
                     tree.best[row + i * width + place] = tree.best[tree.node[child, ROW] + below]
 
 
@@ -178,14 +185,14 @@ def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
 
 
 @compiled
-def send(layers: Layers, root: int) -> Tree:
+def send(graph: Graph, layers: Layers, root: int) -> Tree:
     """All messages towards `root`."""
     tree, owner = plan_tree(layers, root)
     for at in range(len(tree.order) - 1, -1, -1):
         node = tree.order[at]
         write_rows(layers, tree, node)
         if at > 0:
-            link_node(layers, tree, node, owner[node])
+            link_node(graph, layers, tree, node, owner[node])
     return tree
 
 

@@ -16,6 +16,7 @@ from clew.graph.kernels.columns import (
     AT,
     BEGIN,
     BOUND,
+    BY,
     CHEAPEST,
     CODE,
     COUNT,
@@ -27,9 +28,14 @@ from clew.graph.kernels.columns import (
     ENTITY,
     EXPANSIONS,
     FILL,
+    FIRST,
     FROM,
     HEAD,
+    ID,
     INFINITE,
+    KIND,
+    KNOWN,
+    LAST,
     LEAST,
     LINK,
     MASK,
@@ -49,11 +55,13 @@ from clew.graph.kernels.columns import (
     SPENT,
     START,
     STATUS,
+    STOPPED,
     TAIL,
     TAKEN,
     TARGET,
     TIED,
     TRIPLE,
+    TRIPLES,
     UP,
     WIDTH,
     Found,
@@ -66,20 +74,25 @@ from clew.graph.kernels.columns import (
     Walk,
 )
 from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
-from clew.graph.kernels.layers import grow, spend
+from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = ""
+HELPERS = " "
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
 
 
 @compiled
-def empty_walk(nodes: int, edges: int) -> Walk:
-    """Nothing assigned."""
+def empty_walk(query: Query) -> Walk:
+    """Nothing assigned but what has one candidate only, which is set aside."""
+    nodes, edges = len(query.nodes), len(query.edges)
+    node = np.zeros((nodes, 3), np.int64)
+    for v in range(nodes):
+        if query.nodes[v, KIND] == KNOWN and query.nodes[v, LAST] - query.nodes[v, FIRST] == 1:
+            node[v, ENTITY], node[v, ASSIGNED] = query.candidate[query.nodes[v, FIRST], ID], 2
     return Walk(
-        np.zeros((nodes, 3), np.int64),
+        node,
         np.zeros((edges, 2), np.int64) - 1,
         np.zeros((nodes + edges, 4), np.int64),
         np.zeros(MOST_LATE + 1, np.int64),
@@ -94,9 +107,9 @@ def empty_found(width: int, capacity: int) -> Found:
 
 
 @compiled
-def note_late(walk: Walk, bound: int, capacity: int) -> None:
+def note_late(late: Array, bound: int, capacity: int) -> None:
     """Remember a bound above the limit if it is among the `capacity` smallest (a binary max-heap)."""
-    late, count = walk.late, walk.late[-1]
+    count = late[-1]
     if count == capacity:
         if bound >= late[0]:
             return
@@ -111,7 +124,7 @@ def note_late(walk: Walk, bound: int, capacity: int) -> None:
             at = child
         late[at] = bound
         return
-    walk.late[-1] = count + 1
+    late[-1] = count + 1
     at = count
     while at > 0 and late[(at - 1) >> 1] < bound:
         late[at] = late[(at - 1) >> 1]
@@ -152,34 +165,25 @@ def keep(found: Found, wanted: int, row: Array) -> Found:
 
 
 @compiled
-def too_late(layers: Layers, tree: Tree, walk: Walk, found: Found, slot: int) -> bool:
-    """Whether every completion at the bound's cost comes after the match in `slot` by entity ids."""
-    nodes = len(walk.node)
-    for w in range(nodes):
-        if walk.node[w, ASSIGNED] != 0:
-            value = walk.node[w, ENTITY]
-        elif layers.node[w, START] >= 0:
+def too_late(layer: Array, tree: Tree, node: Array, rows: Array, slot: int) -> bool:
+    """Whether every completion at the bound's cost comes after the match in `slot` by entity ids.
+
+    `layer` and `node` are those of `Layers` and `Walk`.
+    """
+    for w in range(len(node)):
+        if node[w, ASSIGNED] & 1:
+            value = node[w, ENTITY]
+        elif layer[w, START] >= 0:
             top = w
-            while walk.node[tree.node[top, UP], ASSIGNED] == 0:
+            while node[tree.node[top, UP], ASSIGNED] & 1 == 0:
                 top = tree.node[top, UP]
-            place = tree.link[tree.node[top, LINK] + walk.node[tree.node[top, UP], PLACE], POINTER]
+            place = tree.edge[tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER], TARGET]
             value = tree.best[tree.node[top, ROW] + place * tree.node[top, WIDTH] + tree.column[top, w]]
         else:
             return False
-        other = found.rows[slot, 1 + w]
+        other = rows[slot, 1 + w]
         if value != other:
             return value > other
-    return False
-
-
-@compiled
-def clashes(query: Query, walk: Walk, node: int, entity: int) -> bool:
-    """Whether `entity` is taken by another node of an injective match."""
-    if query.options[DISTINCT] != NODES:
-        return False
-    for v in range(len(walk.node)):
-        if v != node and walk.node[v, ASSIGNED] != 0 and walk.node[v, ENTITY] == entity:
-            return True
     return False
 
 
@@ -211,107 +215,19 @@ def emit(graph: Graph, query: Query, walk: Walk, found: Found, wanted: int, cost
 
 @compiled
 def choices(
-    graph: Graph,
-    query: Query,
-    layers: Layers,
-    tree: Tree,
-    steps: Steps,
-    walk: Walk,
-    buffer: Array,
-    step: int,
-    base: int,
+    graph: Graph, query: Query, steps: Steps, walk: Walk, buffer: Array, step: int, base: int
 ) -> Array:
-    """Set the range of choices of `step`; those that are read from the graph go into `buffer` from `base`."""
-    node, edge, parent = steps.step[step, NODE], steps.step[step, EDGE], steps.step[step, FROM]
-    if node >= 0 and layers.node[node, START] >= 0:
-        link = tree.node[node, LINK] + walk.node[parent, PLACE]
-        walk.step[step, AT], walk.step[step, END] = tree.link[link, BEGIN], tree.link[link + 1, BEGIN]
-        walk.step[step, FILL] = base
-        return buffer
-    if node >= 0:
+    """Read the choices of a `step` outside the layers from the graph into `buffer`, from `base` on."""
+    edge = steps.step[step, EDGE]
+    if steps.step[step, NODE] >= 0:
+        parent = steps.step[step, FROM]
         at_head = query.edges[edge, HEAD] == parent
         buffer, count = edges_at(graph, query, edge, walk.node[parent, ENTITY], at_head, buffer, base)
     else:
-        head, tail = query.edges[edge, HEAD], query.edges[edge, TAIL]
-        buffer, count = edges_between(
-            graph, query, edge, walk.node[head, ENTITY], walk.node[tail, ENTITY], buffer, base
-        )
+        head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
+        buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
     walk.step[step, AT], walk.step[step, END], walk.step[step, FILL] = base, count, count
     return buffer
-
-
-@compiled
-def take(
-    query: Query, layers: Layers, tree: Tree, steps: Steps, walk: Walk, buffer: Array, step: int
-) -> int:
-    """Assign the next choice of `step`; returns the lower bound with it, `INFINITE` if it is not allowed."""
-    j = walk.step[step, AT]
-    walk.step[step, AT] = j + 1
-    node, edge = steps.step[step, NODE], steps.step[step, EDGE]
-    bound = walk.step[step, BOUND]
-    if node < 0:
-        walk.edge[edge, TAKEN] = buffer[j, CODE]
-        return bound - query.edges[edge, LEAST] + buffer[j, PRICE]
-    walk.node[node, ASSIGNED] = 0
-    if layers.node[node, START] < 0:
-        entity = buffer[j, NEIGHBOUR]
-        walk.edge[edge, TAKEN] = buffer[j, CODE]
-        bound += buffer[j, PRICE] - query.edges[edge, LEAST]
-        mask = query.nodes[node, MASK]
-        if mask >= 0 and not query.masks[mask, entity]:
-            return INFINITE
-    else:
-        place = j
-        if edge >= 0:
-            place = tree.edge[j, TARGET]
-            walk.edge[edge, TAKEN] = tree.edge[j, CODE]
-            bound += tree.edge[j, PRICE] - tree.link[tree.node[node, LINK] + walk.node[steps.step[step, FROM], PLACE], CHEAPEST]
-        bound += tree.total[layers.node[node, START] + place]
-        walk.node[node, PLACE] = place
-        entity = layers.entry[layers.node[node, START] + place, ENTITY]
-    if bound >= INFINITE or clashes(query, walk, node, entity):
-        return INFINITE
-    walk.node[node, ENTITY], walk.node[node, ASSIGNED] = entity, 1
-    return bound
-
-
-@compiled
-def allowed(
-    graph: Graph,
-    query: Query,
-    layers: Layers,
-    tree: Tree,
-    steps: Steps,
-    walk: Walk,
-    found: Found,
-    task: Task,
-    step: int,
-    bound: int,
-) -> bool:
-    """Whether the choice just taken at `step` is worth following."""
-    if bound >= INFINITE:
-        return False
-    if task.wanted > 0 and found.order[-1] == task.wanted:
-        worst = found.order[task.wanted - 1]
-        if bound > found.rows[worst, 0]:
-            return False
-        if bound == found.rows[worst, 0] and too_late(layers, tree, walk, found, worst):
-            return False
-    if bound > task.limit:
-        note_late(walk, bound, task.ahead)
-        return False
-    if steps.track and steps.step[step, EDGE] >= 0:
-        return not repeats(graph, query, walk, steps.step[step, EDGE])
-    return True
-
-
-@compiled
-def leave(steps: Steps, walk: Walk, step: int) -> None:
-    """Undo the choice of `step`."""
-    if steps.step[step, NODE] >= 0:
-        walk.node[steps.step[step, NODE], ASSIGNED] = 0
-    if steps.step[step, EDGE] >= 0:
-        walk.edge[steps.step[step, EDGE], TRIPLE] = -1
 
 
 @compiled
@@ -324,7 +240,7 @@ def lowest(values: Array, count: int) -> int:
 
 
 @compiled
-def one_round(
+def one_round(  # noqa: C901
     graph: Graph,
     query: Query,
     layers: Layers,
@@ -337,34 +253,97 @@ def one_round(
     state: Array,
     stop: Array,
 ) -> tuple[Found, Array]:
-    """Add the matches of one task to `found`."""
-    last = len(steps.step) - 1
+    """Add the matches of one task to `found`.
+
+    The loop has no calls on its common path: each would count references to every array that it passes on.
+    """
+    layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step
+    links, tree_edges, totals, tree_node, plan = tree.link, tree.edge, tree.total, tree.node, steps.step
+    rows, order, pattern_edges, pattern_nodes = found.rows, found.order, query.edges, query.nodes
+    injective = query.options[DISTINCT] == NODES
+    last, count = len(plan) - 1, len(node_of)
     lazy = False
-    for v in range(len(layers.node)):
-        lazy = lazy or (layers.node[v, START] < 0 and query.options[EAGER] == 0)
-    begun = state[SPENT]
+    for v in range(count):
+        lazy = lazy or (layer[v, START] < 0 and query.options[EAGER] == 0)
+    patience = state[SPENT] + (LAZY_LIMIT if lazy else INFINITE)
     step = np.int64(0)
-    walk.step[0, AT], walk.step[0, END], walk.step[0, BOUND], walk.step[0, FILL] = task.low, task.high, steps.base, 0
+    step_of[0, AT], step_of[0, END], step_of[0, BOUND], step_of[0, FILL] = task.low, task.high, steps.base, 0
     walk.late[-1] = 0
     while step >= 0:
-        if walk.step[step, AT] >= walk.step[step, END]:
-            leave(steps, walk, step)
+        node, edge, j = plan[step, NODE], plan[step, EDGE], step_of[step, AT]
+        if node >= 0:
+            node_of[node, ASSIGNED] &= 2
+        if edge >= 0:
+            edge_of[edge, TRIPLE] = -1
+        if j >= step_of[step, END]:
             step -= 1
             continue
-        if spend(state, stop, 1):
+        step_of[step, AT] = j + 1
+        state[SPENT] += 1
+        if state[SPENT] > state[ALLOWED] or stop[0] != 0 or state[SPENT] > patience:
+            state[STATUS] = RETRY if state[SPENT] > patience else STOPPED
             break
-        if lazy and state[SPENT] - begun > LAZY_LIMIT:
-            state[STATUS] = RETRY
-            break
-        bound = take(query, layers, tree, steps, walk, buffer, step)
-        if not allowed(graph, query, layers, tree, steps, walk, found, task, step, bound):
+
+        bound = step_of[step, BOUND]
+        if node < 0:
+            bound += buffer[j, PRICE] - pattern_edges[edge, LEAST]
+            edge_of[edge, TAKEN] = buffer[j, CODE]
+        else:
+            if layer[node, START] < 0:
+                entity = buffer[j, NEIGHBOUR]
+                bound += buffer[j, PRICE] - pattern_edges[edge, LEAST]
+                edge_of[edge, TAKEN] = buffer[j, CODE]
+                mask = pattern_nodes[node, MASK]
+                if mask >= 0 and not query.masks[mask, entity]:
+                    continue
+            else:
+                place = j
+                if edge >= 0:
+                    place = tree_edges[j, TARGET]
+                    link = tree_node[node, LINK] + node_of[plan[step, FROM], PLACE]
+                    bound += tree_edges[j, PRICE] - links[link, CHEAPEST]
+                    edge_of[edge, TAKEN] = tree_edges[j, CODE]
+                bound += totals[layer[node, START] + place]
+                entity = entries[layer[node, START] + place, ENTITY]
+                node_of[node, PLACE] = place
+            if bound >= INFINITE:
+                continue
+            if injective:
+                clash = False
+                for v in range(count):
+                    clash |= v != node and node_of[v, ASSIGNED] != 0 and node_of[v, ENTITY] == entity
+                if clash:
+                    continue
+            node_of[node, ENTITY] = entity
+            node_of[node, ASSIGNED] |= 1
+
+        if task.wanted > 0 and order[-1] == task.wanted:
+            worst = order[task.wanted - 1]
+            if bound > rows[worst, 0]:
+                continue
+            if bound == rows[worst, 0] and too_late(layer, tree, node_of, rows, worst):
+                continue
+        if bound > task.limit:
+            note_late(walk.late, bound, task.ahead)
             continue
-        if step < last:
-            step += 1
-            walk.step[step, BOUND] = bound
-            buffer = choices(graph, query, layers, tree, steps, walk, buffer, step, walk.step[step - 1, FILL])
-        elif bound > task.after and (task.misses < 0 or bound & MISS_MASK == task.misses):
-            found = emit(graph, query, walk, found, task.wanted, bound)
+        if steps.track and edge >= 0 and repeats(graph, query, walk, edge):
+            continue
+        if step == last:
+            if bound > task.after and (task.misses < 0 or bound & MISS_MASK == task.misses):
+                found = emit(graph, query, walk, found, task.wanted, bound)
+                rows = found.rows
+            continue
+        step += 1
+        base = step_of[step - 1, FILL]
+        step_of[step, BOUND], step_of[step, FILL] = bound, base
+        following = plan[step, NODE]
+        if following >= 0 and layer[following, START] >= 0:
+            link = tree_node[following, LINK] + node_of[plan[step, FROM], PLACE]
+            step_of[step, AT], step_of[step, END] = links[link, BEGIN], links[link + 1, BEGIN]
+        else:
+            buffer = choices(graph, query, steps, walk, buffer, step, base)
+    for v in range(count):
+        node_of[v, ASSIGNED] &= 2
     return found, buffer
 
 
@@ -409,6 +388,35 @@ def rounds(
 
 
 @compiled
+def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, row: Array) -> bool:
+    """Write into `row` the best match of the root at `place` along the pointers; False if it breaks the rules.
+
+    It is the first of all with this root, as what it minimises leaves out nothing but the rules. Only for
+    patterns that are all layers and have no edge to close.
+    """
+    count = len(layers.node)
+    at = np.zeros(count, np.int64)
+    row[0] = tree.total[layers.node[tree.root, START] + place]
+    for i in range(count):
+        v = tree.order[i]
+        at[v] = place
+        if i > 0:
+            pointer = tree.link[tree.node[v, LINK] + at[tree.node[v, UP]], POINTER]
+            at[v] = tree.edge[pointer, TARGET]
+        row[1 + v] = layers.entry[layers.node[v, START] + at[v], ENTITY]
+        for w in tree.order[: i if query.options[DISTINCT] == NODES else 0]:
+            if row[1 + w] == row[1 + v]:
+                return False
+        if i > 0:
+            e = tree.node[v, BY]
+            row[1 + count + e] = triple_of(graph, tree.edge[pointer, CODE], row[1 + v], row[1 + tree.node[v, UP]])
+            for w in tree.order[1 : i if query.options[DISTINCT] == TRIPLES else 1]:
+                if row[1 + count + tree.node[w, BY]] == row[1 + count + e]:
+                    return False
+    return True
+
+
+@compiled
 def projected(
     graph: Graph,
     query: Query,
@@ -424,6 +432,7 @@ def projected(
 ) -> Found:
     """Run `task` for every root on its own, keeping the first match of each."""
     own = empty_found(len(walk.row), 1)
+    direct = len(steps.step) == len(layers.node) == len(tree.order)
     start = layers.node[tree.root, START]
     for i in range(task.low, task.high):
         bound, cap = tree.total[start + i] + steps.base, task.limit
@@ -431,13 +440,17 @@ def projected(
             worst = found.order[task.wanted - 1]
             cap = min(cap, found.rows[worst, 0])
             walk.node[tree.root, PLACE], walk.node[tree.root, ENTITY] = i, layers.entry[start + i, ENTITY]
-            walk.node[tree.root, ASSIGNED] = 1
-            late = bound == cap and too_late(layers, tree, walk, found, worst)
-            walk.node[tree.root, ASSIGNED] = 0
+            walk.node[tree.root, ASSIGNED] |= 1
+            late = bound == cap and too_late(layers.node, tree, walk.node, found.rows, worst)
+            walk.node[tree.root, ASSIGNED] &= 2
             if late:
                 continue
         if bound > cap:
             continue
+        if direct and follow(graph, query, layers, tree, i, walk.row):
+            if task.misses < 0 or walk.row[0] & MISS_MASK == task.misses:
+                found = keep(found, task.wanted, walk.row)
+                continue
         own.order[-1] = 0
         one = Task(i, i + 1, -1, cap, 1, task.misses, 0)
         own, buffer, _ = rounds(
@@ -462,7 +475,7 @@ def matches(
     stop: Array,
 ) -> tuple[Found, int]:
     """(matches that the options ask for, cost below which none is missing)."""
-    walk = empty_walk(len(query.nodes), len(query.edges))
+    walk = empty_walk(query)
     wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
     cap, misses, bound = INFINITE - 1, -1, -1
     if roots == 0:
@@ -527,7 +540,7 @@ def search(
         found = empty_found(np.int64(1), np.int64(0))
         return state[STATUS], -1, found.rows, found.order
     root = options[PROJECT] if options[PROJECT] >= 0 else begin
-    tree = send(layers, root)
+    tree = send(graph, layers, root)
     steps = plan_steps(query, layers, tree)
     found, bound = matches(graph, query, layers, tree, steps, buffer, state, stop)
     return state[STATUS], bound, found.rows, found.order

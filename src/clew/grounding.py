@@ -1,0 +1,38 @@
+"""Grounding, the last step of every method: an answer is kept only with triples of the graph that prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clew.graph.graph import Graph
+from clew.types import Abstention, AnswerEntity, Citation, Match, TripleText
+
+
+def triple_text(graph: Graph, triple: int) -> TripleText:
+    """A triple by names."""
+    head, relation, tail = graph.triple(triple)
+    return TripleText(graph.entities[head], graph.relations[relation], graph.entities[tail])
+
+
+def cite(graph: Graph, answer: str, triples: Sequence[int]) -> Citation:
+    """The citation of one answer by the ids of its triples, in the order of the path."""
+    return Citation(answer, tuple(triple_text(graph, t) for t in triples), tuple(triples))
+
+
+def ground(
+    graph: Graph, draft: Iterable[int], evidence: Sequence[Match], node: int
+) -> tuple[tuple[AnswerEntity, ...], tuple[Citation, ...], Abstention | None]:
+    """Keep the entities of `draft` that some match assigns to the pattern's `node`, each with that match's triples.
+
+    Returns answers, citations, and an abstention (`not_in_evidence`) if nothing of a draft is left.
+    """
+    proof: dict[int, Match] = {}
+    for match in evidence:
+        proof.setdefault(match.nodes[node], match)
+    drafted = list(dict.fromkeys(draft))
+    kept = [entity for entity in drafted if entity in proof]
+    answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in kept)
+    citations = tuple(cite(graph, graph.entities[e], proof[e].triples) for e in kept)
+    if drafted and not kept:
+        return (), (), Abstention("not_in_evidence", "none of the drafted answers is in the evidence")
+    return answers, citations, None

@@ -1,0 +1,423 @@
+"""`auto`, the default method: SimGRAG's road (pattern, match, read) with the built-in form of every step.
+
+Steps, in order: `link` (mentions), `readings` (write pattern), `match`, `read`, ground. Nothing is guessed: the method
+abstains when a name is not in the graph (`no_entity`) or stands for several entities that would be answered
+differently (`ambiguous_entity`), when words that matter stay unexplained or two readings tie (`no_relation`), and when
+the graph holds nothing that fits (`empty_result`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema, schema_of
+from clew.grounding import cite, ground
+from clew.index.directory import Index
+from clew.steps.alignment import Weights
+from clew.steps.comparison import Comparison, compare
+from clew.steps.explain import Explanation, explain
+from clew.steps.link import Linker, given_mentions
+from clew.steps.operators import Operator, find_operator
+from clew.steps.read import find_evidence, find_extreme, holder_pattern, with_value
+from clew.steps.readings import Reader, Reading
+from clew.steps.similarity import Scale, WordTable
+from clew.steps.vocabulary import vocabulary_of
+from clew.steps.write_pattern import write_pattern, write_question
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+from clew.text.question import Question, read_question
+from clew.types import Abstention, Answer, AnswerEntity, Citation, MatchResult, Mention, Pattern, Step
+
+LONGEST = 3
+TIE = 0.02
+"""Readings whose costs differ by no more than this tie."""
+CLOSE = 0.35
+"""A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
+ENOUGH = 0.5
+"""Least explained share of the content words."""
+FIRM = 1.0
+"""A reading below this cost is not doubted further."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """What is known of a question while it is worked on."""
+
+    question: Question
+    comparison: Comparison
+    mentions: list[Mention]
+    operator: Operator
+    timings: dict[str, float]
+    steps: list[Step]
+
+    def time(self, stage: str, since: float) -> None:
+        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Answers and their proof, or why there are none."""
+
+    answers: tuple[AnswerEntity, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    text: str = ""
+    pattern: Pattern | None = None
+    abstained: Abstention | None = None
+    complete: bool = True
+
+
+class Auto:
+    """Answers questions over one open index without a model."""
+
+    name = "auto"
+
+    def __init__(
+        self, index: Index, embedder: Embedder, *, weights: Weights | None = None, scale: Scale | None = None
+    ) -> None:
+        self.index, self.graph = index, index.graph
+        self.weights = weights or Weights()
+        lexicon = Lexicon.load()
+        self.schema: Schema = schema_of(self.graph)
+        vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
+        self.table = WordTable(vocabulary, scale or Scale())
+        self.reader = Reader.of(self.graph, self.schema, vocabulary, self.weights)
+        self.linker = Linker(index.names, lexicon)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
+        began = perf_counter()
+        work = self._link(question, entities)
+        found = self._answer(work)
+        work.timings["total"] = (perf_counter() - began) * 1000
+        return Answer(
+            question=question,
+            answers=found.answers,
+            text=found.text,
+            abstained=found.abstained,
+            citations=found.citations,
+            pattern=found.pattern,
+            method=self.name,
+            complete=found.complete,
+            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
+            steps=tuple(work.steps),
+            id=id,
+        )
+
+    def _link(self, text: str, entities: Sequence[str]) -> _Work:
+        since = perf_counter()
+        question = read_question(text)
+        names = self.index.names
+        mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
+        comparison = compare(question, self.table, self.weights)
+        operator = find_operator(self._outside(question, mentions), comparison, self.table, self.schema)
+        work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
+        work.time("link", since)
+        return work
+
+    def _outside(self, question: Question, mentions: Sequence[Mention]) -> Question:
+        """The question without a superlative that is part of a name (*The Last Starfighter*)."""
+        if question.superlative is None:
+            return question
+        word = question.words[question.superlative[2]]
+        named = any(
+            m.start <= word.start < m.stop and self.reader.common(question, m) < 0.1 for m in mentions
+        )
+        return replace(question, superlative=None) if named else question
+
+    def _answer(self, work: _Work) -> _Found:
+        if work.question.yes_no and len(work.mentions) > 1:
+            found = self._yes_or_no(work)
+            if found is not None:
+                return found
+        readings = self._readings(work)
+        work.steps.append(_link_step(self.graph, work.mentions))
+        work.steps.append(_readings_step(self.graph, readings))
+        if not readings:
+            return self._without_mentions(work)
+        doubt = self._doubt(work, readings[0])
+        if doubt is not None:
+            alone = self._without_mentions(work) if work.operator.kind in ("extreme", "most") else None
+            return alone if alone is not None and alone.abstained is None else _Found(abstained=doubt)
+        return self._first_that_holds(work, readings)
+
+    def _readings(self, work: _Work) -> list[Reading]:
+        """Readings with the names as written; with misspelt ones where that leaves something open."""
+        since = perf_counter()
+        readings = self.reader.read(work.comparison, work.mentions)
+        told = explain(work.comparison, readings[0], extra=work.operator.used) if readings else None
+        if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
+            work.time("readings", since)
+            since = perf_counter()
+            taken = [] if not readings else [m for m in work.mentions if _is_anchor(m, readings[0])]
+            typos = self.linker.link_typos(work.question, taken)
+            work.time("link", since)
+            since = perf_counter()
+            if typos:
+                mended = self.reader.read(work.comparison, [*work.mentions, *typos])
+                if mended and (not readings or mended[0].cost < readings[0].cost):
+                    readings, work.mentions = mended, [*work.mentions, *typos]
+        work.time("readings", since)
+        return readings
+
+    def _doubt(self, work: _Work, reading: Reading) -> Abstention | None:
+        """Why not to trust the best reading: a name or a word that matters is left open."""
+        told = explain(work.comparison, reading, extra=work.operator.used)
+        work.steps.append(_explain_step(told))
+        if told.open_names:
+            names = " ".join(told.open_names)
+            return Abstention("no_entity", f'it has no entity like "{names}"', self._near_names(names))
+        if told.open_words and (told.unnamed or told.share < ENOUGH or self._asks_for(work, told)):
+            return Abstention("no_relation", f'it has no relation like "{" ".join(told.open_words)}"')
+        return None
+
+    def _asks_for(self, work: _Work, told: Explanation) -> bool:
+        """Whether an open word is what is asked for: the noun after *which*, or in *the … of X*."""
+        words = work.question.words
+        for at, word in enumerate(words):
+            if word.text not in told.open_words:
+                continue
+            before = words[at - 1].norm if at else ""
+            after = words[at + 1].norm if at + 1 < len(words) else ""
+            if before in ("which", "what", "'s", "how") or after == "of":
+                return True
+        return False
+
+    def _near_names(self, text: str) -> tuple[str, ...]:
+        hits = self.index.names.fuzzy(text, 3)
+        return tuple(self.graph.labels[h.entity] for h in hits)
+
+    def _first_that_holds(self, work: _Work, readings: Sequence[Reading]) -> _Found:
+        """The evidence of the best reading; of one nearly as good where the graph holds nothing for the best."""
+        best = readings[0]
+        empty: Pattern | None = None
+        for reading in readings:
+            if reading.cost > best.cost + CLOSE:
+                break
+            if reading is not best and self._doubt_silently(work, reading):
+                continue
+            pattern = write_pattern(self.graph, reading)
+            since = perf_counter()
+            evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
+            work.time("match", since)
+            if not evidence.matches:
+                empty = empty or pattern
+                continue
+            rival = self._rival(work, reading, readings, evidence)
+            if rival is not None:
+                return _Found(pattern=pattern, abstained=rival)
+            return self._read(work, reading, pattern, evidence)
+        return _Found(pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best)))
+
+    def _doubt_silently(self, work: _Work, reading: Reading) -> bool:
+        told = explain(work.comparison, reading, extra=work.operator.used)
+        return bool(told.unnamed)
+
+    def _rival(
+        self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
+    ) -> Abstention | None:
+        """An abstention if another reading ties with the chosen one and would be answered differently."""
+        node = _answer_node(evidence, write_pattern(self.graph, chosen))
+        for other in readings:
+            if other is chosen or abs(other.cost - chosen.cost) > TIE:
+                continue
+            pattern = write_pattern(self.graph, other)
+            others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
+            if not others.matches or _answer_node(others, pattern) == node:
+                continue
+            mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
+            if mine != theirs and chosen.steps == other.steps:
+                names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
+                text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
+                return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
+        return None
+
+    def _read(self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult) -> _Found:
+        since = perf_counter()
+        node = pattern.answer if pattern.answer is not None else 0
+        draft = [m.nodes[node] for m in evidence.matches]
+        if self.reader.turns_back(reading):
+            others = [e for e in draft if e not in {a.entity for a in reading.anchors}]
+            if not others:
+                return _Found(pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
+            draft = others
+        operator = work.operator
+        if operator.kind == "extreme":
+            return self._extreme(work, reading, pattern, evidence, draft)
+        answers, citations, left = ground(self.graph, draft, evidence.matches, node)
+        measured = self.schema.numbers[reading.last ^ 1] > 0.5
+        if operator.kind == "count" and left is None and not measured:
+            number = str(len(answers))
+            counted = tuple(replace(c, answer=number) for c in citations)
+            answers, citations = (AnswerEntity(number, number, 1.0),), counted
+        work.steps.append(Step("match", {"matches": len(evidence.matches), "complete": evidence.complete}))
+        work.time("read", since)
+        return _Found(answers, citations, _text(answers), pattern, left, evidence.complete)
+
+    def _extreme(
+        self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult, draft: Sequence[int]
+    ) -> _Found:
+        """Of the drafted answers, those with the extreme value; of drafted values, the extreme one."""
+        operator, graph = work.operator, self.graph
+        if reading.last == 2 * operator.relation:
+            values = [(float(graph.values.value[n]), n) for n in draft if graph.values.kind[n]]
+            if not values:
+                return _Found(pattern=pattern, abstained=Abstention("empty_result", _nothing(graph, reading)))
+            wanted = max(values, key=lambda v: (operator.sign * v[0], -v[1]))[1]
+            answers, citations, left = ground(graph, [wanted], evidence.matches, pattern.answer or 0)
+            return _Found(answers, citations, _text(answers), pattern, left, evidence.complete)
+        extreme = find_extreme(graph, draft, operator.relation, operator.sign)
+        if extreme is None:
+            name = graph.relation_labels[operator.relation]
+            return _Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
+        return self._with_extreme(with_value(pattern, graph, operator.relation, extreme.value), extreme.entities)
+
+    def _with_extreme(self, pattern: Pattern, entities: Sequence[int]) -> _Found:
+        evidence = find_evidence(self.graph, pattern)
+        answers, citations, left = ground(self.graph, entities, evidence.matches, pattern.answer or 0)
+        return _Found(answers, citations, _text(answers), pattern, left, evidence.complete)
+
+    def _without_mentions(self, work: _Work) -> _Found:
+        """Superlatives over a whole type; anything else needs a name that the graph has."""
+        operator, graph = work.operator, self.graph
+        open_words = [
+            w.text
+            for i, w in enumerate(work.comparison.words)
+            if w.weight >= 0.9 and w.start not in operator.used and not w.share
+            and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
+        ] if operator.kind in ("extreme", "most") else ["?"]
+        if open_words:
+            names = " ".join(w.text for w in work.question.words if w.capital)
+            detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
+            return _Found(abstained=Abstention("no_entity", detail, self._near_names(names) if names else ()))
+        if operator.kind == "most":
+            return self._most(operator)
+        holders = [n for n in range(graph.nodes) if self._has(n, operator.relation)]
+        extreme = find_extreme(graph, holders, operator.relation, operator.sign)
+        if extreme is None:
+            return _Found(abstained=Abstention("empty_result", "none has such a value"))
+        return self._with_extreme(holder_pattern(graph, operator.relation, extreme.value), extreme.entities)
+
+    def _has(self, node: int, relation: int) -> bool:
+        start, stop = int(self.graph.out.offsets[node]), int(self.graph.out.offsets[node + 1])
+        return bool((self.graph.out.relation[start:stop] == relation).any())
+
+    def _most(self, operator: Operator) -> _Found:
+        from clew.steps.operators import busiest
+
+        nodes, _ = busiest(self.graph, operator)
+        answers = tuple(AnswerEntity(self.graph.entities[n], self.graph.labels[n], 1.0) for n in nodes)
+        citations: list[Citation] = []
+        for node in nodes:
+            for other, triple in self._edges(node, operator):
+                citations.append(cite(self.graph, self.graph.entities[node], [triple]))
+        return _Found(answers, tuple(citations), _text(answers))
+
+    def _edges(self, node: int, operator: Operator) -> list[tuple[int, int]]:
+        side = self.graph.out if operator.end % 2 == 0 else self.graph.into
+        found: list[tuple[int, int]] = []
+        for at in range(int(side.offsets[node]), int(side.offsets[node + 1])):
+            if side.relation[at] != operator.relation:
+                continue
+            other = int(side.neighbour[at])
+            head, tail = (node, other) if operator.end % 2 == 0 else (other, node)
+            found.append((other, self.graph.find_triple(head, operator.relation, tail)))
+        return found
+
+    def _yes_or_no(self, work: _Work) -> _Found | None:
+        """Whether a path between two mentions holds; None where no path is a fair reading."""
+        since = perf_counter()
+        pairs = self.reader.read_between(work.comparison, work.mentions)
+        work.time("readings", since)
+        if not pairs:
+            return None
+        best, _ = pairs[0]
+        for reading, target in pairs:
+            if reading.cost > best.cost + CLOSE:
+                break
+            if self._open(work, reading, target.span.start, target.span.stop):
+                continue
+            pattern = write_question(self.graph, reading, target.entity)
+            evidence = find_evidence(self.graph, pattern)
+            if evidence.matches:
+                cited = cite(self.graph, "yes", evidence.matches[0].triples)
+                return _Found((AnswerEntity("yes", "yes", 1.0),), (cited,), "yes", pattern)
+        return self._recorded_otherwise(work, pairs[0])
+
+    def _open(self, work: _Work, reading: Reading, start: int, stop: int) -> bool:
+        inside = frozenset(w.start for w in work.comparison.words if w.start < stop and start < w.stop)
+        told = explain(work.comparison, reading, extra=work.operator.used | inside)
+        return bool(told.open_names or (told.open_words and (told.unnamed or told.share < ENOUGH)))
+
+    def _recorded_otherwise(self, work: _Work, pair: tuple[Reading, Any]) -> _Found | None:
+        """*No*, if the graph records the relation for the first entity, but not with the second."""
+        reading, target = pair
+        if self._open(work, reading, target.span.start, target.span.stop):
+            return None
+        pattern = write_pattern(self.graph, reading)
+        evidence = find_evidence(self.graph, pattern)
+        asked = write_question(self.graph, reading, target.entity)
+        if not evidence.matches:
+            return _Found(pattern=asked, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
+        citations = tuple(cite(self.graph, "no", m.triples) for m in evidence.matches)
+        return _Found((AnswerEntity("no", "no", 1.0),), citations, "no", asked, complete=evidence.complete)
+
+
+def _answer_node(evidence: MatchResult, pattern: Pattern) -> set[int]:
+    return {m.nodes[pattern.answer or 0] for m in evidence.matches}
+
+
+def _text(answers: Sequence[AnswerEntity]) -> str:
+    return " · ".join(a.label for a in answers)
+
+
+def _is_anchor(mention: Mention, reading: Reading) -> bool:
+    return any(a.span.start == mention.start and a.span.stop == mention.stop for a in reading.anchors)
+
+
+def _nothing(graph: Graph, reading: Reading) -> str:
+    names = " and ".join(f'"{graph.labels[a.entity]}"' for a in reading.anchors)
+    return f"it records nothing for {names} by {_draw(graph, reading)}"
+
+
+def _draw(graph: Graph, reading: Reading) -> str:
+    branches = [_steps(graph, branch) for branch in reading.branches]
+    return " and ".join(branches) + (" then " + _steps(graph, reading.trunk) if reading.trunk else "")
+
+
+def _steps(graph: Graph, steps: Sequence[int]) -> str:
+    return " ".join(
+        f"─{graph.relations[s // 2]}→" if s % 2 == 0 else f"←{graph.relations[s // 2]}─" for s in steps
+    )
+
+
+def _link_step(graph: Graph, mentions: Sequence[Mention]) -> Step:
+    rows = [
+        {
+            "text": m.text,
+            "candidates": [{"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates],
+        }
+        for m in mentions
+    ]
+    return Step("link", {"mentions": rows})
+
+
+def _readings_step(graph: Graph, readings: Sequence[Reading]) -> Step:
+    rows = [
+        {
+            "cost": round(r.cost, 3),
+            "mentions": [graph.entities[a.entity] for a in r.anchors],
+            "pattern": _draw(graph, r),
+        }
+        for r in readings[:8]
+    ]
+    return Step("readings", {"readings": rows})
+
+
+def _explain_step(told: Explanation) -> Step:
+    return Step(
+        "explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)}
+    )

@@ -1,0 +1,98 @@
+"""Counts and superlatives: what a question asks of the answers that its pattern finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema
+from clew.steps.comparison import Comparison
+from clew.steps.similarity import WordTable
+from clew.text.question import Question
+
+Kind = Literal["none", "count", "extreme", "most"]
+
+NAMED = 0.3
+"""Least similarity of an attribute word with the relation that measures it."""
+USED = 0.5
+"""From this similarity on, a word of the question belongs to the measured relation."""
+MEASURED = 0.5
+"""Least share of a relation's tails that are numbers or dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """`count` the answers; keep those of `extreme` value (`sign` 1 largest, -1 smallest) of `relation`; or those
+    with the `most` edges of `relation` at their end `end`. `used`: character starts of the words that say so."""
+
+    kind: Kind
+    sign: int = 1
+    relation: int = -1
+    end: int = -1
+    used: frozenset[int] = frozenset()
+
+
+NONE = Operator("none")
+
+
+def find_operator(question: Question, comparison: Comparison, table: WordTable, schema: Schema) -> Operator:
+    """The operator of a question; `NONE` where nothing in this graph can be measured as asked."""
+    if question.superlative is not None:
+        return _extreme(question, comparison, table, schema)
+    return Operator("count") if question.count else NONE
+
+
+def _extreme(question: Question, comparison: Comparison, table: WordTable, schema: Schema) -> Operator:
+    sign, attribute, at = question.superlative or (1, "", 0)
+    word = question.words[at]
+    tails = np.arange(len(schema.triples)) * 2 + 1
+    years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
+    timed = years | (schema.dates[tails] >= MEASURED)
+    measured = timed | (schema.numbers[tails] >= MEASURED)
+    if not measured.any():
+        return _most(question, comparison, at)
+    named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
+    if attribute == "date":
+        age = table.compare(["age"]).relation[0]
+        named = np.where(timed, np.maximum(named, NAMED), 0.9 * age)
+    elif attribute:
+        named = np.maximum(named, table.compare([attribute]).relation[0])
+    named = np.where(measured, named, 0.0)
+    relation = int(named.argmax())
+    if named[relation] < NAMED:
+        return _most(question, comparison, at)
+    if attribute == "date" and not timed[relation]:
+        sign = -sign
+    near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
+    used = {w.start for w, s in zip(comparison.words, near, strict=True) if s >= USED}
+    return Operator("extreme", sign, relation, 2 * relation, frozenset({word.start, *used}))
+
+
+def _most(question: Question, comparison: Comparison, at: int) -> Operator:
+    """*Who directed the most films*: the relation that is named, counted at the end that is not *films*."""
+    word = question.words[at]
+    if word.norm not in ("most", "fewest", "least") or not len(comparison.words):
+        return NONE
+    after = [i for i, w in enumerate(comparison.words) if w.start > word.start and w.weight >= 0.9]
+    if not after:
+        return NONE
+    relation = int(comparison.relation.max(axis=0).argmax())
+    if comparison.relation[:, relation].max() < USED:
+        return NONE
+    counted = comparison.kind[after[0], [2 * relation, 2 * relation + 1]]
+    end = 2 * relation + 1 if counted[0] >= counted[1] else 2 * relation
+    return Operator("most", 1 if word.norm == "most" else -1, relation, end, frozenset({word.start}))
+
+
+def busiest(graph: Graph, operator: Operator) -> tuple[list[int], int]:
+    """The nodes with the most (or fewest, at least one) edges of a relation at one end, and how many they have."""
+    heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
+    chosen = graph.out.relation == operator.relation
+    nodes = heads[chosen] if operator.end % 2 == 0 else graph.out.neighbour[chosen]
+    counts = np.bincount(nodes, minlength=graph.nodes)
+    present = np.flatnonzero(counts)
+    best = counts[present].max() if operator.sign > 0 else counts[present].min()
+    return [int(n) for n in present[counts[present] == best]], int(best)

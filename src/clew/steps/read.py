@@ -1,0 +1,91 @@
+"""The `read` step without a model: evidence → drafted answers, with counts and largest or smallest values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph.distances import FixedDistances
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.match import Budget, match
+from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
+
+EVIDENCE_BUDGET = Budget(expansions=50_000_000, milliseconds=5_000)
+"""Where the search for one pattern stops; the answer then says that it is not complete."""
+
+
+def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> MatchResult:
+    """One match for every entity that the answer node can take; for a pattern without one, the first match.
+
+    Edges run as in the pattern. Nodes may repeat: a son's father may be the one who was asked about. Where a path
+    has to lead `away` (*the director of X also directed*), no two edges take one triple.
+    """
+    return match(
+        graph,
+        pattern,
+        FixedDistances(),
+        k=1 if pattern.answer is None else None,
+        project=pattern.answer,
+        distinct="triples" if away else "none",
+        undirected=False,
+        budget=EVIDENCE_BUDGET,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The entities whose value of a relation is the largest or smallest: `value` is the node that holds it."""
+
+    entities: tuple[int, ...]
+    value: int
+
+
+def values_of(graph: Graph, node: int, relation: int) -> list[tuple[float, int]]:
+    """(parsed value, value node) of a node's edges of one relation; those without a parsed value are left out."""
+    start, stop = int(graph.out.offsets[node]), int(graph.out.offsets[node + 1])
+    low = start + int(np.searchsorted(graph.out.relation[start:stop], relation, "left"))
+    high = start + int(np.searchsorted(graph.out.relation[start:stop], relation, "right"))
+    return [
+        (float(graph.values.value[tail]), int(tail))
+        for tail in graph.out.neighbour[low:high]
+        if graph.values.kind[tail] != ValueKind.NONE
+    ]
+
+
+def find_extreme(graph: Graph, entities: Iterable[int], relation: int, sign: int) -> Extreme | None:
+    """The entities with the largest (`sign` 1) or smallest (-1) value of `relation`, all that tie; None if none has one.
+
+    An entity with several values counts with its own extreme.
+    """
+    best: tuple[float, int] | None = None
+    winners: list[int] = []
+    for entity in entities:
+        own = values_of(graph, entity, relation)
+        if not own:
+            continue
+        value, node = max(own, key=lambda v: (sign * v[0], -v[1]))
+        if best is None or sign * value > sign * best[0]:
+            best, winners = (value, node), [entity]
+        elif value == best[0]:
+            winners.append(entity)
+    return None if best is None else Extreme(tuple(winners), best[1])
+
+
+def with_value(pattern: Pattern, graph: Graph, relation: int, value: int) -> Pattern:
+    """The pattern with one more edge: its answer has the value node by the relation."""
+    if pattern.answer is None:
+        raise ValueError("the pattern has no answer node")
+    nodes = (*pattern.nodes, PatternNode(graph.entities[value], known=True, entity=value))
+    edge = PatternEdge(pattern.answer, graph.relations[relation], len(pattern.nodes), fixed=relation)
+    return Pattern(nodes, (*pattern.edges, edge), pattern.answer)
+
+
+def holder_pattern(graph: Graph, relation: int, value: int) -> Pattern:
+    """UNKNOWN ─relation→ value."""
+    return Pattern(
+        (PatternNode("UNKNOWN 1", known=False), PatternNode(graph.entities[value], known=True, entity=value)),
+        (PatternEdge(0, graph.relations[relation], 1, fixed=relation),),
+        0,
+    )
