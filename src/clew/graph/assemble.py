@@ -73,7 +73,7 @@ class Assembler:
         self._iris |= batch.iris
 
     def _add_ids(self, given: IdTriples, source: int) -> None:
-        node, relation = self._nodes.of(given.entities), self._relations.of(given.relations)
+        node, relation = self._nodes.of(list(given.entities)), self._relations.of(list(given.relations))
         self._columns.append((node[given.head], relation[given.relation], node[given.tail], source))
         self.triples += len(given.head)
 
@@ -90,25 +90,30 @@ class Assembler:
 
     def declare_types(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, type) pairs of a side file, counting unknown entities; returns how many it took."""
-        known = [(self._nodes[entity], type_) for entity, type_ in pairs if self._knows(entity)]
+        found = [(self._find(entity), type_) for entity, type_ in pairs]
+        known = [(node, type_) for node, type_ in found if node is not None]
         self._types += known
         self.types_read += len(known)
         return len(known)
 
     def declare_aliases(self, pairs: Iterable[tuple[str, str]]) -> int:
         """Take (entity, alias) pairs of a side file, counting unknown entities; returns how many it took."""
-        known = [(entity, alias) for entity, alias in pairs if self._knows(entity)]
+        known = [(entity, alias) for entity, alias in pairs if self._find(entity) is not None]
         self._aliases += known
         self.aliases_read += len(known)
         return len(known)
 
-    def _knows(self, entity: str) -> bool:
-        if entity in self._nodes:
-            return True
-        self.unknown += 1
-        if len(self.unknown_names) < MAX_UNKNOWN:
-            self.unknown_names.append(entity)
-        return False
+    def _find(self, entity: str) -> int | None:
+        """Node id of an entity of a side file; one that the graph lacks is counted."""
+        node = self._node(entity)
+        if node is None:
+            self.unknown += 1
+            if len(self.unknown_names) < MAX_UNKNOWN:
+                self.unknown_names.append(entity)
+        return node
+
+    def _node(self, entity: str) -> int | None:
+        return self._nodes.get(entity)
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
@@ -164,7 +169,7 @@ class Assembler:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""
         seen: dict[tuple[int, str], None] = {}
         for entity, alias in self._aliases:
-            node = self._nodes.get(entity)
+            node = self._node(entity)
             if node is not None and alias not in (entity, self._label(entity)):
                 seen[node, alias] = None
         ordered = sorted(seen, key=lambda pair: pair[0])
@@ -185,6 +190,10 @@ def adjacencies(
     head: Int32, relation: Int32, tail: Int32, source: UInt16, nodes: int, relations: int
 ) -> tuple[Adjacency, Adjacency, UInt16]:
     """Both directions of the distinct triples, and for each (in the order of `out`) its first source."""
+    if 2 * nodes.bit_length() + relations.bit_length() <= PACKED_BITS and not source.any():
+        out, head = _packed_side(head, relation, tail, nodes, relations)
+        into, _ = _packed_side(out.neighbour, out.relation, head, nodes, relations)
+        return out, into, np.zeros(len(head), np.uint16)
     order, starts = _sorted_groups(head, relation, tail, nodes, relations)
     source = np.minimum.reduceat(source[order], starts) if source.any() else np.zeros(len(starts), np.uint16)
     first = order[starts]
@@ -193,6 +202,32 @@ def adjacencies(
     out = Adjacency(_offsets(head, nodes), relation, tail)
     into = Adjacency(_offsets(tail, nodes), relation[back], head[back])
     return out, into, source
+
+
+def _packed_side(
+    node: Int32, relation: Int32, neighbour: Int32, nodes: int, relations: int
+) -> tuple[Adjacency, Int32]:
+    """One direction of the distinct triples, sorted in one int64 each, and the node of each triple.
+
+    Needs 24 bytes a triple beside its result; sorting values is several times faster than sorting an order.
+    """
+    node_bits, relation_bits = nodes.bit_length(), relations.bit_length()
+    packed = node.astype(np.int64)
+    packed <<= relation_bits
+    packed |= relation
+    packed <<= node_bits
+    packed |= neighbour
+    packed.sort()
+    distinct = np.ones(len(packed), np.bool_)
+    np.not_equal(packed[1:], packed[:-1], out=distinct[1:])
+    if not distinct.all():
+        packed = packed[distinct]
+    neighbour = (packed & ((1 << node_bits) - 1)).astype(np.int32)
+    packed >>= node_bits
+    relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
+    packed >>= relation_bits
+    node = packed.astype(np.int32)
+    return Adjacency(_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(

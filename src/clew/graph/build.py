@@ -12,7 +12,9 @@ import numpy as np
 
 from clew.errors import InputError
 from clew.graph.assemble import Assembler
+from clew.graph.assemble_arrays import ArrayAssembler
 from clew.graph.graph import Graph
+from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
 from clew.graph.readers.registry import choose_reader, source_files
 from clew.graph.readers.side import read_pairs
@@ -79,7 +81,7 @@ def build_graph(
     """
     if not 0 < len(sources) <= MAX_SOURCES:
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
-    assembler = Assembler()
+    assembler = _assembler(sources, format)
     reports: list[SourceReport] = []
     done = 0
     for index, path in enumerate(sources):
@@ -99,6 +101,11 @@ def build_graph(
         raise InputError(_no_triples(reports))
     graph, duplicates = assembler.graph()
     return graph, _summary(reports, side, assembler, duplicates, _suspicions(graph))
+
+
+def _assembler(sources: Sequence[Path], format: str | None) -> Assembler:
+    alone = len(sources) == 1 and choose_reader(sources[0], format) is ARRAYS
+    return ArrayAssembler() if alone else Assembler()
 
 
 def graph_of(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from clew.errors import ParseError
-from clew.graph.graph import Int32
+from clew.graph.graph import Int32, Names
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
@@ -35,8 +35,8 @@ class Label:
 class IdTriples:
     """Triples as positions in `entities` and `relations`: three int32 arrays [triples]."""
 
-    entities: list[str]
-    relations: list[str]
+    entities: Names
+    relations: Names
     head: Int32
     relation: Int32
     tail: Int32
