@@ -14,6 +14,7 @@ from reference import Tables, brute_force, make_graph
 import clew.graph.kernels
 from clew.errors import PatternError, UsageError
 from clew.graph import match as matcher
+from clew.graph import query
 from clew.graph.graph import Graph
 from clew.graph.match import Budget, FixedDistances, TextDistances, Vectors, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
@@ -93,8 +94,8 @@ OPTIONS = st.fixed_dictionaries(
 
 @pytest.fixture
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matcher, "FIRST_ROUND", 2)
-    monkeypatch.setattr(matcher, "ROUND_GROWTH", 2)
+    monkeypatch.setattr(query, "FIRST_ROUND", 2)
+    monkeypatch.setattr(query, "ROUND_GROWTH", 2)
 
 
 def check(seed: int, options: dict[str, object]) -> int:
@@ -137,13 +138,15 @@ def test_layers_for_all_nodes_change_nothing() -> None:
         graph, pattern, tables = random_case(seed, 8, 30)
         plain = match(graph, pattern, tables, k=5)
         prepared = matcher._PREPARED[graph]
-        query = matcher._Query(prepared, pattern, tables)
-        if query.hopeless:
+        costs = query.Query(graph.nodes, len(graph.relations), pattern, tables)
+        if costs.hopeless:
             continue
-        options = np.array([0, 1, 5, 0, -1, 1000, int(query.uniform), 1, matcher.UNLIMITED], np.int64)
-        arrays = (*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation)
-        stop = np.zeros(1, np.uint8)
-        _, _, rows, order = search(*arrays, query.mask_rows, options, prepared.take_marks(), stop)
+        costs.narrow(query.ALL)
+        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, query.ALL, costs.least]
+        arrays = (*prepared.arrays, costs.nodes, costs.edges, costs.candidate, costs.relation)
+        stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
+        found = search(*arrays, costs.mask_rows, np.array(eager, np.int64), *scratch, stop)
+        rows, order = found[4:]
         kept = rows[order[: order[-1]]]
         assert [tuple(r[1 : 1 + len(pattern.nodes)]) for r in kept] == [m.nodes for m in plain.matches]
 

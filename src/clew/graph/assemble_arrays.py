@@ -41,9 +41,7 @@ class ArrayAssembler(Assembler):
             return super().graph()
         nodes, relations = len(given.entities), len(given.relations)
         no_source = np.zeros(1, np.uint16)
-        out, into, source = adjacencies(
-            given.head, given.relation, given.tail, no_source, nodes, relations
-        )
+        out, into, source = adjacencies(given.head, given.relation, given.tail, no_source, nodes, relations)
         graph = Graph(
             entities=given.entities,
             labels=given.entities,

@@ -1,16 +1,16 @@
 """Exact matching of patterns: the k nearest matches, or all that tie with the best (SimGRAG, 4 and 5).
 
 `kernels/layers.py` cuts the graph down to what can take part, `kernels/messages.py` finds the least cost of
-every part, `kernels/search.py` enumerates. Candidates of known nodes are taken in growing rounds; a round is
-the last when no match with a candidate left out can be among those asked for, so that the result is that of
-unlimited candidates. Distances are rounded to multiples of 1e-9, so that ties do not depend on the order of
+every part, `kernels/search.py` enumerates. This goes in rounds of a rising cap on the cost, with the candidates
+and relations that a match within the cap can have; a round is the last when it gives as many matches as are
+asked for, so that the result is that of unlimited candidates. Distances are rounded to multiples of 1e-9, so that ties do not depend on the order of
 a sum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Timer
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
-from clew.graph.distances import Candidates, Distance, Distances, FixedDistances, TextDistances, Vectors
+from clew.graph.distances import Candidates, Distances, FixedDistances, TextDistances, Vectors
 from clew.graph.graph import Graph
 from clew.graph.patterns import check_pattern
-from clew.types import Match, MatchResult, Pattern, PatternEdge, PatternNode
+from clew.graph.query import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT, Query, read_only
+from clew.types import Match, MatchResult, Pattern
 
 __all__ = [
     "Budget",
@@ -39,14 +40,7 @@ Array = NDArray[Any]
 
 TIE = 1e-6
 """Matches whose GSD differs by no more than this from the best tie with it."""
-FIRST_ROUND = 64
-ROUND_GROWTH = 16
-UNIT = 1e9
-FARTHEST = 1e4
-MISS_BITS = 5
-INFINITE = 1 << 60
 UNLIMITED = 1 << 62
-ANY, LISTED, DENSE = 0, 1, 2
 STOPPED, RETRY = 1, 2
 _DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
 
@@ -65,7 +59,7 @@ class _Prepared:
     def __init__(self, graph: Graph) -> None:
         self.nodes, self.relations = graph.nodes, len(graph.relations)
         self.arrays = tuple(
-            _read_only(array, dtype)
+            read_only(array, dtype)
             for side in (graph.out, graph.into)
             for array, dtype in (
                 (side.offsets, np.int64),
@@ -73,15 +67,17 @@ class _Prepared:
                 (side.neighbour, np.int32),
             )
         )
-        self._marks: list[Array] = []
+        self._scratch: list[tuple[Array, Array]] = []
 
-    def take_marks(self) -> Array:
-        """Scratch that no other thread is using."""
-        return self._marks.pop() if self._marks else np.zeros(self.nodes + 1, np.int64)
+    def take_scratch(self) -> tuple[Array, Array]:
+        """Marks and bits that no other thread is using."""
+        if self._scratch:
+            return self._scratch.pop()
+        return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
 
-    def give_marks(self, marks: Array) -> None:
+    def give_scratch(self, marks: Array, bits: Array) -> None:
         """Return scratch for the next search."""
-        self._marks.append(marks)
+        self._scratch.append((marks, bits))
 
 
 _PREPARED: WeakKeyDictionary[Graph, _Prepared] = WeakKeyDictionary()
@@ -117,7 +113,7 @@ def match(
     prepared = _PREPARED.get(graph)
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
-    query = _Query(prepared, pattern, distances)
+    query = Query(prepared.nodes, prepared.relations, pattern, distances)
     options = [
         _DISTINCT[distinct],
         int(undirected),
@@ -128,6 +124,8 @@ def match(
         int(query.uniform),
         0,
         UNLIMITED if budget is None or budget.expansions is None else budget.expansions,
+        INFINITE - 1,
+        0,
     ]
     if query.hopeless:
         return MatchResult(())
@@ -143,200 +141,76 @@ def match(
         timer.cancel()
 
 
-class _Query:
-    """A pattern with its costs in the arrays of `kernels.edges.Query`; candidates may be widened."""
-
-    def __init__(self, prepared: _Prepared, pattern: Pattern, distances: Distances) -> None:
-        self.pattern, self.distances, self.size = pattern, distances, prepared.nodes
-        self.uniform, self.hopeless = True, False
-        self.masks: list[Array] = []
-        self.counts: dict[int, int] = {}
-        self.left_out: dict[int, int] = {}
-        self._set_edges(prepared.relations)
-        self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
-        self.set_candidates()
-
-    def _set_edges(self, relations: int) -> None:
-        rows: list[list[int]] = []
-        ids: list[Array] = []
-        costs: list[Array] = []
-        at = 0
-        for i, edge in enumerate(self.pattern.edges):
-            mode, least, relation, cost = self._relations(i, edge, relations)
-            rows.append([edge.head, edge.tail, mode, at, at + len(relation), least])
-            at += len(relation)
-            ids.append(relation)
-            costs.append(cost)
-        self.edges = np.array(rows, np.int64)
-        self.relation = _table(ids, costs)
-
-    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Array, Array]:
-        """(mode, least cost, relations, costs) of a pattern edge."""
-        if edge.fixed is not None:
-            if not 0 <= edge.fixed < relations:
-                raise PatternError(f"pattern: field 'triples[{i}]': the graph has no relation {edge.fixed}")
-            return LISTED, 0, np.array([edge.fixed], np.int32), _ZERO
-        if edge.relation is None:
-            return ANY, 0, _NO_IDS, _NO_COSTS
-        cost = _costs(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
-        if len(cost) != relations:
-            raise UsageError(
-                f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
-            )
-        finite = np.flatnonzero(cost < INFINITE)
-        if len(finite) == 0:
-            self.hopeless = True
-            return LISTED, 0, _NO_IDS, _NO_COSTS
-        self.uniform = self.uniform and not cost[finite].any()
-        least = int(cost.min())
-        if len(finite) <= max(4, relations // 8):
-            return LISTED, least, finite.astype(np.int32), cost[finite]
-        return DENSE, least, np.arange(relations, dtype=np.int32), cost
-
-    def _fixed_node(self, i: int, node: PatternNode) -> int | None:
-        """Return the entity of a fixed node; sets up the mask or the candidates of another."""
-        if node.known and node.entity is None:
-            self.counts[i] = FIRST_ROUND
-        elif node.entity is not None and not 0 <= node.entity < self.size:
-            raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
-        return node.entity if node.known else None
-
-    def set_candidates(self) -> None:
-        """Ask for `counts` candidates of every known node that is not fixed."""
-        rows: list[list[int]] = []
-        ids: list[Array] = []
-        costs: list[Array] = []
-        self.masks, self.left_out = [], {}
-        at, self.least = 0, int(self.edges[:, 5].sum())
-        for i, node in enumerate(self.pattern.nodes):
-            entity, cost = _NO_IDS, _NO_COSTS
-            mask = -1
-            if (fixed := self._fixed[i]) is not None:
-                entity, cost = np.array([fixed], np.int32), _ZERO
-            elif node.known:
-                entity, cost = self._candidates(i, node)
-            elif node.type is not None:
-                mask = self._mask(node)
-            rows.append([int(node.known), mask, at, at + len(entity)])
-            at += len(entity)
-            ids.append(entity)
-            costs.append(cost)
-        self.nodes = np.array(rows, np.int64)
-        self.candidate = _table(ids, costs)
-        self.mask_rows = _mask_rows(self.masks)
-
-    def _candidates(self, i: int, node: PatternNode) -> tuple[Array, Array]:
-        found = self.distances.node_candidates(node, self.counts[i])
-        cost = _costs(found.distances, f"node {node.name!r}")
-        if len(cost) == 0:
-            self.hopeless = True
-            return _NO_IDS, _NO_COSTS
-        if np.any(cost[1:] < cost[:-1]):
-            raise UsageError(f"the candidates of node {node.name!r} are not in ascending distance")
-        self.least += int(cost[0])
-        if not found.exhausted and cost[-1] < INFINITE:
-            self.left_out[i] = int(cost[-1] - cost[0])
-        finite = int(np.searchsorted(cost, INFINITE))
-        self.uniform = self.uniform and not cost[:finite].any() and found.exhausted
-        self.hopeless = self.hopeless or finite == 0
-        return found.entities[:finite], cost[:finite]
-
-    def _mask(self, node: PatternNode) -> int:
-        mask = self.distances.allowed(node)
-        if mask is None:
-            return -1
-        if len(mask) != self.size:
-            raise UsageError(
-                f"the mask of type {node.type!r} has {len(mask)} entries for {self.size} entities"
-            )
-        self.masks.append(mask)
-        return len(self.masks) - 1
-
-
-_NO_IDS, _NO_COSTS, _ZERO = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
-
-
-def _search(prepared: _Prepared, query: _Query, options: Sequence[int], stop: Array) -> MatchResult:
-    """Search in rounds of more candidates until those left out cannot matter."""
+def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) -> MatchResult:
+    """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
     wanted, tied = options[2], options[3]
+    slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
+    options[10], kept = query.least, None
     while True:
-        status, bound, cost, nodes, triples = _run(prepared, query, options, stop)
-        # A match with a candidate left out costs at least this, whatever its other parts are.
-        reach = {i: query.least + more for i, more in query.left_out.items()}
-        complete = status != STOPPED
-        limit = UNLIMITED
-        if len(cost) and tied:
-            limit = ((int(cost[0]) >> MISS_BITS) + options[5] + 1) << MISS_BITS
-        elif wanted and len(cost) == wanted:
-            limit = int(cost[-1])
-        grow = [i for i, least in reach.items() if least <= limit]
-        if not grow or not complete:
-            bound = min([bound, *reach.values()]) if not complete else INFINITE
-            return _result(cost, nodes, triples, complete, bound)
-        for i in grow:
-            query.counts[i] *= ROUND_GROWTH
-        query.set_candidates()
+        query.narrow(slack)
+        options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
+        found = _run(prepared, query, options, stop)
+        if found.status == STOPPED:
+            bound = max(query.least, min(found.bound, options[9] + 1), kept.cap + 1 if kept else 0)
+            return _result(found if kept is None else found.with_rows(kept.rows, wanted), query, bound)
+        needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS) if tied and len(found.rows) else 0
+        enough = 0 < needed <= options[9] if tied else wanted > 0 and len(found.rows) == wanted
+        nearest = min(slack + found.cut, query.left_out(slack))
+        if enough or nearest >= INFINITE:
+            return _result(found, query, None)
+        options[8] -= found.work
+        slack = query.wider(slack, nearest, needed - query.least)
+        kept = found
 
 
-def _run(
-    prepared: _Prepared, query: _Query, options: Sequence[int], stop: Array
-) -> tuple[int, int, Array, Array, Array]:
-    """(status, bound, costs [c], nodes [c, n], triples [c, m]) of one call of the kernel, sorted."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one call of the kernel found: `rows` [c, 1 + n + m] of cost, nodes and triples, in order."""
+
+    status: int
+    bound: int
+    cut: int
+    work: int
+    cap: int
+    rows: Array
+
+    def with_rows(self, rows: Array, wanted: int) -> _Found:
+        """Add the matches of a round before that this one had no time for."""
+        if not len(self.rows):
+            return replace(self, rows=rows)
+        both = np.unique(np.concatenate([self.rows, rows]), axis=0)
+        return replace(self, rows=both[:wanted] if wanted else both)
+
+
+def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array) -> _Found:
     from clew.graph.kernels.search import search
 
-    marks, settings = prepared.take_marks(), np.array(options, np.int64)
+    marks, bits = prepared.take_scratch()
+    settings = np.array(options, np.int64)
     arrays = [*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation]
-    arrays += [query.mask_rows, settings, marks, stop]
-    status, bound, rows, order = search(*arrays)
+    arrays += [query.mask_rows, settings, marks, bits, stop]
+    status, bound, cut, work, rows, order = search(*arrays)
     if status == RETRY:
         settings[7] = 1
-        status, bound, rows, order = search(*arrays)
-    prepared.give_marks(marks)
+        status, bound, cut, work, rows, order = search(*arrays)
+    prepared.give_scratch(marks, bits)
     count = order[-1]
     rows = rows[:count]
     rows = rows[np.lexsort(rows.T[::-1]) if options[2] == 0 or options[3] else order[:count]]
+    return _Found(status, bound, cut, work, options[9], rows)
+
+
+def _result(found: _Found, query: Query, bound: int | None) -> MatchResult:
+    """Make the result; `bound` is None if the search is complete."""
     n = len(query.nodes)
-    return status, max(bound, query.least), rows[:, 0], rows[:, 1 : n + 1], rows[:, n + 1 :]
-
-
-def _result(cost: Array, nodes: Array, triples: Array, complete: bool, bound: int) -> MatchResult:
-    found = [
-        Match(round((c >> MISS_BITS) / UNIT, 9), c & 31, tuple(v), tuple(t))
-        for c, v, t in zip(cost.tolist(), nodes.tolist(), triples.tolist(), strict=True)
-    ]
-    least = float("inf") if bound >= INFINITE else (bound >> MISS_BITS) / UNIT
-    return MatchResult(tuple(found), complete, least)
-
-
-def _costs(distances: Distance, what: str) -> Array:
-    """Distances as costs, int64."""
-    exact = np.asarray(distances, np.float64)
-    finite = np.isfinite(exact)
-    if np.isnan(exact).any() or np.any(exact < 0) or np.any(exact[finite] > FARTHEST):
-        raise UsageError(f"a distance of {what} is negative, not a number or above {FARTHEST:g}")
-    scaled = np.rint(np.where(finite, exact, 0.0) * UNIT).astype(np.int64) << MISS_BITS
-    return np.where(finite, scaled, INFINITE)
-
-
-def _table(ids: list[Array], costs: list[Array]) -> Array:
-    """Ids and costs side by side, int64 [*, 2]."""
-    table = np.empty((sum(map(len, ids)), 2), np.int64)
-    np.concatenate(ids, out=table[:, 0])
-    np.concatenate(costs, out=table[:, 1])
-    return table
-
-
-def _read_only(array: Array, dtype: type) -> Array:
-    """Make a plain, contiguous, read-only view (a copy if need be), so that the kernels see one type."""
-    view = np.ascontiguousarray(array, dtype).view()
-    view.setflags(write=False)
-    return view
-
-
-def _mask_rows(masks: list[Array]) -> Array:
-    if not masks:
-        return _NO_MASKS
-    return _read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)
-
-
-_NO_MASKS = _read_only(np.zeros((0, 0), np.bool_), np.bool_)
+    matches = tuple(
+        Match(
+            round((row[0] >> MISS_BITS) / UNIT, 9),
+            row[0] & MISS_MASK,
+            tuple(row[1 : n + 1]),
+            tuple(row[n + 1 :]),
+        )
+        for row in found.rows.tolist()
+    )
+    least = float("inf") if bound is None or bound >= INFINITE else (bound >> MISS_BITS) / UNIT
+    return MatchResult(matches, bound is None, least)

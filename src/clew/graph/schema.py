@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Float64, Graph, Int64
 
+
 @dataclass(frozen=True, eq=False)
 class Schema:
     """Counts over a graph with R relations; every array is indexed by end or step (2R).

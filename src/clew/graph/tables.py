@@ -69,7 +69,9 @@ class Tables:
         if not np.issubdtype(ids.dtype, np.integer):
             raise InputError(f"{folder / TABLE_FILES[0]}: holds {ids.dtype}; integers are needed")
         if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < nodes:
-            raise InputError(f"{folder / TABLE_FILES[0]}: names entities that the graph lacks (it has {nodes:,})")
+            raise InputError(
+                f"{folder / TABLE_FILES[0]}: names entities that the graph lacks (it has {nodes:,})"
+            )
         if between.shape != (relations, relations):
             raise InputError(
                 f"{folder / TABLE_FILES[2]}: is {list(between.shape)}; the graph has {relations} relations"
@@ -114,7 +116,9 @@ def _load(path: Path) -> NDArray[Any]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file. A directory of tables needs {', '.join(TABLE_FILES)}") from error
+        raise InputError(
+            f"{path}: no such file. A directory of tables needs {', '.join(TABLE_FILES)}"
+        ) from error
     except (ValueError, EOFError, OSError) as error:
         raise InputError(f"{path}: not a NumPy array file: {error}") from error
     if array.ndim != 2:

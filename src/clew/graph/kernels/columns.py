@@ -26,10 +26,13 @@ NODES, TRIPLES, NOTHING = 0, 1, 2
 DONE, STOPPED, RETRY = 0, 1, 2
 """How a search ended; RETRY: it is worth growing layers for all nodes."""
 
-DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
-"""Places of `Query.options`."""
-SPENT, ALLOWED, STATUS = range(3)
-"""Places of the state: work done, work allowed, how the search ended."""
+DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS, CAP, BASE = range(11)
+"""Places of `Query.options`.
+
+Matches that cost more than CAP are not looked for; BASE is the least that any may cost.
+"""
+SPENT, ALLOWED, STATUS, CUT = range(4)
+"""Places of the state: work done, work allowed, how the search ended, the least bound above CAP that was met."""
 
 
 class Graph(NamedTuple):
@@ -48,7 +51,7 @@ class Query(NamedTuple):
 
     `nodes` [n, KIND MASK FIRST LAST]: kind, row of `masks` or -1, range of candidates; `edges`
     [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and `relation`
-    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [9].
+    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [11].
     """
 
     nodes: Array
@@ -72,7 +75,7 @@ class Layers(NamedTuple):
 
     `node` [n, START SIZE PARENT VIA EDGE_START EDGE_STOP]: the entries of pattern node v (START -1: no
     layer), the node that it was joined to, by which pattern edge, and the edges found then. `entry`
-    [*, ENTITY COST ALIVE]. `edge` [*, SOURCE CODE PRICE TARGET]: places in the parent's layer and in v's.
+    [*, ENTITY COST LOWEST]: LOWEST is a lower bound of a match with the entry, INFINITE without one. `edge` [*, SOURCE CODE PRICE TARGET]: places in the parent's layer and in v's.
     """
 
     node: Array
@@ -82,7 +85,7 @@ class Layers(NamedTuple):
 
 
 START, SIZE, PARENT, VIA, EDGE_START, EDGE_STOP = range(6)
-ENTITY, COST, ALIVE = range(3)
+ENTITY, COST, LOWEST = range(3)
 SOURCE, TARGET = 0, 3
 
 

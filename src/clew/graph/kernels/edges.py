@@ -14,6 +14,7 @@ import numpy as np
 from clew.graph.kernels import Array, compiled
 from clew.graph.kernels.columns import (
     CODE,
+    CUT,
     DENSE,
     HIGH,
     ID,
@@ -30,6 +31,9 @@ from clew.graph.kernels.columns import (
     Graph,
     Query,
 )
+
+WIDE = 32
+"""Edges of one node beyond which runs of one relation are skipped by binary search."""
 
 
 @compiled
@@ -58,13 +62,33 @@ def room(rows: Array, need: int) -> Array:
 
 
 @compiled
+def has_bit(bits: Array, entity: int) -> bool:
+    """Whether the bit of `entity` is set."""
+    return bits[entity >> 3] >> (entity & 7) & 1 != 0
+
+
+@compiled
 def edges_at(
-    graph: Graph, query: Query, edge: int, node: int, at_head: bool, buffer: Array, count: int
+    graph: Graph,
+    query: Query,
+    edge: int,
+    node: int,
+    at_head: bool,
+    most: int,
+    bits: Array,
+    buffer: Array,
+    count: int,
+    state: Array,
 ) -> tuple[Array, int]:
-    """Append the edges of `node`, at the head (else the tail) of pattern edge `edge`, from `count` on."""
+    """Append the edges of `node`, at the head (else the tail) of pattern edge `edge`, from `count` on.
+
+    Those that cost more than `most` are left out, and how far the nearest is above it kept in the state, as
+    are those whose other end has no bit in `bits` (uint8 [N / 8 + 1]; empty: all are taken).
+    """
     undirected = query.options[UNDIRECTED] == 1
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
+    filtered, above = len(bits) > 0, INFINITE
     for side in range(2):
         miss = 0 if (side == 0) == at_head else 1
         if miss == 1 and not undirected:
@@ -75,27 +99,56 @@ def edges_at(
         low, high = offsets[node], offsets[node + 1]
         if low == high:
             continue
-        for j in range(first, last if mode == LISTED else first + 1):
-            start, stop, fixed = low, high, 0
+        wide = high - low > WIDE
+        position, j = low, first
+        while position < high:
+            fixed, stop = 0, high
             if mode == LISTED:
-                start = lower_bound(relation, low, high, query.relation[j, ID])
-                if start == high or relation[start] != query.relation[j, ID]:
-                    continue
-                stop = lower_bound(relation, start, high, query.relation[j, ID] + 1)
+                if j == last:
+                    break
+                wanted = query.relation[j, ID]
                 fixed = query.relation[j, WEIGHT]
-            buffer = room(buffer, count + stop - start)
-            for position in range(start, stop):
+                j += 1
+                if fixed > most and fixed < INFINITE:
+                    above = min(above, fixed - most)
+                    continue
+                position = lower_bound(relation, position, high, wanted)
+                if position == high:
+                    break
+                if relation[position] != wanted:
+                    continue
+                stop = lower_bound(relation, position, high, wanted + 1)
+            elif mode == DENSE:
+                if filtered and not wide and not has_bit(bits, neighbour[position]):
+                    position += 1
+                    continue
+                current = relation[position]
+                fixed = query.relation[first + current, WEIGHT]
+                stop = position + 1
+                if wide:
+                    stop = lower_bound(relation, position, high, current + 1)
+                if fixed > most and fixed < INFINITE:
+                    above = min(above, fixed - most)
+                    position = stop
+                    continue
+            if fixed >= INFINITE:
+                position = stop
+                continue
+            buffer = room(buffer, count + stop - position)
+            while position < stop:
                 other = neighbour[position]
+                position += 1
                 # A loop is in both lists; it runs in either direction, so it is never a miss.
                 if other == node and side == 1 and undirected:
                     continue
-                cost = fixed if mode != DENSE else query.relation[first + relation[position], WEIGHT]
-                if cost >= INFINITE:
+                if filtered and not has_bit(bits, other):
                     continue
                 buffer[count, NEIGHBOUR] = other
-                buffer[count, CODE] = position if side == 0 else -1 - position
-                buffer[count, PRICE] = cost + (miss if other != node else 0)
+                buffer[count, CODE] = position - 1 if side == 0 else -position
+                buffer[count, PRICE] = fixed + (miss if other != node else 0)
                 count += 1
+    if above < state[CUT]:
+        state[CUT] = above
     return buffer, count
 
 

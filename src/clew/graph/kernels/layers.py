@@ -11,10 +11,12 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled
 from clew.graph.kernels.columns import (
-    ALIVE,
     ALLOWED,
+    BASE,
+    CAP,
     CODE,
     COST,
+    CUT,
     DISTINCT,
     DONE,
     EAGER,
@@ -28,10 +30,11 @@ from clew.graph.kernels.columns import (
     KIND,
     KNOWN,
     LAST,
+    LEAST,
+    LOWEST,
     MASK,
     NEIGHBOUR,
     NODES,
-    ONE,
     PARENT,
     PRICE,
     PROJECT,
@@ -58,7 +61,7 @@ FREE_LIMIT = 100_000
 NOT_HERE = 0xFFFFFFFF
 """Place of an entity that the layer may not hold."""
 EXACT_LIMIT = 256
-"""Entities whose edges are counted by relation; of more, the degrees are taken."""
+"""Entities whose edges are counted by relation; of more, the degrees of about so many are taken."""
 
 
 @compiled
@@ -80,16 +83,18 @@ def layers_room(layers: Layers, entries: int, edges: int) -> Layers:
 
 
 @compiled
-def open_layer(query: Query, layers: Layers, node: int, alive: int) -> Layers:
-    """Start the layer of `node`: its candidates if it is known, else nothing."""
+def open_layer(query: Query, layers: Layers, node: int, begin: bool) -> Layers:
+    """Start the layer of `node`: its candidates if it is known, else nothing; alive if the layers `begin` here."""
     first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
     layers = layers_room(layers, stop - first, ZERO)
     start = layers.used[0]
     layers.node[node, START], layers.node[node, SIZE] = start, stop - first
     for j in range(stop - first):
+        cost = query.candidate[first + j, WEIGHT]
         layers.entry[start + j, ENTITY] = query.candidate[first + j, ID]
-        layers.entry[start + j, COST] = query.candidate[first + j, WEIGHT]
-        layers.entry[start + j, ALIVE] = alive
+        layers.entry[start + j, COST] = cost
+        lowest = query.options[BASE] + cost - query.candidate[first, WEIGHT]
+        layers.entry[start + j, LOWEST] = lowest if begin else INFINITE
     layers.used[0] = start + stop - first
     return layers
 
@@ -118,12 +123,26 @@ def set_aside(query: Query, child: int) -> Array:
 
 
 @compiled
+def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool) -> None:
+    """Note (or with `value` False only clear the bits of) the places of the entities in the layer of `node`."""
+    begin, generation = layers.node[node, START], marks[-1] << 32
+    for j in range(layers.node[node, SIZE]):
+        entity = layers.entry[begin + j, ENTITY]
+        if value:
+            marks[entity] = generation + j
+            bits[entity >> 3] |= 1 << (entity & 7)
+        else:
+            bits[entity >> 3] = 0
+
+
+@compiled
 def join_forward(
     graph: Graph,
     query: Query,
     layers: Layers,
     buffer: Array,
     marks: Array,
+    bits: Array,
     edge: int,
     parent: int,
     child: int,
@@ -132,23 +151,28 @@ def join_forward(
 ) -> tuple[Layers, Array]:
     """Follow the edges of every entity in the layer of `parent`."""
     known, mask = query.nodes[child, KIND] == KNOWN, query.nodes[child, MASK]
-    at_head = query.edges[edge, HEAD] == parent
-    injective = query.options[DISTINCT] == NODES
+    at_head, cap = query.edges[edge, HEAD] == parent, query.options[CAP]
+    injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST]
     generation = marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
-    for j in range(layers.node[child, SIZE]):
-        marks[layers.entry[begin + j, ENTITY]] = generation + j
+    least = layers.entry[begin, COST] if known else 0
+    wanted = bits if known else bits[:0]
+    if known:
+        mark_layer(layers, child, marks, bits, True)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
     for i in range(layers.node[parent, SIZE]):
-        if layers.entry[first + i, ALIVE] == 0:
+        so_far = layers.entry[first + i, LOWEST]
+        if so_far >= INFINITE:
             continue
         entity = layers.entry[first + i, ENTITY]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, ZERO)
+        most = cap - so_far + free
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, wanted, buffer, ZERO, state)
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, count, count)
         entry, edges, size, fill = layers.entry, layers.edge, layers.node[child, SIZE], layers.used[1]
+        best = INFINITE
         for j in range(count):
             other = buffer[j, NEIGHBOUR]
             mark = marks[other]
@@ -162,15 +186,31 @@ def join_forward(
                 size += 1
                 marks[other] = generation + place
                 entry[begin + place, ENTITY], entry[begin + place, COST] = other, 0
-            entry[begin + place, ALIVE] = 1
+                entry[begin + place, LOWEST] = INFINITE
+            lowest = so_far + buffer[j, PRICE] - free
+            if known:
+                lowest += entry[begin + place, COST] - least
+                if lowest > cap:
+                    note_cut(state, lowest - cap)
+                    continue
+            best = min(best, lowest)
+            entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
             edges[fill, SOURCE], edges[fill, TARGET] = i, place
             edges[fill, CODE], edges[fill, PRICE] = buffer[j, CODE], buffer[j, PRICE]
             fill += 1
-        if layers.used[1] == fill:
-            entry[first + i, ALIVE] = 0
+        entry[first + i, LOWEST] = best
         layers.used[0] += size - layers.node[child, SIZE]
         layers.node[child, SIZE], layers.used[1] = size, fill
+    if known:
+        mark_layer(layers, child, marks, bits, False)
     return layers, buffer
+
+
+@compiled
+def note_cut(state: Array, above: int) -> None:
+    """Remember how far above the cap something was, if nothing was nearer."""
+    if above < state[CUT]:
+        state[CUT] = above
 
 
 @compiled
@@ -180,6 +220,7 @@ def join_backward(
     layers: Layers,
     buffer: Array,
     marks: Array,
+    bits: Array,
     edge: int,
     parent: int,
     child: int,
@@ -187,57 +228,69 @@ def join_backward(
     stop: Array,
 ) -> tuple[Layers, Array]:
     """Follow the edges of every candidate of the known node `child` back to the layer of `parent`."""
-    at_head = query.edges[edge, HEAD] == child
-    injective = query.options[DISTINCT] == NODES
+    at_head, cap = query.edges[edge, HEAD] == child, query.options[CAP]
+    injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST]
     generation = marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
-    for i in range(layers.node[parent, SIZE]):
-        if layers.entry[first + i, ALIVE] != 0:
-            marks[layers.entry[first + i, ENTITY]] = generation + i
-            layers.entry[first + i, ALIVE] = 0
-    for j in range(layers.node[child, SIZE]):
-        entity = layers.entry[begin + j, ENTITY]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, ZERO)
+    least, size = layers.entry[begin, COST], layers.node[parent, SIZE]
+    before, lowest_before = np.empty(size, np.int64), INFINITE
+    mark_layer(layers, parent, marks, bits, True)
+    for i in range(size):
+        before[i] = layers.entry[first + i, LOWEST]
+        lowest_before = min(lowest_before, before[i])
+        layers.entry[first + i, LOWEST] = INFINITE
+    for j in range(layers.node[child, SIZE] if lowest_before < INFINITE else 0):
+        entity, more = layers.entry[begin + j, ENTITY], layers.entry[begin + j, COST] - least
+        most = cap - lowest_before - more + free
+        if most < free:
+            note_cut(state, free - most)
+            break
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, bits, buffer, ZERO, state)
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, ZERO, count)
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for i in range(count):
-            mark = marks[buffer[i, NEIGHBOUR]]
-            if mark < generation or (injective and buffer[i, NEIGHBOUR] == entity):
+            place = marks[buffer[i, NEIGHBOUR]] - generation
+            if place < 0 or (injective and buffer[i, NEIGHBOUR] == entity) or before[place] >= INFINITE:
                 continue
-            entry[first + mark - generation, ALIVE] = 1
-            entry[begin + j, ALIVE] = 1
-            edges[fill, SOURCE], edges[fill, TARGET] = mark - generation, j
+            lowest = before[place] + more + buffer[i, PRICE] - free
+            if lowest > cap:
+                note_cut(state, lowest - cap)
+                continue
+            entry[first + place, LOWEST] = min(lowest, entry[first + place, LOWEST])
+            entry[begin + j, LOWEST] = min(lowest, entry[begin + j, LOWEST])
+            edges[fill, SOURCE], edges[fill, TARGET] = place, j
             edges[fill, CODE], edges[fill, PRICE] = buffer[i, CODE], buffer[i, PRICE]
             fill += 1
         layers.used[1] = fill
+    mark_layer(layers, parent, marks, bits, False)
     return layers, buffer
 
 
 @compiled
 def candidate_edges(graph: Graph, query: Query, edge: int, node: int) -> int:
-    """Edges to look at when `edge` is followed from all candidates of the known pattern node `node`."""
+    """Edges to look at when `edge` is followed from all candidates of `node`; of many, estimated by some."""
     first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
-    exact, at_head = stop - first <= EXACT_LIMIT, query.edges[edge, HEAD] == node
+    at_head, stride = query.edges[edge, HEAD] == node, 1 + (stop - first) // (EXACT_LIMIT + 1)
     total = 0
-    for j in range(first, stop):
-        total += count_at(graph, query, edge, query.candidate[j, ID], at_head, exact)
-    return total
+    for j in range(first, stop, stride):
+        total += count_at(graph, query, edge, query.candidate[j, ID], at_head, stride == 1)
+    return total * stride
 
 
 @compiled
 def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int, most: int) -> int:
     """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`."""
     first, size = layers.node[node, START], layers.node[node, SIZE]
-    exact, at_head = size <= EXACT_LIMIT, query.edges[edge, HEAD] == node
+    at_head, stride = query.edges[edge, HEAD] == node, 1 + size // (EXACT_LIMIT + 1)
     total = 0
-    for i in range(size):
-        if layers.entry[first + i, ALIVE] != 0:
-            total += count_at(graph, query, edge, layers.entry[first + i, ENTITY], at_head, exact)
-            if total > most:
+    for i in range(0, size, stride):
+        if layers.entry[first + i, LOWEST] < INFINITE:
+            total += count_at(graph, query, edge, layers.entry[first + i, ENTITY], at_head, stride == 1)
+            if total * stride > most:
                 break
-    return total
+    return total * stride
 
 
 @compiled
@@ -308,31 +361,33 @@ def first_node(graph: Graph, query: Query) -> int:
 
 
 @compiled
-def grow(graph: Graph, query: Query, marks: Array, state: Array, stop: Array) -> tuple[Layers, Array, int]:
+def grow(
+    graph: Graph, query: Query, marks: Array, bits: Array, state: Array, stop: Array
+) -> tuple[Layers, Array, int]:
     """(layers, a buffer for later use, the node they began from).
 
-    `marks` int64 [N + 1] is scratch: a place in the current layer, valid if it is of the generation that
-    the last entry counts.
+    `marks` int64 [N + 1] and `bits` uint8 [N / 8 + 1] are scratch: a place in the current layer, valid if it is
+    of the generation that the last entry counts; and whether there is one, all 0 between the joins.
     """
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 3), np.int64)
     begin = first_node(graph, query)
-    layers = open_layer(query, layers, begin, ONE)
+    layers = open_layer(query, layers, begin, True)
     while state[STATUS] == DONE:
         edge, parent, child, backward = next_join(graph, query, layers)
         if edge < 0:
             break
-        layers = open_layer(query, layers, child, ZERO)
+        layers = open_layer(query, layers, child, False)
         layers.node[child, PARENT], layers.node[child, VIA] = parent, edge
         layers.node[child, EDGE_START] = layers.used[1]
         marks[-1] += 1
         if backward:
             layers, buffer = join_backward(
-                graph, query, layers, buffer, marks, edge, parent, child, state, stop
+                graph, query, layers, buffer, marks, bits, edge, parent, child, state, stop
             )
         else:
             layers, buffer = join_forward(
-                graph, query, layers, buffer, marks, edge, parent, child, state, stop
+                graph, query, layers, buffer, marks, bits, edge, parent, child, state, stop
             )
         layers.node[child, EDGE_STOP] = layers.used[1]
     return layers, buffer, begin

@@ -13,7 +13,6 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled
 from clew.graph.kernels.columns import (
-    ALIVE,
     BEGIN,
     BY,
     CHEAPEST,
@@ -29,6 +28,7 @@ from clew.graph.kernels.columns import (
     INFINITE,
     LEAST,
     LINK,
+    LOWEST,
     MEMBERS,
     NODE,
     NODES,
@@ -183,7 +183,7 @@ def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
         cells += node[v, WIDTH] * layers.node[v, SIZE]
     total = np.empty(layers.used[0], np.int64)
     for i in range(layers.used[0]):
-        total[i] = layers.entry[i, COST] if layers.entry[i, ALIVE] != 0 else INFINITE
+        total[i] = layers.entry[i, COST] if layers.entry[i, LOWEST] < INFINITE else INFINITE
     link, edge = np.empty((links, 3), np.int64), np.empty((layers.used[1], 4), np.int64)
     return Tree(root, order, node, column, link, edge, total, np.empty(cells, np.int32)), owner
 

@@ -17,9 +17,11 @@ from clew.graph.kernels.columns import (
     BEGIN,
     BOUND,
     BY,
+    CAP,
     CHEAPEST,
     CODE,
     COUNT,
+    CUT,
     DISTINCT,
     DONE,
     EAGER,
@@ -79,10 +81,11 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "700c5b88ffdcce04"
+HELPERS = "7f1fa0d774ec9b2b"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
+NO_BITS = np.zeros(0, np.uint8)
 
 
 @compiled
@@ -219,14 +222,23 @@ def emit(graph: Graph, query: Query, walk: Walk, found: Found, wanted: int, cost
 
 @compiled
 def choices(
-    graph: Graph, query: Query, steps: Steps, walk: Walk, buffer: Array, step: int, base: int
+    graph: Graph,
+    query: Query,
+    steps: Steps,
+    walk: Walk,
+    buffer: Array,
+    step: int,
+    base: int,
+    state: Array,
 ) -> Array:
     """Read the choices of a `step` outside the layers from the graph into `buffer`, from `base` on."""
     edge = steps.step[step, EDGE]
     if steps.step[step, NODE] >= 0:
         parent = steps.step[step, FROM]
         at_head = query.edges[edge, HEAD] == parent
-        buffer, count = edges_at(graph, query, edge, walk.node[parent, ENTITY], at_head, buffer, base)
+        most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
+        entity, every = walk.node[parent, ENTITY], NO_BITS
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, every, buffer, base, state)
     else:
         head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
         buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
@@ -328,6 +340,8 @@ def one_round(  # noqa: C901
             if bound == rows[worst, 0] and too_late(layer, tree, node_of, rows, worst):
                 continue
         if bound > task.limit:
+            if bound > query.options[CAP] and bound - query.options[CAP] < state[CUT]:
+                state[CUT] = bound - query.options[CAP]
             note_late(walk.late, bound, task.ahead)
             continue
         if steps.track and edge >= 0 and repeats(graph, query, walk, edge):
@@ -345,7 +359,7 @@ def one_round(  # noqa: C901
             link = tree_node[following, LINK] + node_of[plan[step, FROM], PLACE]
             step_of[step, AT], step_of[step, END] = links[link, BEGIN], links[link + 1, BEGIN]
         else:
-            buffer = choices(graph, query, steps, walk, buffer, step, base)
+            buffer = choices(graph, query, steps, walk, buffer, step, base, state)
     for v in range(count):
         node_of[v, ASSIGNED] &= 2
     return found, buffer
@@ -374,6 +388,8 @@ def rounds(
     least = INFINITE
     for i in range(task.low, task.high):
         least = min(least, tree.total[start + i] + steps.base)
+    if least > query.options[CAP] and least < INFINITE:
+        state[CUT] = min(state[CUT], least - query.options[CAP])
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
     while least <= cap and least < INFINITE:
         one = Task(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
@@ -449,6 +465,8 @@ def projected(
             walk.node[tree.root, ASSIGNED] &= 2
             if late:
                 continue
+        if bound > query.options[CAP] and bound < INFINITE:
+            state[CUT] = min(state[CUT], bound - query.options[CAP])
         if bound > cap:
             continue
         fits = direct and follow(graph, query, layers, tree, i, walk.row)
@@ -479,7 +497,7 @@ def matches(
     """Find the matches that the options ask for, and the cost below which none is missing."""
     walk = empty_walk(query)
     wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
-    cap, misses, bound = INFINITE - 1, -1, -1
+    cap, misses, bound = min(INFINITE - 1, query.options[CAP]), -1, -1
     if roots == 0:
         return empty_found(len(walk.row), 0), bound
     if query.options[TIED] == 1:
@@ -493,7 +511,7 @@ def matches(
         bound = cap
         if slack > 0:
             misses = cap & MISS_MASK
-            cap = ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK
+            cap = min(query.options[CAP], ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK)
     found = empty_found(len(walk.row), max(wanted, 1))
     task = Task(0, roots, -1, cap, wanted, misses, 0)
     if query.options[PROJECT] < 0:
@@ -522,23 +540,26 @@ def search(
     masks: Array,
     options: Array,
     marks: Array,
+    bits: Array,
     stop: Array,
-) -> tuple[int, int, Array, Array]:
-    """(status, bound, rows of matches, their order and then their count) for a `Query` on a `Graph`.
+) -> tuple[int, int, int, int, Array, Array]:
+    """(status, bound, cut, work, rows of matches, their order and then their count).
 
-    `marks` int64 [N + 1] and `stop` uint8 [1] are as in `grow` and `spend`; the order is of use only if
-    the number of matches was limited.
+    `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`; the order
+    is of use only if the number of matches was limited. `cut` is how far the nearest part that was left out is
+    above the cap (INFINITE: nothing was), `work` what was spent of the expansions.
     """
     graph = Graph(out_offsets, out_relation, out_neighbour, into_offsets, into_relation, into_neighbour)
     query = Query(nodes, edges, candidate, relation, masks, options)
-    state = np.zeros(3, np.int64)
+    state = np.zeros(4, np.int64)
+    state[CUT] = INFINITE
     state[ALLOWED] = options[EXPANSIONS]
-    layers, buffer, begin = grow(graph, query, marks, state, stop)
+    layers, buffer, begin = grow(graph, query, marks, bits, state, stop)
     if state[STATUS] != DONE:
         found = empty_found(ONE, ZERO)
-        return state[STATUS], -1, found.rows, found.order
+        return state[STATUS], -1, state[CUT], state[SPENT], found.rows, found.order
     root = options[PROJECT] if options[PROJECT] >= 0 else begin
     tree = send(graph, layers, root)
     steps = plan_steps(query, layers, tree)
     found, bound = matches(graph, query, layers, tree, steps, buffer, state, stop)
-    return state[STATUS], bound, found.rows, found.order
+    return state[STATUS], bound, state[CUT], state[SPENT], found.rows, found.order

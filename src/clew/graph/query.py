@@ -1,0 +1,250 @@
+"""A pattern's costs as the kernels take them, widened as far as a search needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import PatternError, UsageError
+from clew.graph.distances import Distance, Distances
+from clew.types import Pattern, PatternEdge, PatternNode
+
+Array = NDArray[Any]
+
+FIRST_ROUND = 64
+"""Candidates of a node that are asked for at first."""
+ROUND_GROWTH = 16
+UNIT = 1e9
+FARTHEST = 1e4
+MISS_BITS = 5
+MISS_MASK = (1 << MISS_BITS) - 1
+INFINITE = 1 << 60
+ALL = 1 << 59
+"""A slack that leaves nothing out."""
+ANY, LISTED, DENSE = 0, 1, 2
+
+
+class Query:
+    """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
+
+    `narrow` sets `candidate` and `nodes` for matches within a slack: so much above `least`, the least cost that
+    any match can have. `uniform`: all costs are 0; `hopeless`: nothing can match.
+    """
+
+    def __init__(self, size: int, relations: int, pattern: Pattern, distances: Distances) -> None:
+        self.pattern, self.distances, self.size = pattern, distances, size
+        self.uniform, self.hopeless = True, False
+        self.masks: list[Array] = []
+        self._open: dict[int, _Nearest] = {}
+        self._set_edges(relations)
+        self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
+        self._mask_of = [self._mask(node) for node in pattern.nodes]
+        self.mask_rows = _mask_rows(self.masks)
+        self.least = int(self.edges[:, 5].sum()) + sum(
+            int(n.costs[0]) for n in self._open.values() if len(n.costs)
+        )
+
+    def _set_edges(self, relations: int) -> None:
+        rows: list[list[int]] = []
+        ids: list[Array] = []
+        costs: list[Array] = []
+        at = 0
+        for i, edge in enumerate(self.pattern.edges):
+            mode, least, relation, cost = self._relations(i, edge, relations)
+            rows.append([edge.head, edge.tail, mode, at, at + len(relation), least])
+            at += len(relation)
+            ids.append(relation)
+            costs.append(cost)
+        self.edges = np.array(rows, np.int64)
+        self.relation = _table(ids, costs)
+
+    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Array, Array]:
+        """(mode, least cost, relations, costs) of a pattern edge."""
+        if edge.fixed is not None:
+            if not 0 <= edge.fixed < relations:
+                raise PatternError(f"pattern: field 'triples[{i}]': the graph has no relation {edge.fixed}")
+            return LISTED, 0, np.array([edge.fixed], np.int32), _ZERO
+        if edge.relation is None:
+            return ANY, 0, _NO_IDS, _NO_COSTS
+        cost = _costs(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
+        if len(cost) != relations:
+            raise UsageError(
+                f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
+            )
+        finite = np.flatnonzero(cost < INFINITE)
+        if len(finite) == 0:
+            self.hopeless = True
+            return LISTED, 0, _NO_IDS, _NO_COSTS
+        self.uniform = self.uniform and not cost[finite].any()
+        least = int(cost.min())
+        if len(finite) <= max(4, relations // 8):
+            return LISTED, least, finite.astype(np.int32), cost[finite]
+        return DENSE, least, np.arange(relations, dtype=np.int32), cost
+
+    def _fixed_node(self, i: int, node: PatternNode) -> int | None:
+        """Return the entity of a fixed node; asks for the first candidates of another known one."""
+        if node.known and node.entity is None:
+            nearest = self._open[i] = _Nearest(self.distances, node)
+            self.uniform = self.uniform and nearest.bound == INFINITE and not nearest.costs.any()
+            self.hopeless = self.hopeless or len(nearest.costs) == 0
+        elif node.entity is not None and not 0 <= node.entity < self.size:
+            raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
+        return node.entity if node.known else None
+
+    @property
+    def least_slack(self) -> int:
+        """Slack of the first round: that of the nearest candidates alone."""
+        for nearest in self._open.values():
+            nearest.reach(0)
+        return 0
+
+    def narrow(self, slack: int) -> None:
+        """Set `candidate` and `nodes` to the candidates that a match of at most `slack` above `least` can have."""
+        rows: list[list[int]] = []
+        ids: list[Array] = []
+        costs: list[Array] = []
+        at = 0
+        for i, node in enumerate(self.pattern.nodes):
+            entity, cost = _NO_IDS, _NO_COSTS
+            if (fixed := self._fixed[i]) is not None:
+                entity, cost = np.array([fixed], np.int32), _ZERO
+            elif node.known:
+                entity, cost = self._open[i].within(slack)
+            rows.append([int(node.known), self._mask_of[i], at, at + len(entity)])
+            at += len(entity)
+            ids.append(entity)
+            costs.append(cost)
+        self.nodes = np.array(rows, np.int64)
+        self.candidate = _table(ids, costs)
+
+    def left_out(self, slack: int) -> int:
+        """Find the least slack at which a candidate counts that `narrow(slack)` leaves out."""
+        return min((nearest.next_after(slack) for nearest in self._open.values()), default=INFINITE)
+
+    def wider(self, slack: int, nearest: int, needed: int) -> int:
+        """Find the slack of the next round, at least `nearest`: `needed` if that is known, else some growth."""
+        steps = [near.step(slack) for near in self._open.values()]
+        grown = min((step for step in steps if step < INFINITE), default=2 * slack)
+        wide = max(nearest, needed if needed > 0 else grown)
+        for near in self._open.values():
+            wide = min(wide, near.reach(wide))
+        return wide
+
+    def _mask(self, node: PatternNode) -> int:
+        if node.known or node.type is None:
+            return -1
+        mask = self.distances.allowed(node)
+        if mask is None:
+            return -1
+        if len(mask) != self.size:
+            raise UsageError(
+                f"the mask of type {node.type!r} has {len(mask)} entries for {self.size} entities"
+            )
+        self.masks.append(mask)
+        return len(self.masks) - 1
+
+
+class _Nearest:
+    """The candidates of one node in ascending cost, asked for in growing numbers.
+
+    `ids` and `costs` are those at hand; one that is left out costs at least `bound` (INFINITE: none is).
+    """
+
+    def __init__(self, distances: Distances, node: PatternNode) -> None:
+        self._distances, self._node, self._count = distances, node, FIRST_ROUND
+        self._ask()
+
+    def _ask(self) -> None:
+        found = self._distances.node_candidates(self._node, self._count)
+        self._found = found
+        self._take(min(self._count, len(found.entities)))
+
+    def _take(self, count: int) -> None:
+        """Turn the distances of the first `count` into costs."""
+        found = self._found
+        costs = _costs(found.distances[: count + 1], f"node {self._node.name!r}")
+        if np.any(costs[1:] < costs[:-1]):
+            raise UsageError(f"the candidates of node {self._node.name!r} are not in ascending distance")
+        if count < len(found.entities):
+            self.bound = int(costs[count])
+        else:
+            self.bound = INFINITE if found.exhausted or not count else int(costs[-1])
+        finite = int(np.searchsorted(costs[:count], INFINITE))
+        self.ids, self.costs = found.entities[:finite], costs[:finite]
+
+    def _grow(self) -> None:
+        self._count *= ROUND_GROWTH
+        if self._count > len(self._found.entities) and not self._found.exhausted:
+            self._ask()
+        else:
+            self._take(min(self._count, len(self._found.entities)))
+
+    def reach(self, slack: int) -> int:
+        """Have the candidates within `slack`, or a few rounds more of them; how far those at hand reach."""
+        if slack >= self.bound - self.costs[0] and self.bound < INFINITE:
+            self._grow()
+        while self.bound <= self.costs[0]:
+            self._grow()
+        return ALL if self.bound >= INFINITE else int(self.bound - self.costs[0]) - (1 << MISS_BITS)
+
+    def within(self, slack: int) -> tuple[Array, Array]:
+        """(ids, costs) of the candidates that cost at most `slack` more than the nearest."""
+        if slack >= ALL:
+            while self.bound < INFINITE:
+                self._grow()
+        count = int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
+        return self.ids[:count], self.costs[:count]
+
+    def next_after(self, slack: int) -> int:
+        """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE if there is none."""
+        count = int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
+        if count < len(self.costs):
+            return int(self.costs[count] - self.costs[0])
+        return INFINITE if self.bound >= INFINITE else int(self.bound - self.costs[0])
+
+    def step(self, slack: int) -> int:
+        """Slack within which there are several times as many candidates as within `slack`."""
+        count = int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
+        wanted = max(FIRST_ROUND, count * ROUND_GROWTH)
+        if count == len(self.costs) and self.bound >= INFINITE:
+            return INFINITE
+        return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])
+
+
+_NO_IDS, _NO_COSTS, _ZERO = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
+
+
+def _costs(distances: Distance, what: str) -> Array:
+    """Distances as costs, int64."""
+    exact = np.asarray(distances, np.float64)
+    finite = np.isfinite(exact)
+    if np.isnan(exact).any() or np.any(exact < 0) or np.any(exact[finite] > FARTHEST):
+        raise UsageError(f"a distance of {what} is negative, not a number or above {FARTHEST:g}")
+    scaled = np.rint(np.where(finite, exact, 0.0) * UNIT).astype(np.int64) << MISS_BITS
+    return np.where(finite, scaled, INFINITE)
+
+
+def _table(ids: list[Array], costs: list[Array]) -> Array:
+    """Ids and costs side by side, int64 [*, 2]."""
+    table = np.empty((sum(map(len, ids)), 2), np.int64)
+    np.concatenate(ids, out=table[:, 0])
+    np.concatenate(costs, out=table[:, 1])
+    return table
+
+
+def read_only(array: Array, dtype: type) -> Array:
+    """Make a plain, contiguous, read-only view (a copy if need be), so that the kernels see one type."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.setflags(write=False)
+    return view
+
+
+def _mask_rows(masks: list[Array]) -> Array:
+    if not masks:
+        return _NO_MASKS
+    return read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)
+
+
+_NO_MASKS = read_only(np.zeros((0, 0), np.bool_), np.bool_)
