@@ -153,13 +153,17 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
         if found.status == STOPPED:
             bound = max(query.least, min(found.bound, options[9] + 1), kept.cap + 1 if kept else 0)
             return _result(found if kept is None else found.with_rows(kept.rows, wanted), query, bound)
-        needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS) if tied and len(found.rows) else 0
-        enough = 0 < needed <= options[9] if tied else wanted > 0 and len(found.rows) == wanted
+        needed = None
+        if tied and len(found.rows):
+            needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
+        elif wanted and len(found.rows) == wanted:
+            needed = int(found.rows[-1, 0])
+        enough = needed is not None and needed <= options[9]
         nearest = min(slack + found.cut, query.left_out(slack))
         if enough or nearest >= INFINITE:
             return _result(found, query, None)
         options[8] -= found.work
-        slack = query.wider(slack, nearest, needed - query.least)
+        slack = query.wider(slack, nearest, None if needed is None else needed - query.least)
         kept = found
 
 

@@ -123,14 +123,17 @@ class Query:
         """Find the least slack at which a candidate counts that `narrow(slack)` leaves out."""
         return min((nearest.next_after(slack) for nearest in self._open.values()), default=INFINITE)
 
-    def wider(self, slack: int, nearest: int, needed: int) -> int:
+    def wider(self, slack: int, nearest: int, needed: int | None) -> int:
         """Find the slack of the next round, at least `nearest`: `needed` if that is known, else some growth."""
-        steps = [near.step(slack) for near in self._open.values()]
-        grown = min((step for step in steps if step < INFINITE), default=2 * slack)
-        wide = max(nearest, needed if needed > 0 else grown)
-        for near in self._open.values():
-            wide = min(wide, near.reach(wide))
-        return wide
+        near = list(self._open.values())
+        most = ROUND_GROWTH * sum(n.count(slack) for n in near) + FIRST_ROUND
+        grown = 2 * slack
+        for i, step in enumerate(sorted(n.step(slack) for n in near)):
+            if i and sum(n.count(step) for n in near) > most:
+                break
+            grown = step if step > slack else grown
+        wide = max(nearest, grown if needed is None else needed)
+        return min([wide, *(n.reach(wide) for n in near)])
 
     def _mask(self, node: PatternNode) -> int:
         if node.known or node.type is None:
@@ -194,22 +197,25 @@ class _Nearest:
         if slack >= ALL:
             while self.bound < INFINITE:
                 self._grow()
-        count = int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
+        count = self.count(slack)
         return self.ids[:count], self.costs[:count]
+
+    def count(self, slack: int) -> int:
+        """Count the candidates at hand that are within `slack`."""
+        return int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
 
     def next_after(self, slack: int) -> int:
         """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE if there is none."""
-        count = int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
+        count = self.count(slack)
         if count < len(self.costs):
             return int(self.costs[count] - self.costs[0])
         return INFINITE if self.bound >= INFINITE else int(self.bound - self.costs[0])
 
     def step(self, slack: int) -> int:
         """Slack within which there are several times as many candidates as within `slack`."""
-        count = int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
-        wanted = max(FIRST_ROUND, count * ROUND_GROWTH)
-        if count == len(self.costs) and self.bound >= INFINITE:
-            return INFINITE
+        wanted = max(FIRST_ROUND, self.count(slack) * ROUND_GROWTH)
+        if wanted > len(self.costs) and self.bound < INFINITE:
+            self._grow()
         return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])
 
 

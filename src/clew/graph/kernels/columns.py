@@ -31,8 +31,9 @@ DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS, C
 
 Matches that cost more than CAP are not looked for; BASE is the least that any may cost.
 """
-SPENT, ALLOWED, STATUS, CUT = range(4)
-"""Places of the state: work done, work allowed, how the search ended, the least bound above CAP that was met."""
+SPENT, ALLOWED, STATUS, CUT, TOUCHED = range(5)
+"""Places of the state: work done, work allowed, how the search ended, how far above CAP the
+nearest bound was that was met; TOUCHED is written only so that reading ahead is not optimised away."""
 
 
 class Graph(NamedTuple):
@@ -137,7 +138,7 @@ class Walk(NamedTuple):
     aside for this node as it is the only candidate; `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1:
     not known); `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer;
     `late` [4096 + 1] is a heap of the smallest bounds above the limit, its size the last entry; `row`
-    [1 + n + m] is one match.
+    [1 + n + m] is one match; `bits` uint8 [0] stands for all entities.
     """
 
     node: Array
@@ -145,6 +146,7 @@ class Walk(NamedTuple):
     step: Array
     late: Array
     row: Array
+    bits: Array
 
 
 PLACE, ASSIGNED = 1, 2

@@ -76,6 +76,7 @@ def edges_at(
     at_head: bool,
     most: int,
     bits: Array,
+    filtered: bool,
     buffer: Array,
     count: int,
     state: Array,
@@ -83,12 +84,12 @@ def edges_at(
     """Append the edges of `node`, at the head (else the tail) of pattern edge `edge`, from `count` on.
 
     Those that cost more than `most` are left out, and how far the nearest is above it kept in the state, as
-    are those whose other end has no bit in `bits` (uint8 [N / 8 + 1]; empty: all are taken).
+    are, if `filtered`, those whose other end has no bit in `bits` (uint8 [N / 8 + 1]).
     """
     undirected = query.options[UNDIRECTED] == 1
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
-    filtered, above = len(bits) > 0, INFINITE
+    above = INFINITE
     for side in range(2):
         miss = 0 if (side == 0) == at_head else 1
         if miss == 1 and not undirected:

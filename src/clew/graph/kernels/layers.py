@@ -46,6 +46,7 @@ from clew.graph.kernels.columns import (
     STOPPED,
     TAIL,
     TARGET,
+    TOUCHED,
     UNIFORM,
     VIA,
     WEIGHT,
@@ -58,6 +59,8 @@ from clew.graph.kernels.edges import count_at, edges_at, room
 
 FREE_LIMIT = 100_000
 """Edges that are worth following to make the bounds of a node without known nodes beyond it exact."""
+AT_ONCE = 128
+"""Entities whose edges are read ahead together."""
 NOT_HERE = 0xFFFFFFFF
 """Place of an entity that the layer may not hold."""
 EXACT_LIMIT = 256
@@ -83,8 +86,8 @@ def layers_room(layers: Layers, entries: int, edges: int) -> Layers:
 
 
 @compiled
-def open_layer(query: Query, layers: Layers, node: int, begin: bool) -> Layers:
-    """Start the layer of `node`: its candidates if it is known, else nothing; alive if the layers `begin` here."""
+def open_layer(query: Query, layers: Layers, node: int) -> Layers:
+    """Start the layer of `node`, a component of its own: its candidates if it is known, else nothing."""
     first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
     layers = layers_room(layers, stop - first, ZERO)
     start = layers.used[0]
@@ -93,8 +96,7 @@ def open_layer(query: Query, layers: Layers, node: int, begin: bool) -> Layers:
         cost = query.candidate[first + j, WEIGHT]
         layers.entry[start + j, ENTITY] = query.candidate[first + j, ID]
         layers.entry[start + j, COST] = cost
-        lowest = query.options[BASE] + cost - query.candidate[first, WEIGHT]
-        layers.entry[start + j, LOWEST] = lowest if begin else INFINITE
+        layers.entry[start + j, LOWEST] = query.options[BASE] + cost - query.candidate[first, WEIGHT]
     layers.used[0] = start + stop - first
     return layers
 
@@ -124,19 +126,38 @@ def set_aside(query: Query, child: int) -> Array:
 
 @compiled
 def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool) -> None:
-    """Note (or with `value` False only clear the bits of) the places of the entities in the layer of `node`."""
+    """Note (or with `value` False only clear the bits of) the places of the living in the layer of `node`."""
     begin, generation = layers.node[node, START], marks[-1] << 32
     for j in range(layers.node[node, SIZE]):
         entity = layers.entry[begin + j, ENTITY]
-        if value:
+        if not value:
+            bits[entity >> 3] = 0
+        elif layers.entry[begin + j, LOWEST] < INFINITE:
             marks[entity] = generation + j
             bits[entity >> 3] |= 1 << (entity & 7)
-        else:
-            bits[entity >> 3] = 0
 
 
 @compiled
-def join_forward(
+def touch(graph: Graph, layers: Layers, start: int, stop: int, state: Array) -> None:
+    """Read where the edges of some entries begin, all at once, so that the waits for memory overlap."""
+    low = np.empty((2, AT_ONCE), np.int64)
+    count, total = 0, 0
+    for i in range(start, stop):
+        if layers.entry[i, LOWEST] < INFINITE:
+            low[0, count] = graph.out_offsets[layers.entry[i, ENTITY]]
+            low[1, count] = graph.into_offsets[layers.entry[i, ENTITY]]
+            count += 1
+    for i in range(count):
+        total += graph.out_neighbour[min(low[0, i], len(graph.out_neighbour) - 1)]
+        total += graph.into_neighbour[min(low[1, i], len(graph.into_neighbour) - 1)]
+    for i in range(count):
+        total += graph.out_relation[min(low[0, i], len(graph.out_relation) - 1)]
+        total += graph.into_relation[min(low[1, i], len(graph.into_relation) - 1)]
+    state[TOUCHED] = total
+
+
+@compiled
+def join_new(
     graph: Graph,
     query: Query,
     layers: Layers,
@@ -149,25 +170,22 @@ def join_forward(
     state: Array,
     stop: Array,
 ) -> tuple[Layers, Array]:
-    """Follow the edges of every entity in the layer of `parent`."""
-    known, mask = query.nodes[child, KIND] == KNOWN, query.nodes[child, MASK]
-    at_head, cap = query.edges[edge, HEAD] == parent, query.options[CAP]
+    """Make the layer of the unknown node `child` from the edges of every entity in the layer of `parent`."""
+    mask, at_head, cap = query.nodes[child, MASK], query.edges[edge, HEAD] == parent, query.options[CAP]
     injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST]
     generation = marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
-    least = layers.entry[begin, COST] if known else 0
-    wanted = bits if known else bits[:0]
-    if known:
-        mark_layer(layers, child, marks, bits, True)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
     for i in range(layers.node[parent, SIZE]):
+        if i % AT_ONCE == 0:
+            touch(graph, layers, first + i, first + min(i + AT_ONCE, layers.node[parent, SIZE]), state)
         so_far = layers.entry[first + i, LOWEST]
         if so_far >= INFINITE:
             continue
         entity = layers.entry[first + i, ENTITY]
         most = cap - so_far + free
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, wanted, buffer, ZERO, state)
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, bits, False, buffer, ZERO, state)
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, count, count)
@@ -175,12 +193,11 @@ def join_forward(
         best = INFINITE
         for j in range(count):
             other = buffer[j, NEIGHBOUR]
-            mark = marks[other]
-            place = mark - generation
+            place = marks[other] - generation
             if injective and (other == entity or place == NOT_HERE):
                 continue
-            if mark < generation:
-                if known or (mask >= 0 and not query.masks[mask, other]):
+            if place < 0:
+                if mask >= 0 and not query.masks[mask, other]:
                     continue
                 place = size
                 size += 1
@@ -188,11 +205,6 @@ def join_forward(
                 entry[begin + place, ENTITY], entry[begin + place, COST] = other, 0
                 entry[begin + place, LOWEST] = INFINITE
             lowest = so_far + buffer[j, PRICE] - free
-            if known:
-                lowest += entry[begin + place, COST] - least
-                if lowest > cap:
-                    note_cut(state, lowest - cap)
-                    continue
             best = min(best, lowest)
             entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
             edges[fill, SOURCE], edges[fill, TARGET] = i, place
@@ -201,8 +213,6 @@ def join_forward(
         entry[first + i, LOWEST] = best
         layers.used[0] += size - layers.node[child, SIZE]
         layers.node[child, SIZE], layers.used[1] = size, fill
-    if known:
-        mark_layer(layers, child, marks, bits, False)
     return layers, buffer
 
 
@@ -214,7 +224,18 @@ def note_cut(state: Array, above: int) -> None:
 
 
 @compiled
-def join_backward(
+def rise(layers: Layers, node: int, before: Array) -> int:
+    """Move the lower bounds of a layer to `before`, leaving INFINITE; the least of them."""
+    first, least = layers.node[node, START], INFINITE
+    for i in range(layers.node[node, SIZE]):
+        before[i] = layers.entry[first + i, LOWEST]
+        least = min(least, before[i])
+        layers.entry[first + i, LOWEST] = INFINITE
+    return least
+
+
+@compiled
+def join_two(
     graph: Graph,
     query: Query,
     layers: Layers,
@@ -222,66 +243,87 @@ def join_backward(
     marks: Array,
     bits: Array,
     edge: int,
-    parent: int,
-    child: int,
+    scanned: int,
+    other: int,
     state: Array,
     stop: Array,
 ) -> tuple[Layers, Array]:
-    """Follow the edges of every candidate of the known node `child` back to the layer of `parent`."""
-    at_head, cap = query.edges[edge, HEAD] == child, query.options[CAP]
-    injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST]
+    """Find the edges between two layers, by those of every entity in the layer of `scanned`."""
+    at_head, cap, base = query.edges[edge, HEAD] == scanned, query.options[CAP], query.options[BASE]
+    injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST] + base
     generation = marks[-1] << 32
-    first, begin = layers.node[parent, START], layers.node[child, START]
-    least, size = layers.entry[begin, COST], layers.node[parent, SIZE]
-    before, lowest_before = np.empty(size, np.int64), INFINITE
-    mark_layer(layers, parent, marks, bits, True)
-    for i in range(size):
-        before[i] = layers.entry[first + i, LOWEST]
-        lowest_before = min(lowest_before, before[i])
+    first, begin = layers.node[scanned, START], layers.node[other, START]
+    mark_layer(layers, other, marks, bits, True)
+    there = np.empty(layers.node[other, SIZE], np.int64)
+    least = rise(layers, other, there)
+    for i in range(layers.node[scanned, SIZE] if least < INFINITE else 0):
+        if i % AT_ONCE == 0:
+            touch(graph, layers, first + i, first + min(i + AT_ONCE, layers.node[scanned, SIZE]), state)
+        so_far, best = layers.entry[first + i, LOWEST], INFINITE
         layers.entry[first + i, LOWEST] = INFINITE
-    for j in range(layers.node[child, SIZE] if lowest_before < INFINITE else 0):
-        entity, more = layers.entry[begin + j, ENTITY], layers.entry[begin + j, COST] - least
-        most = cap - lowest_before - more + free
-        if most < free:
-            note_cut(state, free - most)
-            break
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, bits, buffer, ZERO, state)
+        if so_far >= INFINITE:
+            continue
+        entity, most = layers.entry[first + i, ENTITY], cap - so_far - least + free
+        if most < query.edges[edge, LEAST]:
+            note_cut(state, query.edges[edge, LEAST] - most)
+            continue
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, bits, True, buffer, ZERO, state)
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, ZERO, count)
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
-        for i in range(count):
-            place = marks[buffer[i, NEIGHBOUR]] - generation
-            if place < 0 or (injective and buffer[i, NEIGHBOUR] == entity) or before[place] >= INFINITE:
+        for j in range(count):
+            if injective and buffer[j, NEIGHBOUR] == entity:
                 continue
-            lowest = before[place] + more + buffer[i, PRICE] - free
+            place = marks[buffer[j, NEIGHBOUR]] - generation
+            lowest = so_far + there[place] + buffer[j, PRICE] - free
             if lowest > cap:
                 note_cut(state, lowest - cap)
                 continue
-            entry[first + place, LOWEST] = min(lowest, entry[first + place, LOWEST])
-            entry[begin + j, LOWEST] = min(lowest, entry[begin + j, LOWEST])
-            edges[fill, SOURCE], edges[fill, TARGET] = place, j
-            edges[fill, CODE], edges[fill, PRICE] = buffer[i, CODE], buffer[i, PRICE]
+            best = min(best, lowest)
+            entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
+            edges[fill, SOURCE], edges[fill, TARGET] = i, place
+            edges[fill, CODE], edges[fill, PRICE] = buffer[j, CODE], buffer[j, PRICE]
             fill += 1
-        layers.used[1] = fill
-    mark_layer(layers, parent, marks, bits, False)
+        entry[first + i, LOWEST], layers.used[1] = best, fill
+    if least >= INFINITE:
+        rise(layers, scanned, np.empty(layers.node[scanned, SIZE], np.int64))
+    mark_layer(layers, other, marks, bits, False)
     return layers, buffer
 
 
 @compiled
-def candidate_edges(graph: Graph, query: Query, edge: int, node: int) -> int:
-    """Edges to look at when `edge` is followed from all candidates of `node`; of many, estimated by some."""
-    first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
-    at_head, stride = query.edges[edge, HEAD] == node, 1 + (stop - first) // (EXACT_LIMIT + 1)
-    total = 0
-    for j in range(first, stop, stride):
-        total += count_at(graph, query, edge, query.candidate[j, ID], at_head, stride == 1)
-    return total * stride
+def turn(layers: Layers, node: int) -> None:
+    """Make `node` the root of its component: the joins on its way up change their owner."""
+    parent, via = layers.node[node, PARENT], layers.node[node, VIA]
+    start, stop = layers.node[node, EDGE_START], layers.node[node, EDGE_STOP]
+    layers.node[node, PARENT] = -1
+    while parent >= 0:
+        for j in range(start, stop):
+            source = layers.edge[j, SOURCE]
+            layers.edge[j, SOURCE] = layers.edge[j, TARGET]
+            layers.edge[j, TARGET] = source
+        above, next_via = layers.node[parent, PARENT], layers.node[parent, VIA]
+        next_start, next_stop = layers.node[parent, EDGE_START], layers.node[parent, EDGE_STOP]
+        layers.node[parent, PARENT], layers.node[parent, VIA] = node, via
+        layers.node[parent, EDGE_START], layers.node[parent, EDGE_STOP] = start, stop
+        node, parent, via, start, stop = parent, above, next_via, next_start, next_stop
+
+
+@compiled
+def root_of(layers: Layers, node: int) -> int:
+    """Find the root of the component of `node`."""
+    while layers.node[node, PARENT] >= 0:
+        node = layers.node[node, PARENT]
+    return node
 
 
 @compiled
 def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int, most: int) -> int:
-    """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`."""
+    """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`.
+
+    Of many entities, it is estimated by some.
+    """
     first, size = layers.node[node, START], layers.node[node, SIZE]
     at_head, stride = query.edges[edge, HEAD] == node, 1 + size // (EXACT_LIMIT + 1)
     total = 0
@@ -294,100 +336,88 @@ def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int
 
 
 @compiled
-def leads(query: Query, layers: Layers, node: int) -> bool:
-    """Whether a known or projected node without a layer is reached from `node` outside the layers."""
-    seen = 1 << node
+def leads(query: Query, layers: Layers, parent: int, child: int) -> bool:
+    """Whether another component or the projected node is reached from `child` outside the layers."""
+    seen, root = 1 << child, root_of(layers, parent)
     for _ in range(len(query.nodes)):
         before = seen
         for e in range(len(query.edges)):
             head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
-            if (
-                layers.node[head, START] < 0
-                and layers.node[tail, START] < 0
-                and (seen >> head | seen >> tail) & 1
-            ):
-                seen |= 1 << head | 1 << tail
+            for flip in range(2):
+                near, far = (head, tail) if flip == 0 else (tail, head)
+                if seen >> near & 1:
+                    if layers.node[far, START] < 0:
+                        seen |= 1 << far
+                    elif root_of(layers, far) != root:
+                        return True
         if seen == before:
             break
-    for v in range(len(query.nodes)):
-        if seen >> v & 1 and (query.nodes[v, KIND] == KNOWN or v == query.options[PROJECT]):
-            return True
-    return False
+    return query.options[PROJECT] >= 0 and seen >> query.options[PROJECT] & 1 != 0
 
 
 @compiled
-def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int, bool]:
-    """(pattern edge, parent, child, backward) of the cheapest join to make; edge -1 when there is none."""
-    best, best_parent, best_child, best_backward = -1, -1, -1, False
+def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int]:
+    """(pattern edge, node to scan, other node) of the cheapest join to make; edge -1 when there is none."""
+    best, best_scanned, best_other = -1, -1, -1
     least, needed = INFINITE, False
     for e in range(len(query.edges)):
         for flip in range(2):
-            parent = query.edges[e, HEAD if flip == 0 else TAIL]
-            child = query.edges[e, TAIL if flip == 0 else HEAD]
-            if layers.node[parent, START] < 0 or layers.node[child, START] >= 0:
+            scanned = query.edges[e, HEAD if flip == 0 else TAIL]
+            other = query.edges[e, TAIL if flip == 0 else HEAD]
+            if layers.node[scanned, START] < 0:
                 continue
-            need = leads(query, layers, child)
-            if needed and not need:
-                continue
+            if layers.node[other, START] >= 0:
+                need = root_of(layers, scanned) != root_of(layers, other)
+                if not need:
+                    continue
+            else:
+                need = leads(query, layers, scanned, other)
+                if needed and not need:
+                    continue
             most = least if needed or not need else INFINITE
             if not need and query.options[EAGER] == 0:
                 if query.options[UNIFORM] == 1:
                     continue
                 most = min(most, FREE_LIMIT + 1)
-            cost, backward = INFINITE, False
-            if query.nodes[child, KIND] == KNOWN:
-                cost, backward = candidate_edges(graph, query, e, child), True
-            forward = layer_edges(graph, query, layers, e, parent, min(cost, most))
-            if forward <= cost:
-                cost, backward = forward, False
+            cost = layer_edges(graph, query, layers, e, scanned, most)
             if cost < most:
-                best, best_parent, best_child, best_backward = e, parent, child, backward
+                best, best_scanned, best_other = e, scanned, other
                 least, needed = cost, need
-    return best, best_parent, best_child, best_backward
-
-
-@compiled
-def first_node(graph: Graph, query: Query) -> int:
-    """Find the known node whose candidates have the fewest edges for one of its pattern edges."""
-    best, least = -1, INFINITE
-    for e in range(len(query.edges)):
-        for flip in range(2):
-            node = query.edges[e, HEAD if flip == 0 else TAIL]
-            if query.nodes[node, KIND] == KNOWN:
-                cost = candidate_edges(graph, query, e, node)
-                if cost < least:
-                    best, least = node, cost
-    return best
+    return best, best_scanned, best_other
 
 
 @compiled
 def grow(
     graph: Graph, query: Query, marks: Array, bits: Array, state: Array, stop: Array
 ) -> tuple[Layers, Array, int]:
-    """(layers, a buffer for later use, the node they began from).
+    """(layers, a buffer for later use, the root of them all).
 
     `marks` int64 [N + 1] and `bits` uint8 [N / 8 + 1] are scratch: a place in the current layer, valid if it is
     of the generation that the last entry counts; and whether there is one, all 0 between the joins.
     """
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 3), np.int64)
-    begin = first_node(graph, query)
-    layers = open_layer(query, layers, begin, True)
+    begin = ZERO
+    for node in range(len(query.nodes)):
+        if query.nodes[node, KIND] == KNOWN:
+            layers, begin = open_layer(query, layers, node), node
     while state[STATUS] == DONE:
-        edge, parent, child, backward = next_join(graph, query, layers)
+        edge, scanned, other = next_join(graph, query, layers)
         if edge < 0:
             break
-        layers = open_layer(query, layers, child, False)
-        layers.node[child, PARENT], layers.node[child, VIA] = parent, edge
-        layers.node[child, EDGE_START] = layers.used[1]
         marks[-1] += 1
-        if backward:
-            layers, buffer = join_backward(
-                graph, query, layers, buffer, marks, bits, edge, parent, child, state, stop
+        fill = layers.used[1]
+        if layers.node[other, START] < 0:
+            layers = open_layer(query, layers, other)
+            layers, buffer = join_new(
+                graph, query, layers, buffer, marks, bits, edge, scanned, other, state, stop
             )
         else:
-            layers, buffer = join_forward(
-                graph, query, layers, buffer, marks, bits, edge, parent, child, state, stop
+            layers, buffer = join_two(
+                graph, query, layers, buffer, marks, bits, edge, scanned, other, state, stop
             )
-        layers.node[child, EDGE_STOP] = layers.used[1]
+            turn(layers, other)
+        layers.node[other, PARENT], layers.node[other, VIA] = scanned, edge
+        layers.node[other, EDGE_START], layers.node[other, EDGE_STOP] = fill, layers.used[1]
+        begin = root_of(layers, scanned)
     return layers, buffer, begin

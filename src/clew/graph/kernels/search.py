@@ -81,11 +81,10 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "7f1fa0d774ec9b2b"
+HELPERS = "8aa61fbb36993802"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
-NO_BITS = np.zeros(0, np.uint8)
 
 
 @compiled
@@ -102,6 +101,7 @@ def empty_walk(query: Query) -> Walk:
         np.zeros((nodes + edges, 4), np.int64),
         np.zeros(MOST_LATE + 1, np.int64),
         np.zeros(1 + nodes + edges, np.int64),
+        np.zeros(0, np.uint8),
     )
 
 
@@ -237,8 +237,8 @@ def choices(
         parent = steps.step[step, FROM]
         at_head = query.edges[edge, HEAD] == parent
         most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
-        entity, every = walk.node[parent, ENTITY], NO_BITS
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, every, buffer, base, state)
+        entity, every = walk.node[parent, ENTITY], walk.bits
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, every, False, buffer, base, state)
     else:
         head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
         buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
@@ -340,8 +340,6 @@ def one_round(  # noqa: C901
             if bound == rows[worst, 0] and too_late(layer, tree, node_of, rows, worst):
                 continue
         if bound > task.limit:
-            if bound > query.options[CAP] and bound - query.options[CAP] < state[CUT]:
-                state[CUT] = bound - query.options[CAP]
             note_late(walk.late, bound, task.ahead)
             continue
         if steps.track and edge >= 0 and repeats(graph, query, walk, edge):
@@ -388,8 +386,6 @@ def rounds(
     least = INFINITE
     for i in range(task.low, task.high):
         least = min(least, tree.total[start + i] + steps.base)
-    if least > query.options[CAP] and least < INFINITE:
-        state[CUT] = min(state[CUT], least - query.options[CAP])
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
     while least <= cap and least < INFINITE:
         one = Task(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
@@ -465,8 +461,6 @@ def projected(
             walk.node[tree.root, ASSIGNED] &= 2
             if late:
                 continue
-        if bound > query.options[CAP] and bound < INFINITE:
-            state[CUT] = min(state[CUT], bound - query.options[CAP])
         if bound > cap:
             continue
         fits = direct and follow(graph, query, layers, tree, i, walk.row)
@@ -497,7 +491,7 @@ def matches(
     """Find the matches that the options ask for, and the cost below which none is missing."""
     walk = empty_walk(query)
     wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
-    cap, misses, bound = min(INFINITE - 1, query.options[CAP]), -1, -1
+    cap, misses, bound = INFINITE - 1, -1, -1
     if roots == 0:
         return empty_found(len(walk.row), 0), bound
     if query.options[TIED] == 1:
@@ -511,7 +505,7 @@ def matches(
         bound = cap
         if slack > 0:
             misses = cap & MISS_MASK
-            cap = min(query.options[CAP], ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK)
+            cap = ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK
     found = empty_found(len(walk.row), max(wanted, 1))
     task = Task(0, roots, -1, cap, wanted, misses, 0)
     if query.options[PROJECT] < 0:
@@ -551,7 +545,7 @@ def search(
     """
     graph = Graph(out_offsets, out_relation, out_neighbour, into_offsets, into_relation, into_neighbour)
     query = Query(nodes, edges, candidate, relation, masks, options)
-    state = np.zeros(4, np.int64)
+    state = np.zeros(5, np.int64)
     state[CUT] = INFINITE
     state[ALLOWED] = options[EXPANSIONS]
     layers, buffer, begin = grow(graph, query, marks, bits, state, stop)
