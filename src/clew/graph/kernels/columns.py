@@ -67,8 +67,8 @@ KIND, MASK, FIRST, LAST = range(4)
 HEAD, TAIL, MODE, LOW, HIGH, LEAST = range(6)
 ID, WEIGHT = range(2)
 
-NEIGHBOUR, CODE, PRICE = range(3)
-"""Columns of a buffer of edges: the other end, the edge's code, its cost."""
+NEIGHBOUR, CODE, PRICE, ORIGIN = range(4)
+"""Columns of a buffer of edges: the other end, the edge's code, its cost, the place of the end it is from."""
 
 
 class Layers(NamedTuple):
@@ -138,7 +138,7 @@ class Walk(NamedTuple):
     aside for this node as it is the only candidate; `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1:
     not known); `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer;
     `late` [4096 + 1] is a heap of the smallest bounds above the limit, its size the last entry; `row`
-    [1 + n + m] is one match; `bits` uint8 [0] stands for all entities.
+    [1 + n + m] is one match.
     """
 
     node: Array
@@ -146,7 +146,6 @@ class Walk(NamedTuple):
     step: Array
     late: Array
     row: Array
-    bits: Array
 
 
 PLACE, ASSIGNED = 1, 2

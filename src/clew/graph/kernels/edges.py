@@ -62,12 +62,6 @@ def room(rows: Array, need: int) -> Array:
 
 
 @compiled
-def has_bit(bits: Array, entity: int) -> bool:
-    """Whether the bit of `entity` is set."""
-    return bits[entity >> 3] >> (entity & 7) & 1 != 0
-
-
-@compiled
 def edges_at(
     graph: Graph,
     query: Query,
@@ -75,16 +69,13 @@ def edges_at(
     node: int,
     at_head: bool,
     most: int,
-    bits: Array,
-    filtered: bool,
     buffer: Array,
     count: int,
     state: Array,
 ) -> tuple[Array, int]:
     """Append the edges of `node`, at the head (else the tail) of pattern edge `edge`, from `count` on.
 
-    Those that cost more than `most` are left out, and how far the nearest is above it kept in the state, as
-    are, if `filtered`, those whose other end has no bit in `bits` (uint8 [N / 8 + 1]).
+    Those that cost more than `most` are left out, and how far the nearest is above it kept in the state.
     """
     undirected = query.options[UNDIRECTED] == 1
     mode = query.edges[edge, MODE]
@@ -120,9 +111,6 @@ def edges_at(
                     continue
                 stop = lower_bound(relation, position, high, wanted + 1)
             elif mode == DENSE:
-                if filtered and not wide and not has_bit(bits, neighbour[position]):
-                    position += 1
-                    continue
                 current = relation[position]
                 fixed = query.relation[first + current, WEIGHT]
                 stop = position + 1
@@ -141,8 +129,6 @@ def edges_at(
                 position += 1
                 # A loop is in both lists; it runs in either direction, so it is never a miss.
                 if other == node and side == 1 and undirected:
-                    continue
-                if filtered and not has_bit(bits, other):
                     continue
                 buffer[count, NEIGHBOUR] = other
                 buffer[count, CODE] = position - 1 if side == 0 else -position

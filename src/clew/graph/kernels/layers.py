@@ -17,6 +17,7 @@ from clew.graph.kernels.columns import (
     CODE,
     COST,
     CUT,
+    DENSE,
     DISTINCT,
     DONE,
     EAGER,
@@ -25,16 +26,21 @@ from clew.graph.kernels.columns import (
     ENTITY,
     FIRST,
     HEAD,
+    HIGH,
     ID,
     INFINITE,
     KIND,
     KNOWN,
     LAST,
     LEAST,
+    LISTED,
+    LOW,
     LOWEST,
     MASK,
+    MODE,
     NEIGHBOUR,
     NODES,
+    ORIGIN,
     PARENT,
     PRICE,
     PROJECT,
@@ -47,6 +53,7 @@ from clew.graph.kernels.columns import (
     TAIL,
     TARGET,
     TOUCHED,
+    UNDIRECTED,
     UNIFORM,
     VIA,
     WEIGHT,
@@ -55,12 +62,14 @@ from clew.graph.kernels.columns import (
     Layers,
     Query,
 )
-from clew.graph.kernels.edges import count_at, edges_at, room
+from clew.graph.kernels.edges import WIDE, count_at, lower_bound, room
 
 FREE_LIMIT = 100_000
 """Edges that are worth following to make the bounds of a node without known nodes beyond it exact."""
 AT_ONCE = 128
-"""Entities whose edges are read ahead together."""
+"""Entities whose edges are read together."""
+MOST_AT_ONCE = 1 << 16
+"""Edges after which those read so far are taken first."""
 NOT_HERE = 0xFFFFFFFF
 """Place of an entity that the layer may not hold."""
 EXACT_LIMIT = 256
@@ -140,20 +149,112 @@ def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool
 @compiled
 def touch(graph: Graph, layers: Layers, start: int, stop: int, state: Array) -> None:
     """Read where the edges of some entries begin, all at once, so that the waits for memory overlap."""
+    entry, out_offsets, into_offsets = layers.entry, graph.out_offsets, graph.into_offsets
     low = np.empty((2, AT_ONCE), np.int64)
-    count, total = 0, 0
+    count, total, last = 0, 0, len(graph.out_neighbour) - 1
     for i in range(start, stop):
-        if layers.entry[i, LOWEST] < INFINITE:
-            low[0, count] = graph.out_offsets[layers.entry[i, ENTITY]]
-            low[1, count] = graph.into_offsets[layers.entry[i, ENTITY]]
+        if entry[i, LOWEST] < INFINITE:
+            low[0, count] = min(out_offsets[entry[i, ENTITY]], last)
+            low[1, count] = min(into_offsets[entry[i, ENTITY]], last)
             count += 1
     for i in range(count):
-        total += graph.out_neighbour[min(low[0, i], len(graph.out_neighbour) - 1)]
-        total += graph.into_neighbour[min(low[1, i], len(graph.into_neighbour) - 1)]
+        total += graph.out_neighbour[low[0, i]] + graph.into_neighbour[low[1, i]]
     for i in range(count):
-        total += graph.out_relation[min(low[0, i], len(graph.out_relation) - 1)]
-        total += graph.into_relation[min(low[1, i], len(graph.into_relation) - 1)]
+        total += graph.out_relation[low[0, i]] + graph.into_relation[low[1, i]]
     state[TOUCHED] = total
+
+
+@compiled
+def scan(  # noqa: C901
+    graph: Graph,
+    query: Query,
+    layers: Layers,
+    edge: int,
+    node: int,
+    start: int,
+    rest: int,
+    bits: Array,
+    filtered: bool,
+    buffer: Array,
+    state: Array,
+) -> tuple[Array, int, int]:
+    """(buffer, edges in it, entry after the last) of some entries of the layer of `node` from `start` on.
+
+    As `edges_at` for each living one, with its place in the layer as FROM; `rest` is the least that a match
+    needs beside the entry's LOWEST and the edge. Apart from that function as calls for single nodes cost more
+    than the work that most of them are.
+    """
+    undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
+    mode, first, last = query.edges[edge, MODE], query.edges[edge, LOW], query.edges[edge, HIGH]
+    weights, entry, cap = query.relation, layers.entry, query.options[CAP]
+    begin = layers.node[node, START]
+    stop = min(start + AT_ONCE, begin + layers.node[node, SIZE])
+    count, above, i = 0, INFINITE, start
+    touch(graph, layers, start, stop, state)
+    while i < stop and count < MOST_AT_ONCE:
+        most, entity = cap - entry[i, LOWEST] - rest, entry[i, ENTITY]
+        i += 1
+        if entry[i - 1, LOWEST] >= INFINITE:
+            continue
+        for side in range(2):
+            miss = 0 if (side == 0) == at_head else 1
+            if miss == 1 and not undirected:
+                continue
+            offsets = graph.out_offsets if side == 0 else graph.into_offsets
+            relation = graph.out_relation if side == 0 else graph.into_relation
+            neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
+            position, high, j = offsets[entity], offsets[entity + 1], first
+            wide = high - position > WIDE
+            while position < high:
+                fixed, end = 0, high
+                if mode == LISTED:
+                    if j == last:
+                        break
+                    fixed, wanted = weights[j, WEIGHT], weights[j, ID]
+                    j += 1
+                    if fixed > most and fixed < INFINITE:
+                        above = min(above, fixed - most)
+                        continue
+                    position = lower_bound(relation, position, high, wanted)
+                    if position == high:
+                        break
+                    if relation[position] != wanted:
+                        continue
+                    end = lower_bound(relation, position, high, wanted + 1)
+                elif mode == DENSE:
+                    if filtered and not wide:
+                        other = neighbour[position]
+                        if bits[other >> 3] >> (other & 7) & 1 == 0:
+                            position += 1
+                            continue
+                    current = relation[position]
+                    fixed, end = weights[first + current, WEIGHT], position + 1
+                    if wide:
+                        end = lower_bound(relation, position, high, current + 1)
+                    if fixed > most and fixed < INFINITE:
+                        above = min(above, fixed - most)
+                        position = end
+                        continue
+                if fixed >= INFINITE:
+                    position = end
+                    continue
+                if count + end - position > len(buffer):
+                    buffer = room(buffer, count + end - position)
+                while position < end:
+                    other = neighbour[position]
+                    position += 1
+                    if other == entity and side == 1 and undirected:
+                        continue
+                    if filtered and bits[other >> 3] >> (other & 7) & 1 == 0:
+                        continue
+                    buffer[count, NEIGHBOUR] = other
+                    buffer[count, CODE] = position - 1 if side == 0 else -position
+                    buffer[count, PRICE] = fixed + (miss if other != entity else 0)
+                    buffer[count, ORIGIN] = i - 1 - begin
+                    count += 1
+    if above < state[CUT]:
+        state[CUT] = above
+    return buffer, count, i
 
 
 @compiled
@@ -171,30 +272,26 @@ def join_new(
     stop: Array,
 ) -> tuple[Layers, Array]:
     """Make the layer of the unknown node `child` from the edges of every entity in the layer of `parent`."""
-    mask, at_head, cap = query.nodes[child, MASK], query.edges[edge, HEAD] == parent, query.options[CAP]
-    injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST]
-    generation = marks[-1] << 32
+    mask, injective = query.nodes[child, MASK], query.options[DISTINCT] == NODES
+    free, generation = query.edges[edge, LEAST], marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
+    size, parents = ZERO, layers.node[parent, SIZE]
+    before = np.empty(parents, np.int64)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
-    for i in range(layers.node[parent, SIZE]):
-        if i % AT_ONCE == 0:
-            touch(graph, layers, first + i, first + min(i + AT_ONCE, layers.node[parent, SIZE]), state)
-        so_far = layers.entry[first + i, LOWEST]
-        if so_far >= INFINITE:
-            continue
-        entity = layers.entry[first + i, ENTITY]
-        most = cap - so_far + free
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, bits, False, buffer, ZERO, state)
-        if spend(state, stop, count + 1):
+    for i in range(parents):
+        before[i] = INFINITE
+    at = first
+    while at < first + parents:
+        buffer, count, after = scan(graph, query, layers, edge, parent, at, -free, bits, False, buffer, state)
+        if spend(state, stop, count + after - at):
             break
-        layers = layers_room(layers, count, count)
-        entry, edges, size, fill = layers.entry, layers.edge, layers.node[child, SIZE], layers.used[1]
-        best = INFINITE
+        layers, at = layers_room(layers, count, count), after
+        entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for j in range(count):
-            other = buffer[j, NEIGHBOUR]
+            other, i = buffer[j, NEIGHBOUR], buffer[j, ORIGIN]
             place = marks[other] - generation
-            if injective and (other == entity or place == NOT_HERE):
+            if injective and (other == entry[first + i, ENTITY] or place == NOT_HERE):
                 continue
             if place < 0:
                 if mask >= 0 and not query.masks[mask, other]:
@@ -204,15 +301,16 @@ def join_new(
                 marks[other] = generation + place
                 entry[begin + place, ENTITY], entry[begin + place, COST] = other, 0
                 entry[begin + place, LOWEST] = INFINITE
-            lowest = so_far + buffer[j, PRICE] - free
-            best = min(best, lowest)
+            lowest = entry[first + i, LOWEST] + buffer[j, PRICE] - free
+            before[i] = min(before[i], lowest)
             entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
             edges[fill, SOURCE], edges[fill, TARGET] = i, place
             edges[fill, CODE], edges[fill, PRICE] = buffer[j, CODE], buffer[j, PRICE]
             fill += 1
-        entry[first + i, LOWEST] = best
-        layers.used[0] += size - layers.node[child, SIZE]
-        layers.node[child, SIZE], layers.used[1] = size, fill
+        layers.used[0], layers.used[1] = begin + size, fill
+        layers.node[child, SIZE] = size
+    for i in range(parents):
+        layers.entry[first + i, LOWEST] = before[i]
     return layers, buffer
 
 
@@ -249,47 +347,79 @@ def join_two(
     stop: Array,
 ) -> tuple[Layers, Array]:
     """Find the edges between two layers, by those of every entity in the layer of `scanned`."""
-    at_head, cap, base = query.edges[edge, HEAD] == scanned, query.options[CAP], query.options[BASE]
-    injective, free = query.options[DISTINCT] == NODES, query.edges[edge, LEAST] + base
-    generation = marks[-1] << 32
+    cap, base, injective = query.options[CAP], query.options[BASE], query.options[DISTINCT] == NODES
+    free, generation = query.edges[edge, LEAST] + base, marks[-1] << 32
     first, begin = layers.node[scanned, START], layers.node[other, START]
     mark_layer(layers, other, marks, bits, True)
-    there = np.empty(layers.node[other, SIZE], np.int64)
+    there, here = np.empty(layers.node[other, SIZE], np.int64), np.empty(layers.node[scanned, SIZE], np.int64)
     least = rise(layers, other, there)
-    for i in range(layers.node[scanned, SIZE] if least < INFINITE else 0):
-        if i % AT_ONCE == 0:
-            touch(graph, layers, first + i, first + min(i + AT_ONCE, layers.node[scanned, SIZE]), state)
-        so_far, best = layers.entry[first + i, LOWEST], INFINITE
-        layers.entry[first + i, LOWEST] = INFINITE
-        if so_far >= INFINITE:
-            continue
-        entity, most = layers.entry[first + i, ENTITY], cap - so_far - least + free
-        if most < query.edges[edge, LEAST]:
-            note_cut(state, query.edges[edge, LEAST] - most)
-            continue
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, bits, True, buffer, ZERO, state)
-        if spend(state, stop, count + 1):
+    here[:] = INFINITE
+    at, size = first, layers.node[scanned, SIZE] if least < INFINITE else ZERO
+    while at < first + size:
+        buffer, count, after = scan(
+            graph, query, layers, edge, scanned, at, least - free, bits, True, buffer, state
+        )
+        if spend(state, stop, count + after - at):
             break
-        layers = layers_room(layers, ZERO, count)
+        layers, at = layers_room(layers, ZERO, count), after
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for j in range(count):
-            if injective and buffer[j, NEIGHBOUR] == entity:
+            i, place = buffer[j, ORIGIN], marks[buffer[j, NEIGHBOUR]] - generation
+            if injective and buffer[j, NEIGHBOUR] == entry[first + i, ENTITY]:
                 continue
-            place = marks[buffer[j, NEIGHBOUR]] - generation
-            lowest = so_far + there[place] + buffer[j, PRICE] - free
+            lowest = entry[first + i, LOWEST] + there[place] + buffer[j, PRICE] - free
             if lowest > cap:
                 note_cut(state, lowest - cap)
                 continue
-            best = min(best, lowest)
+            here[i] = min(here[i], lowest)
             entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
             edges[fill, SOURCE], edges[fill, TARGET] = i, place
             edges[fill, CODE], edges[fill, PRICE] = buffer[j, CODE], buffer[j, PRICE]
             fill += 1
-        entry[first + i, LOWEST], layers.used[1] = best, fill
-    if least >= INFINITE:
-        rise(layers, scanned, np.empty(layers.node[scanned, SIZE], np.int64))
+        layers.used[1] = fill
+    for i in range(len(here)):
+        layers.entry[first + i, LOWEST] = here[i]
     mark_layer(layers, other, marks, bits, False)
     return layers, buffer
+
+
+@compiled
+def compact(layers: Layers) -> Layers:
+    """`layers` without the dead entries and their edges."""
+    count = ZERO
+    for i in range(layers.used[0]):
+        if layers.entry[i, LOWEST] < INFINITE:
+            count += 1
+    if 2 * count > layers.used[0]:
+        return layers
+    node, place = layers.node.copy(), np.empty(layers.used[0], np.int64)
+    entry, used = np.empty((count, 3), np.int64), np.zeros(2, np.int64)
+    edge = np.empty_like(layers.edge)
+    for v in range(len(node)):
+        if node[v, START] < 0:
+            continue
+        start = used[0]
+        for i in range(node[v, START], node[v, START] + node[v, SIZE]):
+            place[i] = used[0] - start
+            if layers.entry[i, LOWEST] < INFINITE:
+                for column in range(3):
+                    entry[used[0], column] = layers.entry[i, column]
+                used[0] += 1
+        node[v, START], node[v, SIZE] = start, used[0] - start
+    for v in range(len(node)):
+        parent = node[v, PARENT]
+        if node[v, START] < 0 or parent < 0:
+            continue
+        above, below, fill = layers.node[parent, START], layers.node[v, START], used[1]
+        for j in range(node[v, EDGE_START], node[v, EDGE_STOP]):
+            source, target = above + layers.edge[j, SOURCE], below + layers.edge[j, TARGET]
+            if layers.entry[source, LOWEST] < INFINITE and layers.entry[target, LOWEST] < INFINITE:
+                for column in range(4):
+                    edge[used[1], column] = layers.edge[j, column]
+                edge[used[1], SOURCE], edge[used[1], TARGET] = place[source], place[target]
+                used[1] += 1
+        node[v, EDGE_START], node[v, EDGE_STOP] = fill, used[1]
+    return Layers(node, entry, edge, used)
 
 
 @compiled
@@ -396,7 +526,7 @@ def grow(
     of the generation that the last entry counts; and whether there is one, all 0 between the joins.
     """
     layers = empty_layers(len(query.nodes))
-    buffer = np.empty((256, 3), np.int64)
+    buffer = np.empty((256, 4), np.int64)
     begin = ZERO
     for node in range(len(query.nodes)):
         if query.nodes[node, KIND] == KNOWN:
@@ -420,4 +550,4 @@ def grow(
         layers.node[other, PARENT], layers.node[other, VIA] = scanned, edge
         layers.node[other, EDGE_START], layers.node[other, EDGE_STOP] = fill, layers.used[1]
         begin = root_of(layers, scanned)
-    return layers, buffer, begin
+    return compact(layers), buffer, begin

@@ -81,7 +81,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "8aa61fbb36993802"
+HELPERS = "434bcf4daae07fdc"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -101,7 +101,6 @@ def empty_walk(query: Query) -> Walk:
         np.zeros((nodes + edges, 4), np.int64),
         np.zeros(MOST_LATE + 1, np.int64),
         np.zeros(1 + nodes + edges, np.int64),
-        np.zeros(0, np.uint8),
     )
 
 
@@ -237,8 +236,8 @@ def choices(
         parent = steps.step[step, FROM]
         at_head = query.edges[edge, HEAD] == parent
         most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
-        entity, every = walk.node[parent, ENTITY], walk.bits
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, every, False, buffer, base, state)
+        entity = walk.node[parent, ENTITY]
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, buffer, base, state)
     else:
         head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
         buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
