@@ -72,7 +72,7 @@ MOST_AT_ONCE = 1 << 16
 """Edges after which those read so far are taken first."""
 NOT_HERE = 0xFFFFFFFF
 """Place of an entity that the layer may not hold."""
-EXACT_LIMIT = 256
+EXACT_LIMIT = 64
 """Entities whose edges are counted by relation; of more, the degrees of about so many are taken."""
 
 
@@ -147,21 +147,34 @@ def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool
 
 
 @compiled
-def touch(graph: Graph, layers: Layers, start: int, stop: int, state: Array) -> None:
-    """Read where the edges of some entries begin, all at once, so that the waits for memory overlap."""
+def touch(
+    graph: Graph, layers: Layers, start: int, stop: int, alive: Array, by_neighbour: bool, state: Array
+) -> tuple[int, int]:
+    """(how many of the entries live, entry after the last); writes their positions into `alive`.
+
+    Reads where their edges begin, all at once, so that the waits for memory overlap. Ends early before more
+    than `MOST_AT_ONCE` edges.
+    """
     entry, out_offsets, into_offsets = layers.entry, graph.out_offsets, graph.into_offsets
     low = np.empty((2, AT_ONCE), np.int64)
-    count, total, last = 0, 0, len(graph.out_neighbour) - 1
+    count, total, last, edges = 0, 0, len(graph.out_neighbour) - 1, 0
     for i in range(start, stop):
         if entry[i, LOWEST] < INFINITE:
-            low[0, count] = min(out_offsets[entry[i, ENTITY]], last)
-            low[1, count] = min(into_offsets[entry[i, ENTITY]], last)
+            entity = entry[i, ENTITY]
+            low[0, count], low[1, count] = out_offsets[entity], into_offsets[entity]
+            edges += out_offsets[entity + 1] - low[0, count] + into_offsets[entity + 1] - low[1, count]
+            if edges > MOST_AT_ONCE and count > 0:
+                stop = i
+                break
+            alive[count] = i
             count += 1
+    out, into = graph.out_neighbour, graph.into_neighbour
+    if not by_neighbour:
+        out, into = graph.out_relation, graph.into_relation
     for i in range(count):
-        total += graph.out_neighbour[low[0, i]] + graph.into_neighbour[low[1, i]]
-    for i in range(count):
-        total += graph.out_relation[low[0, i]] + graph.into_relation[low[1, i]]
+        total += out[min(low[0, i], last)] + into[min(low[1, i], last)]
     state[TOUCHED] = total
+    return count, stop
 
 
 @compiled
@@ -180,30 +193,28 @@ def scan(  # noqa: C901
 ) -> tuple[Array, int, int]:
     """(buffer, edges in it, entry after the last) of some entries of the layer of `node` from `start` on.
 
-    As `edges_at` for each living one, with its place in the layer as FROM; `rest` is the least that a match
-    needs beside the entry's LOWEST and the edge. Apart from that function as calls for single nodes cost more
-    than the work that most of them are.
+    As `edges_at` for each living one, with its place in the layer as ORIGIN, but if `filtered` only edges to
+    entities with a bit in `bits`; `rest` is the least that a match needs beside the entry's LOWEST and the edge.
+    Apart from that function as its calls, and changing from one side to the other, cost more than most nodes do.
     """
     undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
     mode, first, last = query.edges[edge, MODE], query.edges[edge, LOW], query.edges[edge, HIGH]
     weights, entry, cap = query.relation, layers.entry, query.options[CAP]
-    begin = layers.node[node, START]
+    begin, alive = layers.node[node, START], np.empty(AT_ONCE, np.int64)
     stop = min(start + AT_ONCE, begin + layers.node[node, SIZE])
-    count, above, i = 0, INFINITE, start
-    touch(graph, layers, start, stop, state)
-    while i < stop and count < MOST_AT_ONCE:
-        most, entity = cap - entry[i, LOWEST] - rest, entry[i, ENTITY]
-        i += 1
-        if entry[i - 1, LOWEST] >= INFINITE:
+    living, stop = touch(graph, layers, start, stop, alive, filtered and mode != LISTED, state)
+    count, above = 0, INFINITE
+    for side in range(2):
+        miss = 0 if (side == 0) == at_head else 1
+        if miss == 1 and not undirected:
             continue
-        for side in range(2):
-            miss = 0 if (side == 0) == at_head else 1
-            if miss == 1 and not undirected:
-                continue
-            offsets = graph.out_offsets if side == 0 else graph.into_offsets
-            relation = graph.out_relation if side == 0 else graph.into_relation
-            neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
-            position, high, j = offsets[entity], offsets[entity + 1], first
+        offsets = graph.out_offsets if side == 0 else graph.into_offsets
+        relation = graph.out_relation if side == 0 else graph.into_relation
+        neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
+        for at in range(living):
+            i = alive[at]
+            most, entity, j = cap - entry[i, LOWEST] - rest, entry[i, ENTITY], first
+            position, high = offsets[entity], offsets[entity + 1]
             wide = high - position > WIDE
             while position < high:
                 fixed, end = 0, high
@@ -250,11 +261,11 @@ def scan(  # noqa: C901
                     buffer[count, NEIGHBOUR] = other
                     buffer[count, CODE] = position - 1 if side == 0 else -position
                     buffer[count, PRICE] = fixed + (miss if other != entity else 0)
-                    buffer[count, ORIGIN] = i - 1 - begin
+                    buffer[count, ORIGIN] = i - begin
                     count += 1
     if above < state[CUT]:
         state[CUT] = above
-    return buffer, count, i
+    return buffer, count, stop
 
 
 @compiled
