@@ -101,11 +101,12 @@ def open_layer(query: Query, layers: Layers, node: int) -> Layers:
     layers = layers_room(layers, stop - first, ZERO)
     start = layers.used[0]
     layers.node[node, START], layers.node[node, SIZE] = start, stop - first
+    entry, candidate = layers.entry, query.candidate
+    base = query.options[BASE] - candidate[first, WEIGHT] if stop > first else ZERO
     for j in range(stop - first):
-        cost = query.candidate[first + j, WEIGHT]
-        layers.entry[start + j, ENTITY] = query.candidate[first + j, ID]
-        layers.entry[start + j, COST] = cost
-        layers.entry[start + j, LOWEST] = query.options[BASE] + cost - query.candidate[first, WEIGHT]
+        cost = candidate[first + j, WEIGHT]
+        entry[start + j, ENTITY], entry[start + j, COST] = candidate[first + j, ID], cost
+        entry[start + j, LOWEST] = base + cost
     layers.used[0] = start + stop - first
     return layers
 
@@ -136,12 +137,12 @@ def set_aside(query: Query, child: int) -> Array:
 @compiled
 def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool) -> None:
     """Note (or with `value` False only clear the bits of) the places of the living in the layer of `node`."""
-    begin, generation = layers.node[node, START], marks[-1] << 32
+    begin, generation, entry = layers.node[node, START], marks[-1] << 32, layers.entry
     for j in range(layers.node[node, SIZE]):
-        entity = layers.entry[begin + j, ENTITY]
+        entity = entry[begin + j, ENTITY]
         if not value:
             bits[entity >> 3] = 0
-        elif layers.entry[begin + j, LOWEST] < INFINITE:
+        elif entry[begin + j, LOWEST] < INFINITE:
             marks[entity] = generation + j
             bits[entity >> 3] |= 1 << (entity & 7)
 
@@ -290,8 +291,7 @@ def join_new(
     before = np.empty(parents, np.int64)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
-    for i in range(parents):
-        before[i] = INFINITE
+    before[:] = INFINITE
     at = first
     while at < first + parents:
         buffer, count, after = scan(graph, query, layers, edge, parent, at, -free, bits, False, buffer, state)
@@ -320,8 +320,8 @@ def join_new(
             fill += 1
         layers.used[0], layers.used[1] = begin + size, fill
         layers.node[child, SIZE] = size
-    for i in range(parents):
-        layers.entry[first + i, LOWEST] = before[i]
+    lowest_of = layers.entry[first : first + parents, LOWEST]
+    lowest_of[:] = before
     return layers, buffer
 
 
@@ -335,11 +335,11 @@ def note_cut(state: Array, above: int) -> None:
 @compiled
 def rise(layers: Layers, node: int, before: Array) -> int:
     """Move the lower bounds of a layer to `before`, leaving INFINITE; the least of them."""
-    first, least = layers.node[node, START], INFINITE
+    first, least, entry = layers.node[node, START], INFINITE, layers.entry
     for i in range(layers.node[node, SIZE]):
-        before[i] = layers.entry[first + i, LOWEST]
+        before[i] = entry[first + i, LOWEST]
         least = min(least, before[i])
-        layers.entry[first + i, LOWEST] = INFINITE
+        entry[first + i, LOWEST] = INFINITE
     return least
 
 
@@ -388,8 +388,8 @@ def join_two(
             edges[fill, CODE], edges[fill, PRICE] = buffer[j, CODE], buffer[j, PRICE]
             fill += 1
         layers.used[1] = fill
-    for i in range(len(here)):
-        layers.entry[first + i, LOWEST] = here[i]
+    lowest_of = layers.entry[first : first + len(here), LOWEST]
+    lowest_of[:] = here
     mark_layer(layers, other, marks, bits, False)
     return layers, buffer
 
@@ -397,9 +397,9 @@ def join_two(
 @compiled
 def compact(layers: Layers) -> Layers:
     """`layers` without the dead entries and their edges."""
-    count = ZERO
+    count, old, old_edge = ZERO, layers.entry, layers.edge
     for i in range(layers.used[0]):
-        if layers.entry[i, LOWEST] < INFINITE:
+        if old[i, LOWEST] < INFINITE:
             count += 1
     if 2 * count > layers.used[0]:
         return layers
@@ -412,9 +412,9 @@ def compact(layers: Layers) -> Layers:
         start = used[0]
         for i in range(node[v, START], node[v, START] + node[v, SIZE]):
             place[i] = used[0] - start
-            if layers.entry[i, LOWEST] < INFINITE:
+            if old[i, LOWEST] < INFINITE:
                 for column in range(3):
-                    entry[used[0], column] = layers.entry[i, column]
+                    entry[used[0], column] = old[i, column]
                 used[0] += 1
         node[v, START], node[v, SIZE] = start, used[0] - start
     for v in range(len(node)):
@@ -423,10 +423,10 @@ def compact(layers: Layers) -> Layers:
             continue
         above, below, fill = layers.node[parent, START], layers.node[v, START], used[1]
         for j in range(node[v, EDGE_START], node[v, EDGE_STOP]):
-            source, target = above + layers.edge[j, SOURCE], below + layers.edge[j, TARGET]
-            if layers.entry[source, LOWEST] < INFINITE and layers.entry[target, LOWEST] < INFINITE:
+            source, target = above + old_edge[j, SOURCE], below + old_edge[j, TARGET]
+            if old[source, LOWEST] < INFINITE and old[target, LOWEST] < INFINITE:
                 for column in range(4):
-                    edge[used[1], column] = layers.edge[j, column]
+                    edge[used[1], column] = old_edge[j, column]
                 edge[used[1], SOURCE], edge[used[1], TARGET] = place[source], place[target]
                 used[1] += 1
         node[v, EDGE_START], node[v, EDGE_STOP] = fill, used[1]
@@ -440,10 +440,11 @@ def turn(layers: Layers, node: int) -> None:
     start, stop = layers.node[node, EDGE_START], layers.node[node, EDGE_STOP]
     layers.node[node, PARENT] = -1
     while parent >= 0:
+        edge = layers.edge
         for j in range(start, stop):
-            source = layers.edge[j, SOURCE]
-            layers.edge[j, SOURCE] = layers.edge[j, TARGET]
-            layers.edge[j, TARGET] = source
+            source = edge[j, SOURCE]
+            edge[j, SOURCE] = edge[j, TARGET]
+            edge[j, TARGET] = source
         above, next_via = layers.node[parent, PARENT], layers.node[parent, VIA]
         next_start, next_stop = layers.node[parent, EDGE_START], layers.node[parent, EDGE_STOP]
         layers.node[parent, PARENT], layers.node[parent, VIA] = node, via

@@ -97,65 +97,61 @@ def link_node(graph: Graph, layers: Layers, tree: Tree, node: int, owner: int) -
     near, far = (SOURCE, TARGET) if owner == node else (TARGET, SOURCE)
     begin, size = tree.node[node, LINK], layers.node[tree.node[node, UP], SIZE]
     below, above = layers.node[node, START], layers.node[tree.node[node, UP], START]
+    link, edge, total, found = tree.link, tree.edge, tree.total, layers.edge
     for i in range(size + 1):
-        tree.link[begin + i, BEGIN] = 0
+        link[begin + i, BEGIN] = 0
     for j in range(start, stop):
-        if (
-            tree.total[below + layers.edge[j, far]] < INFINITE
-            and tree.total[above + layers.edge[j, near]] < INFINITE
-        ):
-            tree.link[begin + layers.edge[j, near], BEGIN] += 1
+        if total[below + found[j, far]] < INFINITE and total[above + found[j, near]] < INFINITE:
+            link[begin + found[j, near], BEGIN] += 1
     position = start
     for i in range(size):
-        count = tree.link[begin + i, BEGIN]
-        tree.link[begin + i, BEGIN] = position
+        count = link[begin + i, BEGIN]
+        link[begin + i, BEGIN] = position
+        link[begin + i, CHEAPEST], link[begin + i, POINTER] = INFINITE, -1
         position += count
-    tree.link[begin + size, BEGIN] = position
-    for i in range(size):
-        tree.link[begin + i, CHEAPEST], tree.link[begin + i, POINTER] = INFINITE, -1
+    link[begin + size, BEGIN] = position
     for j in range(start, stop):
-        child = tree.total[below + layers.edge[j, far]]
-        i = begin + layers.edge[j, near]
-        if child >= INFINITE or tree.total[above + layers.edge[j, near]] >= INFINITE:
+        child = total[below + found[j, far]]
+        i = begin + found[j, near]
+        if child >= INFINITE or total[above + found[j, near]] >= INFINITE:
             continue
-        at = tree.link[i, BEGIN]
-        tree.link[i, BEGIN] = at + 1
-        tree.edge[at, TARGET], tree.edge[at, CODE] = layers.edge[j, far], layers.edge[j, CODE]
-        tree.edge[at, PRICE] = layers.edge[j, PRICE]
-        cost = child + layers.edge[j, PRICE]
-        if cost < tree.link[i, CHEAPEST] or (
-            cost == tree.link[i, CHEAPEST]
-            and smaller(graph, layers, tree, node, tree.link[i, POINTER], at, i - begin)
+        at = link[i, BEGIN]
+        link[i, BEGIN] = at + 1
+        edge[at, TARGET], edge[at, CODE], edge[at, PRICE] = found[j, far], found[j, CODE], found[j, PRICE]
+        cost = child + found[j, PRICE]
+        if cost < link[i, CHEAPEST] or (
+            cost == link[i, CHEAPEST] and smaller(graph, layers, tree, node, link[i, POINTER], at, i - begin)
         ):
-            tree.link[i, CHEAPEST], tree.link[i, POINTER] = cost, at
+            link[i, CHEAPEST], link[i, POINTER] = cost, at
     for i in range(size, 0, -1):
-        tree.link[begin + i, BEGIN] = tree.link[begin + i - 1, BEGIN]
-    tree.link[begin, BEGIN] = start
+        link[begin + i, BEGIN] = link[begin + i - 1, BEGIN]
+    link[begin, BEGIN] = start
     for i in range(size):
-        least = tree.link[begin + i, CHEAPEST]
-        tree.total[above + i] = min(INFINITE, tree.total[above + i] + least)
+        total[above + i] = min(INFINITE, total[above + i] + link[begin + i, CHEAPEST])
 
 
 @compiled
 def write_rows(layers: Layers, tree: Tree, node: int) -> None:
     """Write the best ids below every place of `node`, from the rows of its children."""
-    nodes = len(layers.node)
+    nodes, best, total, entry = len(layers.node), tree.best, tree.total, layers.entry
     row, width, start = tree.node[node, ROW], tree.node[node, WIDTH], layers.node[node, START]
+    own = row + tree.column[node, node]
     for i in range(layers.node[node, SIZE]):
-        if tree.total[start + i] < INFINITE:
-            tree.best[row + i * width + tree.column[node, node]] = layers.entry[start + i, ENTITY]
+        if total[start + i] < INFINITE:
+            best[own + i * width] = entry[start + i, ENTITY]
     for child in range(nodes):
         if tree.node[child, UP] != node:
             continue
+        link, edge = tree.link, tree.edge
         for w in range(nodes):
             if tree.node[child, MEMBERS] >> w & 1 == 0:
                 continue
-            place, column = tree.column[node, w], tree.column[child, w]
+            place, column = row + tree.column[node, w], tree.node[child, ROW] + tree.column[child, w]
+            below, links = tree.node[child, WIDTH], tree.node[child, LINK]
             for i in range(layers.node[node, SIZE]):
-                if tree.total[start + i] < INFINITE:
-                    pointer = tree.link[tree.node[child, LINK] + i, POINTER]
-                    below = tree.edge[pointer, TARGET] * tree.node[child, WIDTH] + column
-                    tree.best[row + i * width + place] = tree.best[tree.node[child, ROW] + below]
+                if total[start + i] < INFINITE:
+                    target = edge[link[links + i, POINTER], TARGET]
+                    best[place + i * width] = best[column + target * below]
 
 
 @compiled
@@ -181,9 +177,9 @@ def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
                 node[v, WIDTH] += 1
         node[v, ROW] = cells
         cells += node[v, WIDTH] * layers.node[v, SIZE]
-    total = np.empty(layers.used[0], np.int64)
+    total, entry = np.empty(layers.used[0], np.int64), layers.entry
     for i in range(layers.used[0]):
-        total[i] = layers.entry[i, COST] if layers.entry[i, LOWEST] < INFINITE else INFINITE
+        total[i] = entry[i, COST] if entry[i, LOWEST] < INFINITE else INFINITE
     link, edge = np.empty((links, 3), np.int64), np.empty((layers.used[1], 4), np.int64)
     return Tree(root, order, node, column, link, edge, total, np.empty(cells, np.int32)), owner
 
