@@ -81,6 +81,9 @@ def edges_at(
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
     above = INFINITE
+    degree = graph.out_offsets[node + 1] - graph.out_offsets[node]
+    degree += graph.into_offsets[node + 1] - graph.into_offsets[node]
+    buffer = room(buffer, count + degree)
     for side in range(2):
         miss = 0 if (side == 0) == at_head else 1
         if miss == 1 and not undirected:
@@ -123,7 +126,6 @@ def edges_at(
             if fixed >= INFINITE:
                 position = stop
                 continue
-            buffer = room(buffer, count + stop - position)
             while position < stop:
                 other = neighbour[position]
                 position += 1

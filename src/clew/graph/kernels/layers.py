@@ -150,8 +150,8 @@ def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool
 @compiled
 def touch(
     graph: Graph, layers: Layers, start: int, stop: int, alive: Array, by_neighbour: bool, state: Array
-) -> tuple[int, int]:
-    """(how many of the entries live, entry after the last); writes their positions into `alive`.
+) -> tuple[int, int, int]:
+    """(how many of the entries live, entry after the last, their edges); writes their positions into `alive`.
 
     Reads where their edges begin, all at once, so that the waits for memory overlap. Ends early before more
     than `MOST_AT_ONCE` edges.
@@ -163,10 +163,11 @@ def touch(
         if entry[i, LOWEST] < INFINITE:
             entity = entry[i, ENTITY]
             low[0, count], low[1, count] = out_offsets[entity], into_offsets[entity]
-            edges += out_offsets[entity + 1] - low[0, count] + into_offsets[entity + 1] - low[1, count]
-            if edges > MOST_AT_ONCE and count > 0:
+            degree = out_offsets[entity + 1] - low[0, count] + into_offsets[entity + 1] - low[1, count]
+            if edges + degree > MOST_AT_ONCE and count > 0:
                 stop = i
                 break
+            edges += degree
             alive[count] = i
             count += 1
     out, into = graph.out_neighbour, graph.into_neighbour
@@ -175,7 +176,7 @@ def touch(
     for i in range(count):
         total += out[min(low[0, i], last)] + into[min(low[1, i], last)]
     state[TOUCHED] = total
-    return count, stop
+    return count, stop, edges
 
 
 @compiled
@@ -203,7 +204,9 @@ def scan(  # noqa: C901
     weights, entry, cap = query.relation, layers.entry, query.options[CAP]
     begin, alive = layers.node[node, START], np.empty(AT_ONCE, np.int64)
     stop = min(start + AT_ONCE, begin + layers.node[node, SIZE])
-    living, stop = touch(graph, layers, start, stop, alive, filtered and mode != LISTED, state)
+    living, stop, edges = touch(graph, layers, start, stop, alive, filtered and mode != LISTED, state)
+    # All at once: an array that may change in a loop is counted in every turn of it.
+    buffer = room(buffer, edges)
     count, above = 0, INFINITE
     for side in range(2):
         miss = 0 if (side == 0) == at_head else 1
@@ -250,8 +253,6 @@ def scan(  # noqa: C901
                 if fixed >= INFINITE:
                     position = end
                     continue
-                if count + end - position > len(buffer):
-                    buffer = room(buffer, count + end - position)
                 while position < end:
                     other = neighbour[position]
                     position += 1
