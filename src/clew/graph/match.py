@@ -126,6 +126,7 @@ def match(
         UNLIMITED if budget is None or budget.expansions is None else budget.expansions,
         INFINITE - 1,
         0,
+        0,
     ]
     if query.hopeless:
         return MatchResult(())
@@ -145,7 +146,7 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
     wanted, tied = options[2], options[3]
     slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
-    options[10], kept = query.least, None
+    options[10], options[11], kept = query.least, int(slack < ALL), None
     while True:
         query.narrow(slack)
         options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
@@ -163,6 +164,7 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
         if enough or nearest >= INFINITE:
             return _result(found, query, None)
         options[8] -= found.work
+        options[11] = int(needed is None)
         slack = query.wider(slack, nearest, None if needed is None else needed - query.least)
         kept = found
 

@@ -26,10 +26,11 @@ NODES, TRIPLES, NOTHING = 0, 1, 2
 DONE, STOPPED, RETRY = 0, 1, 2
 """How a search ended; RETRY: it is worth growing layers for all nodes."""
 
-DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS, CAP, BASE = range(11)
+DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS, CAP, BASE, AHEAD = range(12)
 """Places of `Query.options`.
 
-Matches that cost more than CAP are not looked for; BASE is the least that any may cost.
+Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
+go; BASE is the least that any may cost.
 """
 SPENT, ALLOWED, STATUS, CUT, TOUCHED = range(5)
 """Places of the state: work done, work allowed, how the search ended, how far above CAP the
@@ -52,7 +53,7 @@ class Query(NamedTuple):
 
     `nodes` [n, KIND MASK FIRST LAST]: kind, row of `masks` or -1, range of candidates; `edges`
     [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and `relation`
-    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [11].
+    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [12].
     """
 
     nodes: Array

@@ -11,6 +11,7 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled
 from clew.graph.kernels.columns import (
+    AHEAD,
     ALLOWED,
     BASE,
     CAP,
@@ -70,6 +71,8 @@ AT_ONCE = 128
 """Entities whose edges are read together."""
 MOST_AT_ONCE = 1 << 16
 """Edges after which those read so far are taken first."""
+KEPT_AHEAD = 16
+"""Edges that are kept above the cap."""
 NOT_HERE = 0xFFFFFFFF
 """Place of an entity that the layer may not hold."""
 EXACT_LIMIT = 64
@@ -190,13 +193,15 @@ def scan(  # noqa: C901
     rest: int,
     bits: Array,
     filtered: bool,
+    ahead: bool,
     buffer: Array,
     state: Array,
 ) -> tuple[Array, int, int]:
     """(buffer, edges in it, entry after the last) of some entries of the layer of `node` from `start` on.
 
     As `edges_at` for each living one, with its place in the layer as ORIGIN, but if `filtered` only edges to
-    entities with a bit in `bits`; `rest` is the least that a match needs beside the entry's LOWEST and the edge.
+    entities with a bit in `bits`; `rest` is the least that a match needs beside the entry's LOWEST and the edge,
+    `ahead` says that edges above the cap are wanted too.
     Apart from that function as its calls, and changing from one side to the other, cost more than most nodes do.
     """
     undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
@@ -218,6 +223,8 @@ def scan(  # noqa: C901
         for at in range(living):
             i = alive[at]
             most, entity, j = cap - entry[i, LOWEST] - rest, entry[i, ENTITY], first
+            if ahead:
+                most = INFINITE - 1
             position, high = offsets[entity], offsets[entity + 1]
             wide = high - position > WIDE
             while position < high:
@@ -295,7 +302,9 @@ def join_new(
     before[:] = INFINITE
     at = first
     while at < first + parents:
-        buffer, count, after = scan(graph, query, layers, edge, parent, at, -free, bits, False, buffer, state)
+        buffer, count, after = scan(
+            graph, query, layers, edge, parent, at, -free, bits, False, False, buffer, state
+        )
         if spend(state, stop, count + after - at):
             break
         layers, at = layers_room(layers, count, count), after
@@ -334,6 +343,16 @@ def note_cut(state: Array, above: int) -> None:
 
 
 @compiled
+def insert(ascending: Array, value: int) -> None:
+    """Put `value`, which is less than the last, in its place."""
+    at = len(ascending) - 1
+    while at > 0 and ascending[at - 1] > value:
+        ascending[at] = ascending[at - 1]
+        at -= 1
+    ascending[at] = value
+
+
+@compiled
 def rise(layers: Layers, node: int, before: Array) -> int:
     """Move the lower bounds of a layer to `before`, leaving INFINITE; the least of them."""
     first, least, entry = layers.node[node, START], INFINITE, layers.entry
@@ -355,10 +374,14 @@ def join_two(
     edge: int,
     scanned: int,
     other: int,
+    ahead: bool,
     state: Array,
     stop: Array,
 ) -> tuple[Layers, Array]:
-    """Find the edges between two layers, by those of every entity in the layer of `scanned`."""
+    """Find the edges between two layers, by those of every entity in the layer of `scanned`.
+
+    If `ahead`, the few with the least bounds are kept even above the cap.
+    """
     cap, base, injective = query.options[CAP], query.options[BASE], query.options[DISTINCT] == NODES
     free, generation = query.edges[edge, LEAST] + base, marks[-1] << 32
     first, begin = layers.node[scanned, START], layers.node[other, START]
@@ -366,10 +389,12 @@ def join_two(
     there, here = np.empty(layers.node[other, SIZE], np.int64), np.empty(layers.node[scanned, SIZE], np.int64)
     least = rise(layers, other, there)
     here[:] = INFINITE
+    nearest = np.empty(KEPT_AHEAD, np.int64)
+    nearest[:] = INFINITE if ahead else -1
     at, size = first, layers.node[scanned, SIZE] if least < INFINITE else ZERO
     while at < first + size:
         buffer, count, after = scan(
-            graph, query, layers, edge, scanned, at, least - free, bits, True, buffer, state
+            graph, query, layers, edge, scanned, at, least - free, bits, True, ahead, buffer, state
         )
         if spend(state, stop, count + after - at):
             break
@@ -382,7 +407,9 @@ def join_two(
             lowest = entry[first + i, LOWEST] + there[place] + buffer[j, PRICE] - free
             if lowest > cap:
                 note_cut(state, lowest - cap)
-                continue
+                if lowest >= nearest[-1]:
+                    continue
+                insert(nearest, lowest)
             here[i] = min(here[i], lowest)
             entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
             edges[fill, SOURCE], edges[fill, TARGET] = i, place
@@ -459,6 +486,16 @@ def root_of(layers: Layers, node: int) -> int:
     while layers.node[node, PARENT] >= 0:
         node = layers.node[node, PARENT]
     return node
+
+
+@compiled
+def components(layers: Layers) -> int:
+    """Count the components."""
+    count = 0
+    for v in range(len(layers.node)):
+        if layers.node[v, START] >= 0 and layers.node[v, PARENT] < 0:
+            count += 1
+    return count
 
 
 @compiled
@@ -556,8 +593,9 @@ def grow(
                 graph, query, layers, buffer, marks, bits, edge, scanned, other, state, stop
             )
         else:
+            ahead = query.options[AHEAD] != 0 and components(layers) == 2
             layers, buffer = join_two(
-                graph, query, layers, buffer, marks, bits, edge, scanned, other, state, stop
+                graph, query, layers, buffer, marks, bits, edge, scanned, other, ahead, state, stop
             )
             turn(layers, other)
         layers.node[other, PARENT], layers.node[other, VIA] = scanned, edge
