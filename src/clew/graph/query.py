@@ -16,6 +16,8 @@ Array = NDArray[Any]
 FIRST_ROUND = 64
 """Candidates of a node that are asked for at first."""
 ROUND_GROWTH = 16
+MOST_CAREFUL = 2048
+"""Candidates after which the next round takes all, if no two unknown nodes meet: edges cannot multiply then."""
 UNIT = 1e9
 FARTHEST = 1e4
 MISS_BITS = 5
@@ -42,6 +44,8 @@ class Query:
         self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
         self._mask_of = [self._mask(node) for node in pattern.nodes]
         self.mask_rows = _mask_rows(self.masks)
+        unknown = [not node.known for node in pattern.nodes]
+        self._wild = any(unknown[e.head] and unknown[e.tail] for e in pattern.edges)
         self.least = int(self.edges[:, 5].sum()) + sum(
             int(n.costs[0]) for n in self._open.values() if len(n.costs)
         )
@@ -127,11 +131,15 @@ class Query:
         """Find the slack of the next round, at least `nearest`: `needed` if that is known, else some growth."""
         near = list(self._open.values())
         most = ROUND_GROWTH * sum(n.count(slack) for n in near) + FIRST_ROUND
-        grown = 2 * slack
+        grown = 2 * slack if self._wild else ALL
         for i, step in enumerate(sorted(n.step(slack) for n in near)):
             if i and sum(n.count(step) for n in near) > most:
                 break
             grown = step if step > slack else grown
+        if not self._wild and sum(n.count(slack) for n in near) > MOST_CAREFUL:
+            grown = ALL
+        if self._wild and needed is not None and needed > 1.6 * slack > 0:
+            needed = round(1.5 * slack)
         wide = max(nearest, grown if needed is None else needed)
         return min([wide, *(n.reach(wide) for n in near)])
 

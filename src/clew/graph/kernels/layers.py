@@ -71,6 +71,8 @@ AT_ONCE = 128
 """Entities whose edges are read together."""
 MOST_AT_ONCE = 1 << 16
 """Edges after which those read so far are taken first."""
+WORTH_A_FILTER = 4096
+"""Edges from a layer beyond which it is worth to look first where they may lead."""
 KEPT_AHEAD = 16
 """Edges that are kept above the cap."""
 NOT_HERE = 0xFFFFFFFF
@@ -278,6 +280,47 @@ def scan(  # noqa: C901
 
 
 @compiled
+def reach_bits(
+    graph: Graph,
+    query: Query,
+    layers: Layers,
+    buffer: Array,
+    bits: Array,
+    edge: int,
+    parent: int,
+    child: int,
+    state: Array,
+) -> tuple[bool, Array]:
+    """Set the bits of what `child` can be by its edge to another layer, if one is cheap to follow.
+
+    Then far fewer entities get into the layer of `child` than `parent` alone would let in.
+    """
+    most = layer_edges(graph, query, layers, edge, parent, INFINITE)
+    best, near = -1, -1
+    for e in range(len(query.edges)):
+        head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
+        other = tail if head == child else head
+        if e == edge or other == child or (head != child and tail != child):
+            continue
+        if layers.node[other, START] >= 0 and most > WORTH_A_FILTER:
+            cost = layer_edges(graph, query, layers, e, other, 2 * most)
+            if cost < 2 * most:
+                best, near, most = e, other, cost // 2
+    if best < 0:
+        return False, buffer
+    at, stop = layers.node[near, START], layers.node[near, START] + layers.node[near, SIZE]
+    while at < stop:
+        rest = -query.edges[best, LEAST]
+        buffer, count, at = scan(
+            graph, query, layers, best, near, at, rest, bits, False, False, buffer, state
+        )
+        state[SPENT] += count
+        for j in range(count):
+            bits[buffer[j, NEIGHBOUR] >> 3] |= 1 << (buffer[j, NEIGHBOUR] & 7)
+    return True, buffer
+
+
+@compiled
 def join_new(
     graph: Graph,
     query: Query,
@@ -299,16 +342,21 @@ def join_new(
     before = np.empty(parents, np.int64)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
+    filtered, buffer = reach_bits(graph, query, layers, buffer, bits, edge, parent, child, state)
     before[:] = INFINITE
     at = first
     while at < first + parents:
         buffer, count, after = scan(
-            graph, query, layers, edge, parent, at, -free, bits, False, False, buffer, state
+            graph, query, layers, edge, parent, at, -free, bits, filtered, False, buffer, state
         )
         if spend(state, stop, count + after - at):
             break
         layers, at = layers_room(layers, count, count), after
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
+        ahead = ZERO
+        for j in range(count):
+            ahead += marks[buffer[j, NEIGHBOUR]]
+        state[TOUCHED] = ahead
         for j in range(count):
             other, i = buffer[j, NEIGHBOUR], buffer[j, ORIGIN]
             place = marks[other] - generation
@@ -330,6 +378,8 @@ def join_new(
             fill += 1
         layers.used[0], layers.used[1] = begin + size, fill
         layers.node[child, SIZE] = size
+    if filtered:
+        bits[:] = 0
     lowest_of = layers.entry[first : first + parents, LOWEST]
     lowest_of[:] = before
     return layers, buffer
