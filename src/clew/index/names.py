@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int32, Int64, Names
-from clew.index.typos import Typos, edits_allowed
+from clew.index.typos import TypoPart, Typos, buckets_for, chunks_of, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
 UInt64 = NDArray[np.uint64]
 Kind = Literal["name", "label", "alias"]
 _KINDS: tuple[Kind, ...] = ("name", "label", "alias")
-_CHUNK = 65_536
+CHUNK = 65_536
+"""Entries whose strings exist at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +70,17 @@ class NamesIndex:
     @classmethod
     def of(cls, graph: Graph) -> NamesIndex:
         """Index all names, labels and aliases of `graph`."""
-        label_nodes = _differing_labels(graph)
-        hashes = np.empty(graph.nodes + len(label_nodes) + len(graph.aliases.names), np.uint64)
-        for first, strings in _chunks(graph, label_nodes):
-            hashes[first : first + len(strings)] = hash_norms([normalise(s) for s in strings])
+        label_nodes = differing_labels(graph)
+        spans = chunks_of(0, entry_count(graph, label_nodes), CHUNK)
+        return cls.merge(graph, label_nodes, [NamePart.of(graph, label_nodes, *span) for span in spans])
+
+    @classmethod
+    def merge(cls, graph: Graph, label_nodes: Int32, parts: Sequence[NamePart]) -> NamesIndex:
+        """Merge parts that cover all entries in order."""
+        hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
         order = np.argsort(hashes, kind="stable").astype(np.int32)
-        # A name that has a label is an identifier; nobody misspells it.
-        skipped = np.zeros(graph.nodes, bool)
-        skipped[label_nodes] = True
-
-        def norms() -> Iterator[tuple[int, list[str]]]:
-            for first, strings in _chunks(graph, label_nodes):
-                left_out = skipped[first : first + len(strings)].tolist()
-                left_out += [False] * (len(strings) - len(left_out))
-                yield first, ["" if out else normalise(s) for s, out in zip(strings, left_out, strict=True)]
-
-        return cls(graph, hashes[order], order, label_nodes, Typos.of(norms, len(hashes)))
+        typos = Typos.of([part.typos for part in parts], buckets_for(len(hashes)))
+        return cls(graph, hashes[order], order, label_nodes, typos)
 
     @classmethod
     def open(cls, graph: Graph, arrays: Mapping[str, NDArray[np.generic]]) -> NamesIndex:
@@ -188,6 +184,41 @@ class NamesIndex:
         return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
 
 
+@dataclass(frozen=True, eq=False)
+class NamePart:
+    """What some entries add to the index: `hashes` uint64 of their normal forms, and their part of the typos."""
+
+    hashes: UInt64
+    typos: TypoPart
+
+    @classmethod
+    def of(cls, graph: Graph, label_nodes: Int32, first: int, stop: int) -> NamePart:
+        """Index the entries [first, stop)."""
+        norms = [normalise(s) for s in _entry_strings(graph, label_nodes, first, stop)]
+        hashes = hash_norms(norms)
+        # A name that has a label is an identifier; nobody misspells it.
+        low, high = np.searchsorted(label_nodes, [first, min(stop, graph.nodes)]).tolist()
+        for node in label_nodes[low:high].tolist():
+            norms[node - first] = ""
+        return cls(hashes, TypoPart.of(first, norms, buckets_for(entry_count(graph, label_nodes))))
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Give the arrays by name."""
+        typos = self.typos
+        return {
+            "hashes": self.hashes,
+            "lengths": typos.lengths,
+            "signatures": typos.signatures,
+            "pairs": typos.pairs,
+        }
+
+    @classmethod
+    def from_arrays(cls, first: int, arrays: Mapping[str, NDArray[np.generic]]) -> NamePart:
+        """From the arrays of `arrays`."""
+        hashes, *typos = (arrays[name] for name in ("hashes", "lengths", "signatures", "pairs"))
+        return cls(hashes, TypoPart(first, *typos))  # pyright: ignore[reportArgumentType]
+
+
 def hash_norms(norms: Sequence[str]) -> UInt64:
     """64-bit hashes (BLAKE2b, little-endian), the same on every platform; uint64 [norms]."""
     blake = hashlib.blake2b
@@ -195,7 +226,8 @@ def hash_norms(norms: Sequence[str]) -> UInt64:
     return np.frombuffer(b"".join(digests), "<u8")
 
 
-def _differing_labels(graph: Graph) -> Int32:
+def differing_labels(graph: Graph) -> Int32:
+    """Nodes whose label differs from their name, int32, ascending."""
     if graph.labels is graph.entities:
         return np.empty(0, np.int32)
     differing: list[int] = []
@@ -204,23 +236,34 @@ def _differing_labels(graph: Graph) -> Int32:
     return np.array(differing, np.int32)
 
 
-def _chunks(graph: Graph, label_nodes: Int32) -> Iterator[tuple[int, list[str]]]:
-    """(first entry, strings) of all entries in order."""
-    yield from _strings(graph.entities)
-    for start in range(0, len(label_nodes), _CHUNK):
-        nodes = label_nodes[start : start + _CHUNK].tolist()
-        yield graph.nodes + start, [graph.labels[node] for node in nodes]
-    for start, strings in _strings(graph.aliases.names):
-        yield graph.nodes + len(label_nodes) + start, strings
+def entry_count(graph: Graph, label_nodes: Int32) -> int:
+    """How many names, labels and aliases there are to find."""
+    return graph.nodes + len(label_nodes) + len(graph.aliases.names)
+
+
+def _entry_strings(graph: Graph, label_nodes: Int32, first: int, stop: int) -> Iterator[str]:
+    """Strings of the entries [first, stop)."""
+    labels, aliases = graph.nodes, graph.nodes + len(label_nodes)
+    yield from strings_of(graph.entities, min(first, labels), min(stop, labels))
+    for node in label_nodes[max(0, first - labels) : max(0, min(stop, aliases) - labels)].tolist():
+        yield graph.labels[node]
+    yield from strings_of(graph.aliases.names, max(0, first - aliases), max(0, stop - aliases))
+
+
+def strings_of(names: Names, first: int, stop: int) -> list[str]:
+    """Strings of the rows [first, stop), read as one block."""
+    offsets = names.offsets[first : stop + 1]
+    if stop <= first:
+        return []
+    blob = bytes(names.blob[offsets[0] : offsets[-1]])
+    places = (offsets - offsets[0]).tolist()
+    return [blob[a:b].decode("utf-8") for a, b in pairwise(places)]
 
 
 def _strings(names: Names) -> Iterator[tuple[int, list[str]]]:
     """(first row, strings) of all rows, a chunk at a time, so that millions never exist at once."""
-    for start in range(0, len(names), _CHUNK):
-        offsets = names.offsets[start : min(start + _CHUNK, len(names)) + 1]
-        blob = bytes(names.blob[offsets[0] : offsets[-1]])
-        places = (offsets - offsets[0]).tolist()
-        yield start, [blob[a:b].decode("utf-8") for a, b in pairwise(places)]
+    for start, stop in chunks_of(0, len(names), CHUNK):
+        yield start, strings_of(names, start, stop)
 
 
 def _spans(text: str, tokens: Sequence[Token], longest: int) -> list[tuple[int, int, str]]:

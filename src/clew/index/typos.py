@@ -1,14 +1,15 @@
 """Names within a few edits: character trigrams for long names, letter signatures for short ones.
 
-Both only propose candidates; `NamesIndex.fuzzy` measures the distance. An edit changes at most four
-trigrams (a swap of neighbours), so of any 4k + 1 trigrams of a query a name within k edits shares one: a
-query with more trigrams than that is found by postings, rarest first. A shorter query is compared with the
-letter signatures of all names of nearly its length, since an edit changes at most two bits of a signature.
+Both only propose candidates; `NamesIndex.fuzzy` measures the distance. Entries are ranked by length, and every
+list holds ranks, so that names of nearly the length of a query are one slice of it. An edit changes at most four
+trigrams (a swap of neighbours), so a name within k edits shares all but 4k of a query's trigrams: they are
+counted, and the letter signatures (an edit changes at most two bits) sort out most of what is left. A query of
+so few trigrams that none need be shared is compared with the signatures alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,15 +22,14 @@ UInt32 = NDArray[np.uint32]
 
 LONGEST = 128
 """Names of more characters than this are not searched for typos (they are found exactly)."""
-POSTINGS_BUDGET = 200_000
+POSTINGS_BUDGET = 8_000_000
 """Postings read for one query; beyond it, names that share only frequent trigrams may be missed."""
 CANDIDATES_BUDGET = 4096
 """Names measured for one query, likeliest first."""
 _TRIGRAMS_AN_EDIT = 4
 _BITS_AN_EDIT = 2
-
-NormChunks = Callable[[], Iterator[tuple[int, list[str]]]]
-"""Gives (id of the first entry, normal forms) chunk by chunk, and may be called again."""
+_ROW_BITS = 32
+_ROWS = (1 << _ROW_BITS) - 1
 
 
 def edits_allowed(length: int) -> int:
@@ -39,40 +39,67 @@ def edits_allowed(length: int) -> int:
     return 1 if length < 5 else 2
 
 
+def buckets_for(entries: int) -> int:
+    """How many lists of trigrams so many entries have; a power of two."""
+    return 1 << min(20, max(8, entries.bit_length()))
+
+
+@dataclass(frozen=True, eq=False)
+class TypoPart:
+    """What the entries from `first` on add, made apart from the others.
+
+    `lengths` uint16 (0: left out) and `signatures` uint32 of each; `pairs` int64: its trigrams as
+    `bucket << 32 | row`, distinct and sorted, rows counted from `first`.
+    """
+
+    first: int
+    lengths: UInt16
+    signatures: UInt32
+    pairs: Int64
+
+    @classmethod
+    def of(cls, first: int, norms: Sequence[str], buckets: int) -> TypoPart:
+        """Index normal forms; an empty string leaves its entry out."""
+        chunk = _Chunk.of(norms)
+        return cls(first, chunk.lengths.astype(np.uint16), chunk.signatures(), chunk.pairs(buckets))
+
+
 @dataclass(frozen=True, eq=False)
 class Typos:
-    """Arrays over entries, whose ids are ascending in every list.
+    """Arrays over entries by rank: in order of length, then entry.
 
-    `posting_offsets` int64 [buckets + 1] and `postings` int32: entries with a trigram in that bucket.
-    `lengths` uint16 [entries]: characters of the normal form, 0 where an entry is left out.
-    `by_length` int32 with `length_offsets` int64 [LONGEST + 2]: entries of each length, and in the same
-    order `signatures` uint32: a bit for each letter that occurs.
+    `by_length` int32: the entry of each rank; `signatures` uint32: a bit for each letter that occurs in it;
+    `length_offsets` int64 [LONGEST + 2]: first rank of each length. `posting_offsets` int64 [buckets + 1] and
+    `postings` int32: ranks, ascending, with a trigram in that bucket.
     """
 
     posting_offsets: Int64
     postings: Int32
-    lengths: UInt16
     length_offsets: Int64
     by_length: Int32
     signatures: UInt32
 
     @classmethod
-    def of(cls, chunks: NormChunks, entries: int) -> Typos:
-        """Index the normal forms; an empty string leaves its entry out. Reads `chunks` twice."""
-        buckets = 1 << min(20, max(8, entries.bit_length()))
-        lengths = np.zeros(entries, np.uint16)
-        signatures = np.zeros(entries, np.uint32)
-        counts = np.zeros(buckets, np.int64)
-        for first, norms in chunks():
-            part = _Chunk.of(norms)
-            rows = slice(first, first + len(norms))
-            lengths[rows], signatures[rows] = part.lengths, part.signatures()
-            counts += np.bincount(part.postings(buckets)[0], minlength=buckets)
-        offsets = _offsets(counts)
-        postings = _fill(chunks, offsets, buckets)
+    def of(cls, parts: Sequence[TypoPart], buckets: int) -> Typos:
+        """Merge parts that cover all entries in order; needs 20 bytes a trigram of every entry."""
+        lengths = np.concatenate([np.zeros(0, np.uint16), *(part.lengths for part in parts)])
+        signatures = np.concatenate([np.zeros(0, np.uint32), *(part.signatures for part in parts)])
         order = np.argsort(lengths, kind="stable").astype(np.int32)[int((lengths == 0).sum()) :]
+        rank = np.zeros(len(lengths), np.int64)
+        rank[order] = np.arange(len(order))
+        keys = np.empty(sum(len(part.pairs) for part in parts), np.int64)
+        counts = np.zeros(buckets, np.int64)
+        at = 0
+        for part in parts:
+            pairs = np.asarray(part.pairs)
+            bucket = pairs >> _ROW_BITS
+            counts += np.bincount(bucket, minlength=buckets)
+            keys[at : at + len(pairs)] = bucket << _ROW_BITS | rank[(pairs & _ROWS) + part.first]
+            at += len(pairs)
+        keys.sort()
+        keys &= _ROWS
         per_length = np.bincount(lengths[order], minlength=LONGEST + 1)
-        return cls(offsets, postings, lengths, _offsets(per_length), order, signatures[order])
+        return cls(_offsets(counts), keys.astype(np.int32), _offsets(per_length), order, signatures[order])
 
     @classmethod
     def open(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Typos:
@@ -84,41 +111,52 @@ class Typos:
         return {name: getattr(self, name) for name in _FIELDS}
 
     def candidates(self, norm: str) -> Int32:
-        """Entries that may be within the allowed edits of `norm`, at most `CANDIDATES_BUDGET`.
+        """Entries that may be within the allowed edits of `norm`, likeliest first, at most `CANDIDATES_BUDGET`.
 
         None is missing unless a budget was reached.
         """
         edits = edits_allowed(len(norm))
         if not edits or len(norm) > LONGEST + edits:
             return np.empty(0, np.int32)
-        trigrams = np.unique(_Chunk.of([norm], LONGEST + edits).postings(len(self.posting_offsets) - 1)[0])
-        if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
-            return self._by_postings(trigrams, len(norm), edits)
-        return self._by_signature(norm, edits)
-
-    def _by_postings(self, trigrams: Int64, length: int, edits: int) -> Int32:
-        sizes = self.posting_offsets[trigrams + 1] - self.posting_offsets[trigrams]
-        order = np.argsort(sizes, kind="stable")
-        affordable = int(np.searchsorted(np.cumsum(sizes[order]), POSTINGS_BUDGET, "right"))
-        order = order[: max(1, affordable)]
-        lists = [
-            self.postings[self.posting_offsets[t] : self.posting_offsets[t + 1]] for t in trigrams[order]
-        ]
-        entries, shared = np.unique(np.concatenate(lists)[:POSTINGS_BUDGET], return_counts=True)
-        apart = np.abs(self.lengths[entries].astype(np.int64) - length)
-        near = (apart <= edits) & (shared >= max(1, len(lists) - _TRIGRAMS_AN_EDIT * edits))
-        return _best(entries[near], -shared[near])
-
-    def _by_signature(self, norm: str, edits: int) -> Int32:
         shortest, longest = max(1, len(norm) - edits), min(LONGEST, len(norm) + edits)
-        rows = slice(int(self.length_offsets[shortest]), int(self.length_offsets[longest + 1]))
-        wanted = _Chunk.of([norm], LONGEST + edits).signatures()[0]
-        differing = _count_bits(self.signatures[rows] ^ wanted)
-        near = np.flatnonzero(differing <= _BITS_AN_EDIT * edits)
-        return _best(self.by_length[rows][near], differing[near])
+        low, high = int(self.length_offsets[shortest]), int(self.length_offsets[longest + 1])
+        chunk = _Chunk.of([norm], LONGEST + edits)
+        wanted = chunk.signatures()[0]
+        trigrams = chunk.pairs(len(self.posting_offsets) - 1) >> _ROW_BITS
+        if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
+            ranks, cost = self._by_postings(trigrams, low, high, edits)
+        else:
+            from clew.index.counting import by_signature
+
+            found, bits = by_signature(
+                _plain(self.signatures, np.uint32), low, high, int(wanted), _BITS_AN_EDIT * edits
+            )
+            return self.by_length[found[_best(bits)]]
+        near = _count_bits(self.signatures[ranks] ^ wanted) <= _BITS_AN_EDIT * edits
+        ranks, cost = ranks[near], cost[near]
+        return self.by_length[ranks[_best(cost)]]
+
+    def _by_postings(self, trigrams: Int64, low: int, high: int, edits: int) -> tuple[Int32, Int64]:
+        """(ranks from `low` to `high` that share enough trigrams, minus how many they share)."""
+        from clew.index.counting import shared
+
+        lists: list[tuple[int, int]] = []
+        for trigram in trigrams.tolist():
+            start, stop = int(self.posting_offsets[trigram]), int(self.posting_offsets[trigram + 1])
+            ranks = self.postings[start:stop]
+            lists.append((start + int(ranks.searchsorted(low)), start + int(ranks.searchsorted(high))))
+        lists.sort(key=lambda span: span[1] - span[0])
+        affordable, total = 0, 0
+        for start, stop in lists:
+            total += stop - start
+            affordable += affordable == 0 or total <= POSTINGS_BUDGET
+        spans = np.array(lists[:affordable], np.int64)
+        least = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
+        found, counts = shared(_plain(self.postings, np.int32), spans, low, high, least)
+        return found, -counts.astype(np.int64)
 
 
-_FIELDS = ("posting_offsets", "postings", "lengths", "length_offsets", "by_length", "signatures")
+_FIELDS = ("posting_offsets", "postings", "length_offsets", "by_length", "signatures")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +181,11 @@ class _Chunk:
         padded = np.where(self.lengths > 0, self.lengths + 2, 0)
         return np.repeat(np.arange(len(self.lengths)), padded)
 
-    def postings(self, buckets: int) -> tuple[Int64, Int64]:
-        """Distinct (bucket, row), sorted; `buckets` is a power of two."""
+    def pairs(self, buckets: int) -> Int64:
+        """Distinct `bucket << 32 | row`, sorted; `buckets` is a power of two."""
         rows, points = self._rows(), self.points.astype(np.uint64)
         if not len(points):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
+            return np.empty(0, np.int64)
         mixed = points[:-2] * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= points[1:-1] * np.uint64(0xC2B2AE3D27D4EB4F)
         mixed ^= points[2:] * np.uint64(0x165667B19E3779F9)
@@ -155,8 +193,7 @@ class _Chunk:
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
         bucket = (mixed >> np.uint64(64 - (buckets.bit_length() - 1))).astype(np.int64)
         inside = rows[:-2] == rows[2:]
-        pairs = np.unique(bucket[inside] << 32 | rows[:-2][inside])
-        return pairs >> 32, pairs & 0xFFFFFFFF
+        return np.unique(bucket[inside] << _ROW_BITS | rows[:-2][inside])
 
     def signatures(self) -> UInt32:
         """Set a bit for each of the 32 classes of letters that occurs; uint32 [norms]."""
@@ -169,17 +206,10 @@ class _Chunk:
         return found
 
 
-def _fill(chunks: NormChunks, offsets: Int64, buckets: int) -> Int32:
-    """Fill the postings: each chunk's rows go behind those of the chunks before it."""
-    postings = np.empty(int(offsets[-1]), np.int32)
-    cursor = offsets[:-1].copy()
-    for first, norms in chunks():
-        bucket, row = _Chunk.of(norms).postings(buckets)
-        counts = np.bincount(bucket, minlength=buckets)
-        rank = np.arange(len(bucket)) - np.repeat(_offsets(counts)[:-1], counts)
-        postings[cursor[bucket] + rank] = row + first
-        cursor += counts
-    return postings
+def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cut `[first, stop)` into pieces of `size`."""
+    for start in range(first, stop, size):
+        yield start, min(start + size, stop)
 
 
 def _offsets(counts: Int64) -> Int64:
@@ -188,10 +218,16 @@ def _offsets(counts: Int64) -> Int64:
     return offsets
 
 
-def _best(entries: Int32, cost: Int64) -> Int32:
-    """Keep the entries of least cost, as many as may be measured."""
-    order = np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]
-    return entries[order]
+def _best(cost: NDArray[np.integer]) -> Int64:
+    """Places of the least costs in order, as many as may be measured."""
+    return np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]
+
+
+def _plain(array: NDArray[np.generic], dtype: type) -> NDArray[np.generic]:
+    """Give the kernels a read-only array of one type, whether in memory or mapped."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.setflags(write=False)
+    return view
 
 
 _BITS_OF_BYTE = np.array([bin(i).count("1") for i in range(256)], np.int64)
