@@ -12,15 +12,19 @@ lies about is removed by the next writer.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import clew
 from clew.errors import FormatError, IndexError_, InputError, LockedError
@@ -28,19 +32,21 @@ from clew.graph.graph import Graph
 from clew.index.files import (
     Array,
     FileEntry,
+    check_entry,
     disk_errors,
+    file_entry,
     open_array,
     sync,
     sync_files,
     sync_path,
-    write_array,
     write_piece,
+    write_rows,
 )
 from clew.index.manifest import MANIFEST, About, Manifest, generation_folder, read_manifest, rebuild
 from clew.index.names import NamesIndex
 from clew.index.sections import graph_of_sections, without_prefix
 
-_LOCK, _WRITING, _NEW_MANIFEST = "lock", "writing", "manifest.new"
+_LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
 _GENERATION = re.compile(r"gen-(\d{6,})")
 _SECTION = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 _POLL_SECONDS = 0.05
@@ -56,6 +62,8 @@ class Index:
     graph: Graph
     names: NamesIndex
     sections: Mapping[str, Array]
+    files: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """Sections of other formats, checked."""
 
     def array(self, name: str) -> Array:
         """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""
@@ -69,51 +77,142 @@ class Index:
 
 
 class IndexWriter:
-    """Takes the sections of a new generation; nothing is visible before `commit`."""
+    """Takes the sections of a new generation; nothing is visible before `commit`.
 
-    def __init__(self, path: Path, generation: int) -> None:
-        self._path, self._generation = path, generation
-        self._folder = path / _WRITING
+    With a `key`, which stands for all that shapes the index, what a writer of the same key had written before it
+    was stopped is there already: `add` passes over such sections, and `marked` tells which stages are done.
+    """
+
+    def __init__(self, path: Path, generation: int, key: str | None = None) -> None:
+        self._path, self._generation, self._key = path, generation, key
+        self.folder = path / _WRITING
         self._files: list[FileEntry] = []
+        self._marks: dict[str, Any] = {}
+        if key is not None:
+            self._files, self._marks = _read_journal(self.folder, key)
+            if not self._files:
+                self._note({"key": key})
 
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
-        if not _SECTION.fullmatch(section) or any(f.section == section for f in self._files):
-            raise ValueError(f"section name {section!r} is malformed or taken")
-        with disk_errors(self._path):
-            self._files.append(write_array(self._folder, section, content))
+        array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
+        self.add_rows(section, array.dtype, array.shape, (array,))
 
     def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
         """Write all of `sections`."""
         for section, content in sections.items():
             self.add(section, content)
 
+    def add_rows(
+        self, section: str, dtype: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[Array]
+    ) -> None:
+        """Write one section of `shape` that comes in parts, as `add`."""
+        if self._is_new(section):
+            with disk_errors(self._path):
+                self._take(write_rows(self.folder, section, dtype, shape, parts))
+
+    def add_file(self, section: str, name: str) -> None:
+        """Take the file `name` of another format, which is in `folder`, as a section."""
+        if self._is_new(section):
+            with disk_errors(self._path):
+                self._take(file_entry(self.folder, section, name))
+
+    def _is_new(self, section: str) -> bool:
+        taken = any(f.section == section for f in self._files)
+        if not _SECTION.fullmatch(section) or (taken and self._key is None):
+            raise ValueError(f"section name {section!r} is malformed or taken")
+        return not taken
+
+    def _take(self, entry: FileEntry) -> None:
+        self._files.append(entry)
+        self._note({"file": asdict(entry)})
+
+    def _note(self, record: Mapping[str, Any]) -> None:
+        if self._key is not None:
+            with disk_errors(self._path), (self.folder / _JOURNAL).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+
+    def mark(self, stage: str, detail: Any) -> None:
+        """Note that a stage is done, with what a later run needs to know of it (JSON)."""
+        self._marks[stage] = detail
+        self._note({"stage": stage, "detail": detail})
+
+    def marked(self, stage: str) -> Any:
+        """What `mark` noted for a stage; None if it is not done."""
+        return self._marks.get(stage)
+
+    def graph(self) -> Graph:
+        """Map the graph's sections, which have been written."""
+        arrays = {f.section: open_array(self.folder, f, verify=False) for f in self._files if _is_array(f)}
+        return graph_of_sections(without_prefix("graph", arrays))
+
     def commit(self, about: About) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexError_."""
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(clew.__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
-            sync_files(self._folder, [entry.file for entry in self._files])
-            self._folder.rename(self._path / manifest.folder)
+            _remove_strangers(self.folder, {entry.file for entry in self._files})
+            sync_files(self.folder, [entry.file for entry in self._files])
+            self.folder.rename(self._path / manifest.folder)
             sync_path(self._path)
             _replace_manifest(self._path, manifest)
             _sweep(self._path, manifest.generation)
         return manifest
 
-    def close(self) -> None:
-        """Remove what was written unless it was committed; what resists is left to the next writer."""
+    def close(self, *, keep: bool = False) -> None:
+        """Remove what was written unless it was committed; what resists is left to the next writer.
+
+        `keep` leaves the stages that are done to the next writer of the same key.
+        """
         # The manifest decides, not a flag: Ctrl-C may have come between the two.
         if _current_generation(self._path) != self._generation:
             shutil.rmtree(self._path / generation_folder(self._generation), ignore_errors=True)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if not (keep and self._marks):
+            shutil.rmtree(self.folder, ignore_errors=True)
         (self._path / _NEW_MANIFEST).unlink(missing_ok=True)
 
 
+def _is_array(entry: FileEntry) -> bool:
+    return entry.file.endswith(".npy")
+
+
+def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, Any]]:
+    """(sections, marks) of a stopped writer of the same key, as far as they are sound."""
+    files: list[FileEntry] = []
+    marks: dict[str, Any] = {}
+    try:
+        lines = (folder / _JOURNAL).read_text(encoding="utf-8").splitlines()
+        records = [json.loads(line) for line in lines[:-1]]
+        if lines and lines[-1].endswith("}"):
+            records.append(json.loads(lines[-1]))
+        if not records or records[0] != {"key": key}:
+            return files, marks
+        for record in records[1:]:
+            if "file" in record:
+                entry = FileEntry(**record["file"])
+                check_entry(folder, entry, verify=False)
+                files.append(entry)
+            else:
+                marks[record["stage"]] = record["detail"]
+    except (OSError, ValueError, KeyError, TypeError, FormatError):
+        return [], {}
+    return files, marks
+
+
+def _remove_strangers(folder: Path, names: set[str]) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name not in names:
+            entry.unlink()
+
+
 @contextmanager
-def writing(path: Path, *, wait: float = 5.0) -> Generator[IndexWriter]:
+def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generator[IndexWriter]:
     """Write a new generation of the index `path`, which is made if need be.
 
-    Without a `commit`, or on any error, everything is as before. Raises LockedError if another process
+    Without a `commit`, or on any error, everything is as before; with a `key`, the stages that were done stay
+    for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError if another process
     is still writing after `wait` seconds, InputError if `path` holds something else, IndexError_ if the
     disk is full or may not be written.
     """
@@ -123,13 +222,17 @@ def writing(path: Path, *, wait: float = 5.0) -> Generator[IndexWriter]:
             if current is not None:
                 _sweep(path, current)
             last = max((number for number, _ in _generations(path)), default=0)
-            shutil.rmtree(path / _WRITING, ignore_errors=True)
-            (path / _WRITING).mkdir()
-        writer = IndexWriter(path, last + 1)
+            if key is None or not _read_journal(path / _WRITING, key)[1]:
+                shutil.rmtree(path / _WRITING, ignore_errors=True)
+            (path / _WRITING).mkdir(exist_ok=True)
+        writer = IndexWriter(path, last + 1, key)
         try:
             yield writer
-        finally:
+        except InputError:
             writer.close()
+            raise
+        finally:
+            writer.close(keep=key is not None)
 
 
 def open_index(path: Path, *, verify: bool = False) -> Index:
@@ -157,11 +260,12 @@ def open_index(path: Path, *, verify: bool = False) -> Index:
 
 def _open(path: Path, manifest: Manifest, verify: bool) -> Index:
     folder = path / manifest.folder
-    arrays = {f.section: open_array(folder, f, verify=verify) for f in manifest.files}
+    arrays = {f.section: open_array(folder, f, verify=verify) for f in manifest.files if _is_array(f)}
+    files = {f.section: check_entry(folder, f, verify=verify) for f in manifest.files if not _is_array(f)}
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
-    return Index(path, manifest, graph, names, extra)
+    return Index(path, manifest, graph, names, extra, files)
 
 
 @contextmanager

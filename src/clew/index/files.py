@@ -9,7 +9,9 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,19 +62,34 @@ def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry
     Raises OSError, and ValueError for an array of objects.
     """
     array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
-    if array.dtype.hasobject:
+    return write_rows(folder, section, array.dtype, array.shape, (array,))
+
+
+def write_rows(
+    folder: Path, section: str, dtype: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[Array]
+) -> FileEntry:
+    """Write one section of `shape` that comes in parts, whose rows follow one another; as `write_array`."""
+    if dtype.hasobject:
         raise ValueError(f"section {section!r} is an array of objects")
     # Little-endian on every machine, so that an index can be copied.
-    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    dtype = dtype.newbyteorder("<")
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    )
     path = folder / f"{section}.npy"
     digest = hashlib.blake2b(digest_size=16)
     with path.open("wb") as file:
-        for piece in _pieces(header.getvalue(), array):
+        for piece in chain([header.getvalue()], *(_pieces(np.ascontiguousarray(p, dtype)) for p in parts)):
             digest.update(piece)
             write_piece(file, piece)
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
+
+
+def file_entry(folder: Path, section: str, name: str) -> FileEntry:
+    """Describe a file of another format that has been written into `folder`."""
+    path = folder / name
+    return FileEntry(section, name, path.stat().st_size, full_checksum(path), sample_checksum(path))
 
 
 def write_piece(file: io.BufferedWriter, piece: bytes | memoryview) -> None:
@@ -105,8 +122,7 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
-def _pieces(header: bytes, array: Array) -> Iterator[bytes | memoryview]:
-    yield header
+def _pieces(array: Array) -> Iterator[bytes | memoryview]:
     if array.size:
         data = array.reshape(-1).view(np.uint8).data
         for start in range(0, len(data), _WRITE_AT_ONCE):
@@ -138,12 +154,18 @@ def open_array(folder: Path, entry: FileEntry, *, verify: bool) -> Array:
 
     Raises FileNotFoundError, and FormatError if the file is not what was written.
     """
+    path = check_entry(folder, entry, verify=verify)
+    # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
+    # in memory, and the file cannot be changed either way.
+    return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+
+
+def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
+    """Find a section's file and check its size and checksum; raises as `open_array`."""
     path = folder / entry.file
     size = path.stat().st_size
     if size != entry.bytes:
         raise FormatError(f"{path}: damaged, {size:,} bytes where {entry.bytes:,} were written")
     if sample_checksum(path) != entry.sample or (verify and full_checksum(path) != entry.checksum):
         raise FormatError(f"{path}: damaged, its checksum differs from what was written")
-    # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
-    # in memory, and the file cannot be changed either way.
-    return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    return path

@@ -1,0 +1,1 @@
+"""Backends that find the vectors nearest to a query."""

@@ -1,0 +1,181 @@
+"""Backends of faiss: eight bits a component; all compared, or a part of the cells that are nearest.
+
+A cell is what k-means makes; with few of them a search reads long runs of memory, and what the eight bits or the
+cells cost in recall is won back by asking for more and measuring again (`rescored`).
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from clew.errors import FormatError, MissingExtra, UsageError
+from clew.index.nearest.base import (
+    Float32,
+    Int64,
+    Nearest,
+    check_file,
+    check_query,
+    check_rows,
+    save_file,
+)
+
+TRAINING_A_CELL = 128
+"""Vectors of each cell that k-means sees."""
+MOST_TRAINING = 262_144
+SCANNED_A_RESULT = 75
+"""A search compares at least so many vectors for each one that is asked for."""
+MEBIBYTE = 1 << 20
+LEAST_SHARE = 0.012
+"""Least share of the cells that a search reads."""
+
+
+def faiss_module() -> Any:
+    """Import faiss; MissingExtra if it is not installed."""
+    try:
+        import faiss
+    except ImportError as error:
+        raise MissingExtra("faiss-cpu", "faiss") from error
+    return faiss
+
+
+class _FaissVectors:
+    """What both backends share; `_index` is trained once the first vectors are added."""
+
+    name = ""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._index: Any = None
+
+    def _make(self, count: int) -> Any:
+        raise NotImplementedError
+
+    def _ids(self) -> Int64:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return 0 if self._index is None else int(self._index.ntotal)
+
+    def train(self, vectors: Float32, count: int) -> None:
+        """Choose cells and ranges from a sample of the `count` vectors that will be added."""
+        self._index = self._make(count)
+        self._index.train(np.ascontiguousarray(vectors, np.float32))
+
+    def add(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors; the first ones train the index unless `train` did. See `VectorIndex`."""
+        check_rows(self.dimension, ids, vectors)
+        if not len(ids):
+            return
+        if self._index is None:
+            self.train(vectors, len(vectors))
+        self._check_new(ids)
+        self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids.astype(np.int64))
+
+    def _check_new(self, ids: Int64) -> None:
+        if np.isin(ids, self._ids()).any():
+            raise UsageError("an id is there already: remove it first")
+
+    def add_new(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors whose ids are known to be new, without looking; for building."""
+        self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids.astype(np.int64))
+
+    def remove(self, ids: Int64) -> None:
+        """Remove vectors; see `VectorIndex`."""
+        if self._index is not None:
+            self._index.remove_ids(np.ascontiguousarray(ids, np.int64))
+
+    def search(self, query: Float32, k: int) -> Nearest:
+        """Find the nearest by the stored eight bits; see `VectorIndex`."""
+        check_query(self.dimension, query)
+        k = min(k, len(self))
+        if not k:
+            return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
+        self._prepare(k)
+        squared, ids = self._index.search(np.ascontiguousarray(query[None], np.float32), k)
+        found = ids[0] >= 0
+        return Nearest(ids[0][found], np.sqrt(np.maximum(squared[0][found], 0)))
+
+    def _prepare(self, k: int) -> None:
+        """Set how much a search for `k` reads."""
+
+    def save(self, path: Path) -> None:
+        """Write to `path`; see `VectorIndex`."""
+        faiss = faiss_module()
+        index = self._index if self._index is not None else self._make(0)
+
+        def write(new: Path) -> None:
+            try:
+                faiss.write_index(index, str(new))
+            except RuntimeError as error:  # faiss does not say which error of the system it was
+                full = path.parent.is_dir() and shutil.disk_usage(path.parent).free < MEBIBYTE
+                raise OSError(errno.ENOSPC if full else errno.EIO, str(error)) from error
+
+        save_file(path, self.name, self.dimension, write)
+
+    @classmethod
+    def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
+        """Open what `save` wrote, mapped unless `writable`; FormatError if damaged or of another dimension."""
+        faiss = faiss_module()
+        _, held = check_file(path, cls.name, dimension)
+        opened = cls(held)
+        try:
+            index = faiss.read_index(str(path), 0 if writable else faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
+        opened._index = index if index.is_trained else None
+        return opened
+
+
+class FaissFlat(_FaissVectors):
+    """All vectors are compared: quick up to about a million."""
+
+    name = "faiss-flat"
+
+    def _make(self, count: int) -> Any:
+        faiss = faiss_module()
+        flat = faiss.IndexScalarQuantizer(self.dimension, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2)
+        return faiss.IndexIDMap2(flat)
+
+    def _ids(self) -> Int64:
+        return faiss_module().vector_to_array(self._index.id_map)
+
+
+class FaissCells(_FaissVectors):
+    """The nearest of some cells are compared: for more than a million."""
+
+    name = "faiss-ivf"
+
+    def _make(self, count: int) -> Any:
+        faiss = faiss_module()
+        cells = cells_for(count)
+        quantizer = faiss.IndexFlatL2(self.dimension)
+        index = faiss.IndexIVFScalarQuantizer(
+            quantizer, self.dimension, cells, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2
+        )
+        index.cp.max_points_per_centroid = TRAINING_A_CELL
+        index.cp.niter = 10
+        return index
+
+    def _ids(self) -> Int64:
+        faiss = faiss_module()
+        lists = self._index.invlists
+        sizes = [lists.list_size(i) for i in range(self._index.nlist)]
+        parts = [
+            faiss.rev_swig_ptr(lists.get_ids(i), size).copy() for i, size in enumerate(sizes) if size
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
+
+    def _prepare(self, k: int) -> None:
+        cells = self._index.nlist
+        needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
+        self._index.nprobe = min(cells, max(int(np.ceil(needed)), int(np.ceil(LEAST_SHARE * cells)), 4))
+
+
+def cells_for(count: int) -> int:
+    """How many cells for so many vectors: few, so that each is a long run."""
+    return int(np.clip(count // 10_000, 4, 1024))

@@ -1,0 +1,117 @@
+"""The contract of the vector backends: every one finds, adds, removes, saves and opens alike."""
+
+import os
+
+import numpy as np
+import pytest
+
+from clew.errors import FormatError, IndexError_, InputError, UsageError
+from clew.index.nearest.registry import BACKENDS, backend_for, backend_named, has_faiss, open_vectors
+
+DIMENSION = 16
+
+
+@pytest.fixture(params=[b.name for b in BACKENDS])
+def backend(request):
+    if request.param.startswith("faiss") and not has_faiss():
+        pytest.skip("faiss is not installed")
+    return backend_named(request.param)
+
+
+@pytest.fixture
+def vectors():
+    rows = np.random.default_rng(1).normal(size=(600, DIMENSION)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def filled(backend, vectors):
+    index = backend(DIMENSION)
+    index.add(np.arange(600) * 7, vectors)
+    return index
+
+
+def test_the_vector_itself_is_the_nearest(filled, vectors):
+    assert len(filled) == 600
+    for row in range(0, 600, 37):
+        found = filled.search(vectors[row], 5)
+        assert found.ids[0] == row * 7
+        assert found.distances[0] < 0.05
+        assert (np.diff(found.distances) >= 0).all()
+
+
+def test_most_of_the_nearest_are_found(filled, vectors):
+    rng, hits = np.random.default_rng(2), 0
+    for _ in range(30):
+        query = vectors[rng.integers(600)] + rng.normal(scale=0.05, size=DIMENSION).astype(np.float32)
+        exact = np.argsort(np.linalg.norm(vectors - query, axis=1))[:10] * 7
+        hits += len(set(filled.search(query, 10).ids.tolist()) & set(exact.tolist()))
+    assert hits >= 250
+
+
+def test_a_removed_vector_is_not_found_and_can_come_back(filled, vectors):
+    filled.remove(np.array([70, 77, 5]))
+    assert len(filled) == 598
+    assert 70 not in filled.search(vectors[10], 20).ids
+    filled.add(np.array([70]), vectors[10:11])
+    assert filled.search(vectors[10], 1).ids[0] == 70
+
+
+def test_saved_and_opened_it_answers_alike(filled, vectors, tmp_path):
+    filled.save(tmp_path / "v")
+    for writable in (False, True):
+        opened = open_vectors(tmp_path / "v", DIMENSION, writable=writable)
+        assert len(opened) == 600
+        found, before = opened.search(vectors[3], 8), filled.search(vectors[3], 8)
+        assert found.ids.tolist() == before.ids.tolist()
+        np.testing.assert_allclose(found.distances, before.distances)
+    opened.remove(np.array([21]))
+    opened.add(np.array([1]), vectors[3:4])
+    assert opened.search(vectors[3], 1).ids[0] == 1
+    assert sorted(os.listdir(tmp_path)) == ["v"]
+
+
+def test_more_than_there_are_and_none(backend, filled, vectors):
+    assert len(filled.search(vectors[0], 10_000).ids) > 300
+    assert len(backend(DIMENSION).search(vectors[0], 3).ids) == 0
+
+
+def test_wrong_shapes_and_known_ids_are_usage_errors(filled, vectors):
+    with pytest.raises(UsageError, match=r"\[1, 16\] is needed"):
+        filled.add(np.array([1]), vectors[:1, :8])
+    with pytest.raises(UsageError, match=r"\[16\] is needed"):
+        filled.search(vectors[0, :8], 3)
+    with pytest.raises(UsageError, match="twice"):
+        filled.add(np.array([1, 1]), vectors[:2])
+    with pytest.raises(UsageError, match="there already"):
+        filled.add(np.array([7]), vectors[:1])
+
+
+def test_damaged_files_and_other_dimensions_are_format_errors(filled, tmp_path):
+    path = tmp_path / "v"
+    filled.save(path)
+    with pytest.raises(FormatError, match="dimension 16, the embedder gives 32"):
+        open_vectors(path, 32)
+    data = bytearray(path.read_bytes())
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(FormatError, match="truncated"):
+        open_vectors(path)
+    data[100] ^= 255
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="damaged"):
+        open_vectors(path)
+    with pytest.raises(InputError, match="no such file"):
+        open_vectors(tmp_path / "w")
+
+
+def test_a_disk_that_fills_leaves_the_old_file(filled, tmp_path):
+    path = tmp_path / "missing" / "v"
+    with pytest.raises(IndexError_):
+        filled.save(path)
+
+
+def test_the_backend_follows_the_count():
+    names = [backend_for(n) for n in (10, 200_000, 200_001, 1_000_000, 1_000_001)]
+    assert names == ["numpy", "numpy", "faiss-flat", "faiss-flat", "faiss-ivf"]
+    with pytest.raises(UsageError, match="Backends are"):
+        backend_named("annoy")
