@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -62,6 +62,18 @@ class BuildReport:
     unknown: int
     unknown_names: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+def report_of(record: Mapping[str, Any]) -> BuildReport:
+    """Make a report again from its fields (`asdict`) after JSON."""
+    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in record.items()}
+    for key in ("sources", "side_files"):
+        fields[key] = tuple(_source_of(source) for source in record[key])
+    return BuildReport(**fields)
+
+
+def _source_of(record: Mapping[str, Any]) -> SourceReport:
+    return SourceReport(**{k: tuple(v) if isinstance(v, list) else v for k, v in record.items()})
 
 
 def build_graph(

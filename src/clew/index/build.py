@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from clew.errors import EmbedderMismatch, InputError
-from clew.graph.build import BuildReport, SourceReport, build_graph, source_bytes
+import numpy as np
+
+import clew
+from clew.errors import EmbedderMismatch, IndexError_, InputError
+from clew.graph.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
-from clew.index.directory import writing
-from clew.index.files import Array
-from clew.index.manifest import About, EmbedderRecord, Manifest, SourceRecord
-from clew.index.names import NamesIndex
+from clew.index.directory import IndexWriter, writing
+from clew.index.manifest import FORMAT_VERSION, About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
+from clew.index.nearest.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
+from clew.index.nearest.registry import FEW, has_faiss
 from clew.index.sections import graph_sections, with_prefix
-from clew.index.vectors import vector_sections
+from clew.index.shards import SHARDED_FROM, Shards, worker_count
+from clew.index.vectors import (
+    ENTITY_SCALES,
+    ENTITY_VECTORS,
+    RELATION_VECTORS,
+    relations_of,
+    vector_sections,
+)
 from clew.text.embedder import Embedder
 
-Stage = Literal["read", "names", "vectors"]
+Stage = Literal["read", "names", "vectors", "search"]
 Progress = Callable[[Stage, int, int], None]
 """Called with (stage, done, total): bytes of the sources, then entities."""
 OnError = Literal["fail", "skip"]
@@ -51,22 +65,115 @@ def build_index(
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
     """
     tell = progress or _say_nothing
-    with writing(out, wait=wait) as writer:
-        # Before reading, so that a change during the build is noticed afterwards.
-        modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
-        total = source_bytes(sources)
-        graph, report = build_graph(
-            sources,
-            types=types,
-            aliases=aliases,
-            format=format,
-            on_error=on_error,
-            progress=lambda done: tell("read", done, total),
-        )
-        for sections in _sections(graph, embedder, tell):
-            writer.add_all(sections)
+    # Before reading, so that a change during the build is noticed afterwards.
+    modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
+    key = _key(modified, (types, aliases), format, on_error, embedder)
+    with memory_errors(out), writing(out, wait=wait, key=key) as writer:
+        report = _read(writer, sources, types, aliases, format, on_error, tell)
+        graph = writer.graph()
+        label_nodes = differing_labels(graph)
+        count = entry_count(graph, label_nodes)
+        shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count))
+        _add_names(writer, shards, count, tell)
+        _add_vectors(writer, shards, tell)
+        _add_search(writer, graph.nodes, embedder.dimension, tell)
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
+
+
+def _key(
+    modified: Mapping[Path, int],
+    side: Sequence[Path | None],
+    format: str | None,
+    on_error: OnError,
+    embedder: Embedder,
+) -> str:
+    """Stand for all that shapes an index; a build of the same key goes on where one that was stopped was."""
+    files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
+    parts = [files, [str(path) for path in side], format, on_error, embedder.name, embedder.fingerprint]
+    made_by = [clew.__version__, FORMAT_VERSION, has_faiss()]
+    return hashlib.blake2b(json.dumps([parts, made_by]).encode(), digest_size=16).hexdigest()
+
+
+def _read(
+    writer: IndexWriter,
+    sources: Sequence[Path],
+    types: Path | None,
+    aliases: Path | None,
+    format: str | None,
+    on_error: OnError,
+    tell: Progress,
+) -> BuildReport:
+    """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
+    done = writer.marked("graph")
+    if done is not None:
+        return report_of(done)
+    total = source_bytes(sources)
+    graph, report = build_graph(
+        sources,
+        types=types,
+        aliases=aliases,
+        format=format,
+        on_error=on_error,
+        progress=lambda bytes: tell("read", bytes, total),
+    )
+    writer.add_all(with_prefix("graph", graph_sections(graph)))
+    writer.mark("graph", asdict(report))
+    return report
+
+
+def _add_names(writer: IndexWriter, shards: Shards, count: int, tell: Progress) -> None:
+    if writer.marked("names") is not None:
+        return
+    tell("names", 0, count)
+    if count < SHARDED_FROM:
+        names = NamesIndex.of(shards.graph)
+    else:
+        parts = shards.make("names", lambda done: tell("names", done, count))
+        made = zip(shards.spans("names"), parts, strict=True)
+        parts = [NamePart.from_arrays(first, arrays) for (first, _), arrays in made]
+        names = NamesIndex.merge(shards.graph, shards.label_nodes, parts)
+    writer.add_all(with_prefix("names", names.sections()))
+    writer.mark("names", {})
+    shards.remove("names")
+    tell("names", count, count)
+
+
+def _add_vectors(writer: IndexWriter, shards: Shards, tell: Progress) -> None:
+    if writer.marked("vectors") is not None:
+        return
+    graph, embedder = shards.graph, shards.embedder
+    if graph.nodes < SHARDED_FROM:
+        writer.add_all(vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes)))
+    else:
+        parts = shards.make("vectors", lambda done: tell("vectors", done, graph.nodes))
+        shape = (graph.nodes, embedder.dimension)
+        writer.add_rows(ENTITY_VECTORS, np.dtype(np.int8), shape, (part["q"] for part in parts))
+        writer.add_rows(ENTITY_SCALES, np.dtype(np.float32), shape[:1], (part["scale"] for part in parts))
+        writer.add(RELATION_VECTORS, relations_of(graph, embedder))
+    writer.mark("vectors", {})
+    shards.remove("vectors")
+
+
+def _add_search(writer: IndexWriter, nodes: int, dimension: int, tell: Progress) -> None:
+    """Write the file of a vector backend, if there are so many vectors that one helps and faiss is there."""
+    if nodes <= FEW or not has_faiss():
+        return
+    vectors = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
+    build_search(writer.folder / SEARCH_FILE, *vectors, lambda done: tell("search", done, nodes))
+    writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
+
+
+@contextmanager
+def memory_errors(out: Path) -> Generator[None]:
+    """Turn a lack of memory while `out` is built into an error with advice."""
+    try:
+        yield
+    except MemoryError as error:
+        raise IndexError_(
+            f"{out}: the memory is full. Close other programs or use a machine with more, and run the same "
+            "command again: it goes on where it was. What was there before is unchanged"
+        ) from error
 
 
 def check_embedder(path: Path, manifest: Manifest, embedder: Embedder) -> None:
@@ -94,15 +201,6 @@ def modification_time(path: Path) -> int:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return max(times)
-
-
-def _sections(graph: Graph, embedder: Embedder, tell: Progress) -> Iterator[Mapping[str, Array]]:
-    """Make the sections kind by kind, so that each is written before the next is made."""
-    yield with_prefix("graph", graph_sections(graph))
-    tell("names", 0, graph.nodes)
-    yield with_prefix("names", NamesIndex.of(graph).sections())
-    tell("names", graph.nodes, graph.nodes)
-    yield vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes))
 
 
 def _say_nothing(_stage: Stage, _done: int, _total: int) -> None:

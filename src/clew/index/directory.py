@@ -146,6 +146,11 @@ class IndexWriter:
         arrays = {f.section: open_array(self.folder, f, verify=False) for f in self._files if _is_array(f)}
         return graph_of_sections(without_prefix("graph", arrays))
 
+    def array(self, section: str) -> Array:
+        """Map a section that has been written."""
+        entry = next(f for f in self._files if f.section == section)
+        return open_array(self.folder, entry, verify=False)
+
     def commit(self, about: About) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexError_."""
         created = datetime.now(UTC).isoformat(timespec="seconds")

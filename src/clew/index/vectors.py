@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Names
+from clew.graph.graph import Graph
 from clew.text.embedder import Embedder
 
 Float32 = NDArray[np.float32]
@@ -33,18 +33,40 @@ def vector_sections(
     `relation_vectors` float32 [relations, d]. `progress` is called with the number of entities done. Raises
     EmbedderError.
     """
-    quantised = np.empty((graph.nodes, embedder.dimension), np.int8)
-    scales = np.empty(graph.nodes, np.float32)
-    for start, texts in _batches(graph.labels):
-        rows = slice(start, start + len(texts))
+    part = vector_part(graph, embedder, 0, graph.nodes, progress)
+    return {
+        ENTITY_VECTORS: part["q"],
+        ENTITY_SCALES: part["scale"],
+        RELATION_VECTORS: relations_of(graph, embedder),
+    }
+
+
+def vector_part(
+    graph: Graph,
+    embedder: Embedder,
+    first: int,
+    stop: int,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, NDArray[np.generic]]:
+    """Embed the labels of the nodes [first, stop): `q` int8 [n, d] and `scale` float32 [n]."""
+    quantised = np.empty((stop - first, embedder.dimension), np.int8)
+    scales = np.empty(stop - first, np.float32)
+    for start in range(first, stop, _BATCH):
+        end = min(start + _BATCH, stop)
+        texts = [readable(graph.labels[i]) for i in range(start, end)]
+        rows = slice(start - first, end - first)
         quantised[rows], scales[rows] = quantise(embedder.embed(texts))
         if progress is not None:
-            progress(start + len(texts))
-    relations = [relation_text(label) for label in graph.relation_labels]
-    vectors = np.empty((0, embedder.dimension), np.float32)
-    if relations:
-        vectors = embedder.embed(relations).astype(np.float32, copy=False)
-    return {ENTITY_VECTORS: quantised, ENTITY_SCALES: scales, RELATION_VECTORS: vectors}
+            progress(end)
+    return {"q": quantised, "scale": scales}
+
+
+def relations_of(graph: Graph, embedder: Embedder) -> Float32:
+    """Embed the labels of the relations, float32 [relations, d]."""
+    texts = [relation_text(label) for label in graph.relation_labels]
+    if not texts:
+        return np.empty((0, embedder.dimension), np.float32)
+    return embedder.embed(texts).astype(np.float32, copy=False)
 
 
 def quantise(vectors: Float32) -> tuple[Int8, Float32]:
@@ -62,8 +84,3 @@ def readable(label: str) -> str:
 def relation_text(label: str) -> str:
     """Give the text of a relation's label that is embedded: `readable`, and `discoveredBy` is two words."""
     return _CAMEL.sub(" ", readable(label))
-
-
-def _batches(names: Names) -> Iterator[tuple[int, list[str]]]:
-    for start in range(0, len(names), _BATCH):
-        yield start, [readable(names[i]) for i in range(start, min(start + _BATCH, len(names)))]

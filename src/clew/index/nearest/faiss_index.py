@@ -165,9 +165,7 @@ class FaissCells(_FaissVectors):
         faiss = faiss_module()
         lists = self._index.invlists
         sizes = [lists.list_size(i) for i in range(self._index.nlist)]
-        parts = [
-            faiss.rev_swig_ptr(lists.get_ids(i), size).copy() for i, size in enumerate(sizes) if size
-        ]
+        parts = [faiss.rev_swig_ptr(lists.get_ids(i), size).copy() for i, size in enumerate(sizes) if size]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def _prepare(self, k: int) -> None:

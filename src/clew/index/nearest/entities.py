@@ -1,0 +1,61 @@
+"""The vectors of an index's entities: building their backend, and searching it with exact distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.index.nearest.base import Float32, Nearest, VectorIndex
+from clew.index.nearest.registry import MANY, FaissCells, FaissFlat
+
+ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
+_BATCH = 1 << 17
+_SAMPLE = 1 << 17
+MORE = 4
+"""Times as many vectors as are wanted are asked of the backend, and measured again by those that are stored."""
+AT_LEAST = 32
+
+
+def build_search(
+    path: Path,
+    quantised: NDArray[np.generic],
+    scales: NDArray[np.generic],
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, reading them in batches."""
+    count, dimension = quantised.shape
+    index = FaissFlat(dimension) if count <= MANY else FaissCells(dimension)
+    # A sample in order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
+    rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
+    index.train(stored_rows(quantised, scales, rows), count)
+    for start in range(0, count, _BATCH):
+        rows = np.arange(start, min(start + _BATCH, count))
+        index.add_new(rows, stored_rows(quantised, scales, rows))
+        if progress is not None:
+            progress(int(rows[-1]) + 1)
+    index.save(path)
+
+
+def stored_rows(
+    quantised: NDArray[np.generic], scales: NDArray[np.generic], rows: NDArray[np.int64]
+) -> Float32:
+    """Give stored vectors as float32 [rows, d]."""
+    return quantised[rows].astype(np.float32) * scales[rows][:, None].astype(np.float32)
+
+
+def nearest_stored(
+    backend: VectorIndex,
+    quantised: NDArray[np.generic],
+    scales: NDArray[np.generic],
+    query: Float32,
+    k: int,
+) -> Nearest:
+    """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors."""
+    proposed = np.sort(backend.search(query, max(AT_LEAST, MORE * k)).ids)
+    difference = stored_rows(quantised, scales, proposed) - query
+    distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    order = np.argsort(distances, kind="stable")[:k]
+    return Nearest(proposed[order], distances[order])
