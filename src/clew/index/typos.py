@@ -193,7 +193,9 @@ class _Chunk:
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
         bucket = (mixed >> np.uint64(64 - (buckets.bit_length() - 1))).astype(np.int64)
         inside = rows[:-2] == rows[2:]
-        return np.unique(bucket[inside] << _ROW_BITS | rows[:-2][inside])
+        pairs = bucket[inside] << _ROW_BITS | rows[:-2][inside]
+        pairs.sort()  # several times faster than what np.unique does
+        return pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
 
     def signatures(self) -> UInt32:
         """Set a bit for each of the 32 classes of letters that occurs; uint32 [norms]."""
