@@ -22,7 +22,7 @@ from clew.steps.comparison import Comparison, compare
 from clew.steps.explain import Explanation, explain
 from clew.steps.link import Linker, given_mentions
 from clew.steps.operators import Operator, find_operator
-from clew.steps.read import find_evidence, find_extreme, holder_pattern, with_value
+from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
 from clew.steps.readings import Reader, Reading
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
@@ -40,6 +40,8 @@ CLOSE = 0.35
 ENOUGH = 0.5
 """Least explained share of the content words."""
 FIRM = 1.0
+COMPARING = frozenset("before after than between".split())
+"""Words that compare; left open, the question is not understood."""
 """A reading below this cost is not doubted further."""
 
 
@@ -114,6 +116,8 @@ class Auto:
         mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
         comparison = compare(question, self.table, self.weights)
         question = self._outside(question, mentions)
+        if question.limits is not None:
+            mentions = [m for m in mentions if m.start not in question.limits.starts]
         operator = find_operator(question, comparison, self.table, self.schema)
         work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
         work.time("link", since)
@@ -141,7 +145,7 @@ class Auto:
             return self._without_mentions(work)
         doubt = self._doubt(work, readings[0])
         if doubt is not None:
-            alone = self._without_mentions(work) if work.operator.kind in ("extreme", "most") else None
+            alone = self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
             return alone if alone is not None and alone.abstained is None else _Found(abstained=doubt)
         return self._first_that_holds(work, readings)
 
@@ -187,7 +191,7 @@ class Auto:
                 continue
             before = words[at - 1].norm if at else ""
             after = words[at + 1].norm if at + 1 < len(words) else ""
-            if before in ("which", "what", "'s", "how") or after == "of":
+            if before in ("which", "what", "'s", "how") or after == "of" or word.norm in COMPARING:
                 return True
         return False
 
@@ -254,6 +258,9 @@ class Auto:
                 return _Found(pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
             draft = others
         operator = work.operator
+        if operator.kind == "range":
+            proofs = {m.nodes[node]: m.triples for m in reversed(evidence.matches)}
+            return self._in_range(work, [(n, proofs[n]) for n in draft], pattern, evidence.complete)
         if operator.kind == "extreme":
             return self._extreme(work, reading, pattern, evidence, draft)
         answers, citations, left = ground(self.graph, draft, evidence.matches, node)
@@ -284,6 +291,31 @@ class Auto:
             return _Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
         return self._with_extreme(with_value(pattern, graph, operator.relation, extreme.value), extreme.entities)
 
+    def _in_range(
+        self, work: _Work, drafted: Sequence[tuple[int, tuple[int, ...]]], pattern: Pattern | None, complete: bool
+    ) -> _Found:
+        """The drafted entities (with their proof) that have a value in the question's range."""
+        graph, operator, limits = self.graph, work.operator, work.question.limits
+        answers: list[AnswerEntity] = []
+        citations: list[Citation] = []
+        for entity, proof in drafted:
+            for value, tail in values_of(graph, entity, operator.relation):
+                if limits is not None and limits.hold(value):
+                    name = graph.entities[entity]
+                    answers.append(AnswerEntity(name, graph.labels[entity], 1.0))
+                    triple = graph.find_triple(entity, operator.relation, tail)
+                    citations.append(cite(graph, name, (*proof, triple)))
+                    break
+        if not answers:
+            name = graph.relation_labels[operator.relation]
+            detail = f'nothing that fits has a "{name}" in that range'
+            return _Found(pattern=pattern, abstained=Abstention("empty_result", detail))
+        if operator.counts:
+            number = str(len(answers))
+            answers = [AnswerEntity(number, number, 1.0)]
+            citations = [replace(c, answer=number) for c in citations]
+        return _Found(tuple(answers), tuple(citations), _text(answers), pattern, None, complete)
+
     def _with_extreme(self, pattern: Pattern, entities: Sequence[int]) -> _Found:
         evidence = find_evidence(self.graph, pattern)
         answers, citations, left = ground(self.graph, entities, evidence.matches, pattern.answer or 0)
@@ -297,22 +329,21 @@ class Auto:
             for i, w in enumerate(work.comparison.words)
             if w.weight >= 0.9 and w.start not in operator.used and not w.share
             and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
-        ] if operator.kind in ("extreme", "most") else ["?"]
+        ] if operator.kind in ("extreme", "most", "range") else ["?"]
         if open_words:
             names = " ".join(w.text for w in work.question.words if w.capital)
             detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
             return _Found(abstained=Abstention("no_entity", detail, self._near_names(names) if names else ()))
         if operator.kind == "most":
             return self._most(operator)
-        holders = [n for n in range(graph.nodes) if self._has(n, operator.relation)]
-        extreme = find_extreme(graph, holders, operator.relation, operator.sign)
+        heads = [int(n) for n in holders(graph, operator.relation)]
+        if operator.kind == "range":
+            pattern = holder_pattern(graph, operator.relation, None)
+            return self._in_range(work, [(n, ()) for n in heads], pattern, True)
+        extreme = find_extreme(graph, heads, operator.relation, operator.sign)
         if extreme is None:
             return _Found(abstained=Abstention("empty_result", "none has such a value"))
         return self._with_extreme(holder_pattern(graph, operator.relation, extreme.value), extreme.entities)
-
-    def _has(self, node: int, relation: int) -> bool:
-        start, stop = int(self.graph.out.offsets[node]), int(self.graph.out.offsets[node + 1])
-        return bool((self.graph.out.relation[start:stop] == relation).any())
 
     def _most(self, operator: Operator) -> _Found:
         from clew.steps.operators import busiest
@@ -359,7 +390,9 @@ class Auto:
     def _open(self, work: _Work, reading: Reading, start: int, stop: int) -> bool:
         inside = frozenset(w.start for w in work.comparison.words if w.start < stop and start < w.stop)
         told = explain(work.comparison, reading, extra=work.operator.used | inside)
-        return bool(told.open_names or (told.open_words and (told.unnamed or told.share < ENOUGH)))
+        if told.open_names or (told.open_words and (told.unnamed or told.share < ENOUGH)):
+            return True
+        return any(w.norm in COMPARING for w in work.question.words if w.text in told.open_words)
 
     def _recorded_otherwise(self, work: _Work, pair: tuple[Reading, Any]) -> _Found | None:
         """*No*, if the graph records the relation for the first entity, but not with the second."""

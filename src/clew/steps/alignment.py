@@ -55,6 +55,8 @@ class Weights:
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
     against: float = 0.436
     """A step against the direction in which its relation reads, where both are possible."""
+    against_grammar: float = 0.8
+    """The first step, where the words around the mention say the other way."""
     absent: float = 0.3
     """A first step that others of the mention's kind have, but not the mention itself."""
     common_word: float = 0.5

@@ -13,6 +13,8 @@ EXPLAINED = 0.3
 """From this share on a word counts as explained by a step or a node."""
 
 
+NAMED = 0.5
+"""Evidence for every step from which the noun after *which* may stay open."""
 MODIFIER = 0.12
 """The same for a word that stands right before an explained noun (*jersey number*)."""
 
@@ -20,11 +22,12 @@ MODIFIER = 0.12
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """`open_words`: content words that nothing in the reading explains; `open_names`: those among them that are
-    written like names; `unnamed`: steps that no word names; `share`: explained weight of the content words."""
+    written like names; `unnamed`: steps that no word names; `weakest`: the least evidence for a step; `share`: explained weight of the content words."""
 
     open_words: tuple[str, ...]
     open_names: tuple[str, ...]
     unnamed: tuple[int, ...]
+    weakest: float
     share: float
 
 
@@ -42,10 +45,14 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     inside = [any(a.span.start < w.stop and w.start < a.span.stop for a in reading.anchors) for w in comparison.words]
     returns = {s for a, s in zip(reading.steps, reading.steps[1:], strict=False) if s == a ^ 1}
     shares = any(w.share for w in comparison.words)
+    weakest = min((float(e) for s, e in zip(steps, evidence, strict=True) if s not in returns), default=1.0)
+    asked = _asked(comparison)
     modifiers = _modifiers(comparison, covered)
     open_words, open_names, total, told = [], [], 0.0, 0.0
     for word, taken, cover in zip(comparison.words, inside, covered, strict=True):
         if taken or word.share or word.weight < 0.9 or word.start in extra:
+            continue
+        if cover < EXPLAINED and word.start in asked and weakest >= NAMED:
             continue
         total += word.weight
         told += word.weight * min(1.0, float(cover))
@@ -56,7 +63,13 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     unnamed = tuple(
         s for s, e in zip(steps, evidence, strict=True) if e < EXPLAINED and not (s in returns and shares)
     )
-    return Explanation(tuple(open_words), tuple(open_names), unnamed, told / total if total else 1.0)
+    return Explanation(tuple(open_words), tuple(open_names), unnamed, weakest, told / total if total else 1.0)
+
+
+def _asked(comparison: Comparison) -> set[int]:
+    """Where the nouns after *which*, *what* and *same* start: they say of what type something is."""
+    words = comparison.question.words
+    return {b.start for a, b in zip(words, words[1:], strict=False) if a.norm in ("which", "what", "same")}
 
 
 def _modifiers(comparison: Comparison, covered: Float) -> set[int]:

@@ -17,6 +17,7 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span
+from clew.steps.direction import preferred_step
 from clew.text.question import FUNCTION, Question
 from clew.steps.vocabulary import Vocabulary, class_fit
 from clew.types import Mention
@@ -123,6 +124,12 @@ class Reader:
         singles.sort(key=_order)
         readings = singles[: 4 * keep]
         best = readings[0].cost if readings else np.inf
+        if best > self.weights.word * 0.25 and {"and", "both"} & {w.norm for w in comparison.question.words}:
+            for mention in mentions[:4]:
+                for anchor in list(self._anchors(comparison, mention))[:2]:
+                    readings += self._twice(comparison, space, anchor)
+            readings.sort(key=_order)
+            best = readings[0].cost if readings else np.inf
         if best > self.weights.word * 0.5:
             for pair in self._sets(comparison, mentions, 2):
                 readings += self._joined(comparison, space, pair)
@@ -142,6 +149,7 @@ class Reader:
             if first.cost > 0.6 or second.cost > 1.3:
                 continue
             ends, start = self._start(first.entity)
+            start = self._directed(comparison, first, start)
             text = len(comparison.question.text)
             left = self._words(comparison, 0, first.span.start)[::-1]
             right = self._words(comparison, first.span.stop, second.span.start)
@@ -213,6 +221,17 @@ class Reader:
         meets = self.schema.cooccur[np.ix_(index, index)] > 0
         return Space(self.follow, self.backs, meets, self.fixed, final, active.astype(np.int64))
 
+    def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
+        """Charge first steps that run against the grammar around the mention, where both ways are possible."""
+        both = np.flatnonzero((self.fixed > 0) & np.isfinite(start))
+        for backward in both:
+            preferred = preferred_step(comparison, anchor.span, int(backward) // 2)
+            if preferred is None:
+                continue
+            start[backward] -= self.fixed[backward]
+            start[preferred ^ 1] += self.weights.against_grammar
+        return start
+
     def _start(self, entity: int) -> tuple[list[int], Float]:
         """The ends of a node, and the cost of each first step: also of those that others of its kind have, so that
         *nothing recorded* is told from *not asked*."""
@@ -229,12 +248,34 @@ class Reader:
 
     def _single(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
         ends, start = self._start(anchor.entity)
+        start = self._directed(comparison, anchor, start)
         left = self._words(comparison, 0, anchor.span.start)[::-1]
         right = self._words(comparison, anchor.span.stop, len(comparison.question.text))
         sides = comparison.sides(left, right, anchor.span, ends)
         active = np.union1d(space.active, np.array(ends, np.int64)) if len(ends) else space.active
         paths = best_paths(sides, start, replace(space, active=active), self.weights)
         return [Reading((anchor,), (p.steps,), (), p.cost + anchor.cost) for p in paths]
+
+    def _twice(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
+        """Two relations of one mention that meet (*who both directed and starred in X*): every word goes to the step or
+        node that it names best, whatever its place."""
+        ends, start = self._start(anchor.entity)
+        outside = [i for i, w in enumerate(comparison.words) if w.stop <= anchor.span.start or w.start >= anchor.span.stop]
+        if not outside:
+            return []
+        weight = comparison.weight[outside]
+        told = np.maximum(comparison.cover[outside], comparison.node[outside])
+        evidence = comparison.step[outside]
+        found: list[Reading] = []
+        for one, other in combinations(ends, 2):
+            if not space.meets[one, other] or evidence[:, one].argmax() == evidence[:, other].argmax():
+                continue
+            open_share = 1 - np.maximum(told[:, one], told[:, other])
+            named = 2 - evidence[:, one].max() - evidence[:, other].max()
+            cost = float(weight @ open_share + self.weights.step_evidence * named + space.final[one])
+            cost += float(start[one] + start[other]) + anchor.cost
+            found.append(Reading((anchor, anchor), ((one,), (other,)), (), cost))
+        return found
 
     def _joined(self, comparison: Comparison, space: Space, anchors: tuple[Anchor, ...]) -> list[Reading]:
         begin, end = 0, len(comparison.question.text)
@@ -244,6 +285,7 @@ class Reader:
         sides, starts, active = [], [], space.active
         for i, anchor in enumerate(anchors):
             ends, start = self._start(anchor.entity)
+            start = self._directed(comparison, anchor, start)
             sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
             starts.append(start)
             active = np.union1d(active, np.array(ends, np.int64))

@@ -38,7 +38,7 @@ def content_words(words: Sequence[str]) -> list[str]:
 class Vocabulary:
     """The words of a graph with R relations and S = 2R steps.
 
-    `relation_words[r]`: content words of the label; `word_index`: word → row of `word_vectors`;
+    `labels[r]`: the words of the label, `relation_words[r]`: those with content; `word_index`: word → row of `word_vectors`;
     `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end;
     `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
     `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
@@ -46,6 +46,7 @@ class Vocabulary:
     `classes` [S, C] how likely the end's nodes are of each of the lexicon's noun classes.
     """
 
+    labels: tuple[tuple[str, ...], ...]
     relation_words: tuple[tuple[str, ...], ...]
     relation_vectors: Float
     word_index: dict[str, int]
@@ -150,7 +151,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
     share = schema.typed / np.maximum(schema.nodes[:, None], 1)
     return Vocabulary(
-        tuple(words), relation_vectors, index,
+        tuple(tuple(f) for f in full), tuple(words), relation_vectors, index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
         word_relation, end_vectors, tuple(types), share,
         _end_classes(schema, words, full, types, share, lexicon), company[:, 1::2],

@@ -5,8 +5,11 @@ Everything here is general English; nothing is of one graph or data set.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from clew.graph.graph import ValueKind
+from clew.graph.literals import parse_value
 from clew.text.normalise import Token, tokens
 
 FUNCTION = frozenset(
@@ -53,6 +56,17 @@ WH_CLASSES: Mapping[str, Mapping[str, float]] = {
     "when": {"time": 1.0},
 }
 """What a question word asks for: noun classes and how well they fit."""
+
+COMPARATORS: Mapping[str, tuple[int, bool]] = {
+    "after": (1, False), "since": (1, True), "from": (1, True), "over": (1, False), "above": (1, False),
+    "exceeding": (1, False), "before": (-1, False), "until": (-1, True), "under": (-1, False), "below": (-1, False),
+    "more than": (1, False), "greater than": (1, False), "longer than": (1, False), "later than": (1, False),
+    "larger than": (1, False), "higher than": (1, False), "older than": (-1, False), "newer than": (1, False),
+    "less than": (-1, False), "fewer than": (-1, False), "shorter than": (-1, False), "earlier than": (-1, False),
+    "smaller than": (-1, False), "lower than": (-1, False), "younger than": (1, False),
+    "at least": (1, True), "at most": (-1, True), "no more than": (-1, True), "no less than": (1, True),
+}
+"""Words before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
 
 INTERROGATIVE = frozenset((*WH_CLASSES, "which", "what", "how"))
 """The first of these asks; a later *who* only relates (*films by a director who …*)."""
@@ -111,6 +125,24 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """A range that a question names (*after 2010*, *in the 1980s*, *over 120 minutes*): from `low` to `high`, whether
+    these count, the characters at which its words start, and whether it is one of years."""
+
+    low: float
+    high: float
+    low_counts: bool
+    high_counts: bool
+    starts: frozenset[int]
+    years: bool
+
+    def hold(self, value: float) -> bool:
+        """Whether a value lies in the range."""
+        above = value > self.low or (self.low_counts and value == self.low)
+        return above and (value < self.high or (self.high_counts and value == self.high))
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question cut into words, with its cues.
 
@@ -123,6 +155,7 @@ class Question:
     yes_no: bool
     count: bool
     superlative: tuple[int, str, int] | None
+    limits: Limits | None = None
 
 
 def weigh(norm: str, capital: bool) -> float:
@@ -155,7 +188,7 @@ def read_question(text: str) -> Question:
     )
     superlative = _superlative(norms)
     yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
-    return Question(text, tuple(words), classes, yes_no, count, superlative)
+    return Question(text, tuple(words), classes, yes_no, count, superlative, _limits(words))
 
 
 def _capitals_tell(found: Sequence[Token]) -> bool:
@@ -187,6 +220,44 @@ def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
             continue
         return sign, attribute, at
     return None
+
+
+def _number(text: str) -> float | None:
+    kind, value = parse_value(text)
+    return value if kind == ValueKind.NUMBER else None
+
+
+def _limits(words: Sequence[Word]) -> Limits | None:
+    """The range named by a comparator and a number, by *between … and …*, or by a decade."""
+    norms = [w.norm for w in words]
+    for at, word in enumerate(words):
+        if len(word.norm) == 5 and word.norm[:4].isdigit() and word.norm.endswith("0s"):
+            decade = float(word.norm[:4])
+            return Limits(decade, decade + 9, True, True, frozenset({word.start}), True)
+        if word.norm == "between" and norms[at + 2 : at + 3] == ["and"] and at + 3 < len(words):
+            low, high = _number(words[at + 1].text), _number(words[at + 3].text)
+            if low is not None and high is not None:
+                starts = frozenset(w.start for w in words[at : at + 4])
+                return Limits(low, high, True, True, starts, 1000 <= low and high <= 2100)
+        for length in (3, 2, 1):
+            found = COMPARATORS.get(" ".join(norms[at : at + length]))
+            following = words[at + length : at + length + 1]
+            number = _number(following[0].text) if found and following else None
+            if found is None or number is None or (norms[at] == "from" and not _goes_on(norms, at + 2)):
+                continue
+            starts = frozenset(w.start for w in words[at : at + length + 1])
+            low, high = (number, math.inf) if found[0] > 0 else (-math.inf, number)
+            timed = norms[at] in TIMED and 1000 <= number <= 2100
+            return Limits(low, high, found[1], found[1], starts, timed)
+    return None
+
+
+TIMED = frozenset("after before since until from later earlier newer older younger".split())
+
+
+def _goes_on(norms: Sequence[str], at: int) -> bool:
+    """*From 2010 on*, *from 2010 onwards*: a plain *from 2010* is no range."""
+    return norms[at : at + 1] == ["on"] or norms[at : at + 1] == ["onwards"]
 
 
 def _share(norm: str) -> float:
