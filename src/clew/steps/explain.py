@@ -52,7 +52,7 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     for word, taken, cover in zip(comparison.words, inside, covered, strict=True):
         if taken or word.share or word.weight < 0.9 or word.start in extra:
             continue
-        if cover < EXPLAINED and word.start in asked and weakest >= NAMED:
+        if cover < EXPLAINED and word.start in asked and not word.capital and weakest >= NAMED:
             continue
         total += word.weight
         told += word.weight * min(1.0, float(cover))
