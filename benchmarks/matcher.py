@@ -39,11 +39,14 @@ Sample = tuple[list[int], list[int], set[int]]
 
 
 def read_graph(path: Path, separator: str) -> Graph:
-    """The graph of a file of `head|relation|tail` lines, without the product's readers."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+    """Read the graph of a file of `head|relation|tail` lines, without the product's readers."""
     entities: dict[str, int] = {}
     relations: dict[str, int] = {}
-    with opened as lines:
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else open(path, encoding="utf-8") as lines
+    ):
         rows = [line.rstrip("\n").split(separator) for line in lines]
     triples = np.array(
         [
@@ -117,13 +120,14 @@ def sample_gold(shape: str, graph: Graph, rng: np.random.Generator) -> Sample | 
 
 
 def gold_pattern(graph: Graph, sample: Sample) -> Pattern:
-    """The pattern with fixed ids whose match `sample` is."""
+    """Return the pattern with fixed ids whose match `sample` is."""
     triples, nodes, unknown = sample
     places = {node: i for i, node in enumerate(nodes)}
     edges = [(places[h], r, places[t]) for h, r, t in map(graph.triple, triples)]
     return Pattern(
         tuple(
-            PatternNode(f"n{i}", n not in unknown, entity=None if n in unknown else n) for i, n in enumerate(nodes)
+            PatternNode(f"n{i}", n not in unknown, entity=None if n in unknown else n)
+            for i, n in enumerate(nodes)
         ),
         tuple(PatternEdge(h, f"r{r}", t, r) for h, r, t in edges),
     )
@@ -173,7 +177,7 @@ def time_shapes(graph: Graph, count: int, seed: int) -> dict[str, Any]:
 
 
 def hub_path(graph: Graph, hub: int, hops: int, rng: np.random.Generator) -> Pattern | None:
-    """A path of `hops` edges from `hub`, the nodes after it unknown, that has a match."""
+    """Draw a path of `hops` edges from `hub`, the nodes after it unknown, that has a match."""
     nodes, triples = [hub], []
     for _ in range(hops):
         for _ in range(20):
@@ -214,7 +218,9 @@ def time_hub(graph: Graph, hub: int, seed: int) -> dict[str, Any]:
 
 def main() -> None:
     """Read the graph, time, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("graph", type=Path)
     parser.add_argument("--separator", default="|")
     parser.add_argument("--count", type=int, default=150)
@@ -226,7 +232,9 @@ def main() -> None:
     degree = np.diff(graph.out.offsets) + np.diff(graph.into.offsets)
     hub = int(degree.argmax()) if args.hub is None else list(graph.entities).index(args.hub)
     began = time.perf_counter()
-    first = gold_pattern(graph, sample_gold("path1_known_known", graph, np.random.default_rng(0)) or ([], [], set()))
+    first = gold_pattern(
+        graph, sample_gold("path1_known_known", graph, np.random.default_rng(0)) or ([], [], set())
+    )
     match(graph, first, FixedDistances())
     figures = {
         "first_call_s": time.perf_counter() - began,
@@ -237,7 +245,10 @@ def main() -> None:
         print(json.dumps(figures, indent=2))
         return
     print(f"first call {figures['first_call_s']:.2f} s; hub {graph.entities[hub]!r}, {degree[hub]} edges")
-    print(f"{'ms':38s} {'k = 3: median':>14s} {'p95':>8s} {'max':>8s} {'answers: median':>16s} {'p95':>8s} {'max':>8s}")
+    print(
+        f"{'ms':38s} {'k = 3: median':>14s} {'p95':>8s} {'max':>8s} "
+        f"{'answers: median':>16s} {'p95':>8s} {'max':>8s}"
+    )
     for shape, row in figures["milliseconds"].items():
         one, two = row["k3"], row["answers"]
         print(

@@ -81,7 +81,11 @@ def brute_force(
     ]
     found.sort(key=_order)
     if all_tied:
-        found = [m for m in found if m.gsd <= found[0].gsd + 1e-6 and m.direction_misses == found[0].direction_misses]
+        found = [
+            m
+            for m in found
+            if m.gsd <= found[0].gsd + 1e-6 and m.direction_misses == found[0].direction_misses
+        ]
     if project is not None:
         firsts: dict[int, Match] = {}
         for m in found:
@@ -112,20 +116,7 @@ def _of_nodes(
             return []
     if not np.isfinite(gsd):
         return []
-    choices: list[list[tuple[int, int, float]]] = []
-    for edge in pattern.edges:
-        head, tail = nodes[edge.head], nodes[edge.tail]
-        options: list[tuple[int, int, float]] = []
-        for i, (h, r, t) in enumerate(triples):
-            if edge.fixed is not None:
-                distance = 0.0 if r == edge.fixed else np.inf
-            else:
-                distance = 0.0 if edge.relation is None else float(tables.relations[edge.relation][r])
-            if np.isfinite(distance) and (h, t) == (head, tail):
-                options.append((i, 0, distance))
-            elif np.isfinite(distance) and undirected and (t, h) == (head, tail):
-                options.append((i, 1, distance))
-        choices.append(options)
+    choices = [_of_edge(edge, tables, triples, nodes, undirected) for edge in pattern.edges]
     matches: list[Match] = []
     for combination in product(*choices):
         ids = tuple(c[0] for c in combination)
@@ -134,3 +125,25 @@ def _of_nodes(
         total = gsd + sum(c[2] for c in combination)
         matches.append(Match(round(total, 9), sum(c[1] for c in combination), nodes, ids))
     return matches
+
+
+def _of_edge(
+    edge: PatternEdge,
+    tables: Tables,
+    triples: list[tuple[int, int, int]],
+    nodes: tuple[int, ...],
+    undirected: bool,
+) -> list[tuple[int, int, float]]:
+    """(triple id, miss, distance) of every triple that the edge may match between its nodes."""
+    head, tail = nodes[edge.head], nodes[edge.tail]
+    options: list[tuple[int, int, float]] = []
+    for i, (h, r, t) in enumerate(triples):
+        if edge.fixed is not None:
+            distance = 0.0 if r == edge.fixed else np.inf
+        else:
+            distance = 0.0 if edge.relation is None else float(tables.relations[edge.relation][r])
+        if np.isfinite(distance) and (h, t) == (head, tail):
+            options.append((i, 0, distance))
+        elif np.isfinite(distance) and undirected and (t, h) == (head, tail):
+            options.append((i, 1, distance))
+    return options

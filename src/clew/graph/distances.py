@@ -35,11 +35,12 @@ class Candidates:
 class Distances(Protocol):
     """Where the matcher gets distances from; all are non-negative, infinite means not allowed.
 
-    A node with `entity` and an edge with `fixed` are never asked for: their distance is 0, all else is not allowed.
+    A node with `entity` and an edge with `fixed` are never asked for: their distance is 0, nothing else is
+    allowed.
     """
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
-        """The `count` nearest entities of a known node, or a few more or all there are."""
+        """Find the `count` nearest entities of a known node, or a few more or all there are."""
         ...
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
@@ -52,21 +53,21 @@ class Distances(Protocol):
 
 
 class FixedDistances:
-    """For patterns whose nodes and edges are fixed ids; `masks` (bool [entities]) restricts typed unknowns."""
+    """For patterns of fixed ids; `masks` (bool [entities], by type) restricts typed unknowns."""
 
     def __init__(self, masks: Mapping[str, Mask] | None = None) -> None:
         self.masks = {} if masks is None else masks
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
-        """Always a `PatternError`: the node has no entity."""
+        """Raise a `PatternError`: the node has no entity."""
         raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
-        """Always a `PatternError`: the relation is not fixed."""
+        """Raise a `PatternError`: the relation is not fixed."""
         raise PatternError(f"relation {edge.relation!r} is not fixed: resolve it first, or match by text")
 
     def allowed(self, node: PatternNode) -> Mask | None:
-        """The mask of the node's type, if there is one."""
+        """Return the mask of the node's type, if there is one."""
         return None if node.type is None else self.masks.get(node.type)
 
 
@@ -80,7 +81,7 @@ class TextEmbedder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Vectors of a graph's names: entities int8 [N, d] times `scale` float32 [N], relations float32 [R, d]."""
+    """Vectors of names: entities int8 [N, d] times `scale` float32 [N], relations float32 [R, d]."""
 
     entities: NDArray[np.int8]
     scale: NDArray[np.float32]
@@ -108,7 +109,7 @@ class TextDistances:
         self._relations: dict[str, NDArray[np.float32]] = {}
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
-        """The nearest `count` entities by a scan of all vectors; ties in order of the ids."""
+        """Find the nearest `count` entities by a scan of all vectors; ties in order of the ids."""
         distances = self._nodes.get(node.name)
         if distances is None:
             distances = self._nodes[node.name] = self._entity_distances(node.name)
@@ -130,7 +131,7 @@ class TextDistances:
         return distances
 
     def allowed(self, node: PatternNode) -> Mask | None:
-        """The mask of the node's type."""
+        """Return the mask of the node's type."""
         return None if node.type is None or self.mask is None else self.mask(node.type)
 
     def _embed(self, text: str) -> NDArray[np.float32]:

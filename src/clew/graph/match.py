@@ -1,4 +1,4 @@
-"""Exact matching of patterns: the k nearest matches, or all that tie with the best (SimGRAG sections 4 and 5).
+"""Exact matching of patterns: the k nearest matches, or all that tie with the best (SimGRAG, 4 and 5).
 
 `kernels/layers.py` cuts the graph down to what can take part, `kernels/messages.py` finds the least cost of
 every part, `kernels/search.py` enumerates. Candidates of known nodes are taken in growing rounds; a round is
@@ -60,14 +60,18 @@ class Budget:
 
 
 class _Prepared:
-    """A graph's arrays as the kernels take them (read-only, contiguous), and scratch for one search at a time."""
+    """A graph's arrays as the kernels take them (read-only, contiguous), and their scratch."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes, self.relations = graph.nodes, len(graph.relations)
         self.arrays = tuple(
             _read_only(array, dtype)
             for side in (graph.out, graph.into)
-            for array, dtype in ((side.offsets, np.int64), (side.relation, np.int32), (side.neighbour, np.int32))
+            for array, dtype in (
+                (side.offsets, np.int64),
+                (side.relation, np.int32),
+                (side.neighbour, np.int32),
+            )
         )
         self._marks: list[Array] = []
 
@@ -95,18 +99,21 @@ def match(
     undirected: bool = True,
     budget: Budget | None = None,
 ) -> MatchResult:
-    """The first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).
+    """Find the first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).
 
     `all_tied` instead gives every match whose GSD is within 1e-6 of the best and which has as many direction
-    misses. `project` keeps, for every entity that node `project` of the pattern takes, only its first match.
-    `distinct` "nodes": no two nodes take one entity; "triples": no two edges take one triple; "none": both may.
-    Not `undirected`: edges run as in the pattern. Raises `PatternError` for a pattern that cannot be searched.
+    misses. `project` keeps, for every entity that node `project` of the pattern takes, its first match only.
+    `distinct` "nodes": no two nodes take one entity (parallel edges different triples); "triples": no two
+    edges take one triple; "none": both may. Not `undirected`: edges run as in the pattern. Raises
+    `PatternError` for a pattern that cannot be searched.
     """
     check_pattern(pattern)
     if k is not None and k < 1:
         raise UsageError(f"k is {k}: it must be at least 1")
     if project is not None and not 0 <= project < len(pattern.nodes):
-        raise PatternError(f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes")
+        raise PatternError(
+            f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
+        )
     prepared = _PREPARED.get(graph)
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
@@ -173,7 +180,9 @@ class _Query:
             return ANY, 0, _NO_IDS, _NO_COSTS
         cost = _costs(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
         if len(cost) != relations:
-            raise UsageError(f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations")
+            raise UsageError(
+                f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
+            )
         finite = np.flatnonzero(cost < INFINITE)
         if len(finite) == 0:
             self.hopeless = True
@@ -185,7 +194,7 @@ class _Query:
         return DENSE, least, np.arange(relations, dtype=np.int32), cost
 
     def _fixed_node(self, i: int, node: PatternNode) -> int | None:
-        """The entity of a fixed node; sets up the mask or the candidates of another."""
+        """Return the entity of a fixed node; sets up the mask or the candidates of another."""
         if node.known and node.entity is None:
             self.counts[i] = FIRST_ROUND
         elif node.entity is not None and not 0 <= node.entity < self.size:
@@ -237,7 +246,9 @@ class _Query:
         if mask is None:
             return -1
         if len(mask) != self.size:
-            raise UsageError(f"the mask of type {node.type!r} has {len(mask)} entries for {self.size} entities")
+            raise UsageError(
+                f"the mask of type {node.type!r} has {len(mask)} entries for {self.size} entities"
+            )
         self.masks.append(mask)
         return len(self.masks) - 1
 
@@ -274,11 +285,12 @@ def _run(
     from clew.graph.kernels.search import search
 
     marks, settings = prepared.take_marks(), np.array(options, np.int64)
-    arrays = (query.nodes, query.edges, query.candidate, query.relation, query.mask_rows, settings, marks, stop)
-    status, bound, rows, order = search(*prepared.arrays, *arrays)
+    arrays = [*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation]
+    arrays += [query.mask_rows, settings, marks, stop]
+    status, bound, rows, order = search(*arrays)
     if status == RETRY:
         settings[7] = 1
-        status, bound, rows, order = search(*prepared.arrays, *arrays)
+        status, bound, rows, order = search(*arrays)
     prepared.give_marks(marks)
     count = order[-1]
     rows = rows[:count]
@@ -315,7 +327,7 @@ def _table(ids: list[Array], costs: list[Array]) -> Array:
 
 
 def _read_only(array: Array, dtype: type) -> Array:
-    """A plain, contiguous, read-only view (a copy if need be), so that the kernels see one type."""
+    """Make a plain, contiguous, read-only view (a copy if need be), so that the kernels see one type."""
     view = np.ascontiguousarray(array, dtype).view()
     view.setflags(write=False)
     return view

@@ -10,7 +10,9 @@ from clew.types import Pattern, PatternEdge, PatternNode
 
 MOST_EDGES = 16
 ADVICE = 'write {"triples": [[head, relation, tail], …], "answer": name}'
-_UNKNOWN = re.compile(r"unknown(?:[\s_]+(?P<type>.*?))??(?:[\s_]*(?P<number>\d+))?", re.IGNORECASE | re.DOTALL)
+_UNKNOWN = re.compile(
+    r"unknown(?:[\s_]+(?P<type>.*?))??(?:[\s_]*(?P<number>\d+))?", re.IGNORECASE | re.DOTALL
+)
 _UNTYPED = frozenset({"", "thing", "entity"})
 
 
@@ -27,7 +29,7 @@ def unknown_type(name: str) -> tuple[bool, str | None]:
 
 
 def pattern_from_json(obj: object, where: str) -> Pattern:
-    """The pattern that `obj` describes; `where` ("file:line") begins the message of every `PatternError`.
+    """Read the pattern `obj`; `where` ("file:line") begins the message of every `PatternError`.
 
     Nodes are numbered as they first appear; equal names are one node; equal triples are parallel edges.
     """
@@ -57,13 +59,17 @@ def check_pattern(pattern: Pattern, where: str = "pattern") -> None:
     if not edges:
         raise PatternError(f"{where}: field 'triples' is empty: give at least one triple")
     if len(edges) > MOST_EDGES:
-        raise PatternError(f"{where}: field 'triples' has {len(edges)} triples: at most {MOST_EDGES} can be searched")
+        raise PatternError(
+            f"{where}: field 'triples' has {len(edges)} triples: at most {MOST_EDGES} can be searched"
+        )
     if pattern.answer is not None and not 0 <= pattern.answer < count:
         raise PatternError(f"{where}: field 'answer' is node {pattern.answer}: the pattern has {count} nodes")
     reached, grown = 0, 1 << edges[0].head
     for i, edge in enumerate(edges):
         if not (0 <= edge.head < count and 0 <= edge.tail < count):
-            raise PatternError(f"{where}: field 'triples[{i}]' names a node that is not among the {count} nodes")
+            raise PatternError(
+                f"{where}: field 'triples[{i}]' names a node that is not among the {count} nodes"
+            )
     while reached != grown:
         reached = grown
         for edge in edges:
@@ -72,8 +78,8 @@ def check_pattern(pattern: Pattern, where: str = "pattern") -> None:
     for i, node in enumerate(nodes):
         if not grown >> i & 1:
             raise PatternError(
-                f"{where}: field 'triples': {node.name!r} is not connected with {nodes[edges[0].head].name!r}; "
-                "search disconnected parts one by one"
+                f"{where}: field 'triples': {node.name!r} is not connected with "
+                f"{nodes[edges[0].head].name!r}; search disconnected parts one by one"
             )
     if not any(node.known for node in nodes):
         raise PatternError(f"{where}: field 'triples': every node is unknown: name at least one entity")

@@ -25,6 +25,7 @@ class Schema:
     `widest` int64 [2R]: the largest number of edges of one end at one node.
     `numbers`, `dates` float64 [2R]: share of the end's nodes with a parsed number or date.
     `low`, `high` float64 [2R]: range of those values (NaN without any).
+    `typed` int64 [2R, T]: nodes of the end that have each declared type.
     `inverse` int64 [R]: the relation that holds the same triples reversed (itself if symmetric), -1 if none.
     """
 
@@ -38,6 +39,7 @@ class Schema:
     low: Float64
     high: Float64
     inverse: Int64
+    typed: Int64
 
     @property
     def functional(self) -> NDArray[np.bool_]:
@@ -128,6 +130,32 @@ def _inverses(graph: Graph) -> Int64:
     return np.where(both[np.arange(relations), best] >= 0.95, best, -1).astype(np.int64)
 
 
+@nb.njit(cache=True)
+def _count_types(out_offsets, out_relation, in_offsets, in_relation, type_offsets, types, ends, names):  # type: ignore[no-untyped-def] # noqa: ANN
+    """For every end and declared type: the nodes that have both."""
+    counts = np.zeros((ends, names), np.int64)
+    for node in range(len(out_offsets) - 1):
+        for side in range(2):
+            offsets = out_offsets if side == 0 else in_offsets
+            relation = out_relation if side == 0 else in_relation
+            for at in range(offsets[node], offsets[node + 1]):
+                if at > offsets[node] and relation[at] == relation[at - 1]:
+                    continue
+                for i in range(type_offsets[node], type_offsets[node + 1]):
+                    counts[2 * relation[at] + side, types[i]] += 1
+    return counts
+
+
+def _types_of_ends(graph: Graph) -> Int64:
+    ends, names = 2 * len(graph.relations), len(graph.types.names)
+    if names == 0:
+        return np.zeros((ends, 0), np.int64)
+    return _count_types(
+        graph.out.offsets, graph.out.relation, graph.into.offsets, graph.into.relation,
+        graph.types.offsets, graph.types.type, ends, names,
+    )  # fmt: skip
+
+
 def schema_of(graph: Graph) -> Schema:
     """Count once over all nodes; memory is 32·R² bytes."""
     relations = len(graph.relations)
@@ -143,4 +171,4 @@ def schema_of(graph: Graph) -> Schema:
     nodes = np.diagonal(cooccur).copy()
     shares = valued / np.maximum(nodes, 1)
     triples = np.bincount(graph.out.relation, minlength=relations).astype(np.int64)
-    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high, _inverses(graph))
+    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high, _inverses(graph), _types_of_ends(graph))

@@ -113,7 +113,8 @@ class Auto:
         names = self.index.names
         mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
         comparison = compare(question, self.table, self.weights)
-        operator = find_operator(self._outside(question, mentions), comparison, self.table, self.schema)
+        question = self._outside(question, mentions)
+        operator = find_operator(question, comparison, self.table, self.schema)
         work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
         work.time("link", since)
         return work
@@ -154,6 +155,7 @@ class Auto:
             since = perf_counter()
             taken = [] if not readings else [m for m in work.mentions if _is_anchor(m, readings[0])]
             typos = self.linker.link_typos(work.question, taken)
+            typos += self.linker.link_derived(work.question, told.open_words if told else [w.text for w in work.comparison.words])
             work.time("link", since)
             since = perf_counter()
             if typos:
@@ -167,6 +169,9 @@ class Auto:
         """Why not to trust the best reading: a name or a word that matters is left open."""
         told = explain(work.comparison, reading, extra=work.operator.used)
         work.steps.append(_explain_step(told))
+        if work.question.superlative is not None and work.operator.kind == "none":
+            word = work.question.words[work.question.superlative[2]].text
+            return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
         if told.open_names:
             names = " ".join(told.open_names)
             return Abstention("no_entity", f'it has no entity like "{names}"', self._near_names(names))
@@ -203,6 +208,8 @@ class Auto:
             since = perf_counter()
             evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
             work.time("match", since)
+            if not evidence.matches and not evidence.complete:
+                return _Found(pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False)
             if not evidence.matches:
                 empty = empty or pattern
                 continue
@@ -229,10 +236,12 @@ class Auto:
             if not others.matches or _answer_node(others, pattern) == node:
                 continue
             mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
-            if mine != theirs and chosen.steps == other.steps:
+            if mine != theirs:
                 names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
                 text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
                 return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
+            either = f"{_draw(self.graph, chosen)} or {_draw(self.graph, other)}"
+            return Abstention("no_relation", f"the question may mean {either}")
         return None
 
     def _read(self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult) -> _Found:

@@ -55,6 +55,12 @@ class Weights:
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
     against: float = 0.436
     """A step against the direction in which its relation reads, where both are possible."""
+    absent: float = 0.3
+    """A first step that others of the mention's kind have, but not the mention itself."""
+    common_word: float = 0.5
+    """A single lower-case word of the language taken for a name."""
+    common_words: float = 0.2
+    """Several such words taken for a name."""
     rare: float = 0.27
     """Scale of -log10 of the share of nodes from which a later step can be walked."""
 

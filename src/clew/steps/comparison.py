@@ -15,6 +15,10 @@ from clew.steps.vocabulary import Vocabulary, class_fit, same_label
 
 Float = NDArray[np.float64]
 
+NAME = 0.5
+"""How far a word that is written like a name may still be an ordinary word."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Characters [start, stop) of the question."""
@@ -131,6 +135,10 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     node = kind[:, arrived].copy()
     weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
     for row, word in enumerate(words):
+        if word.capital:
+            step[row] *= NAME
+            cover[row] *= NAME
+            node[row] *= NAME
         if word.norm in WH_CLASSES:
             likely = class_fit(vocabulary.classes, WH_CLASSES[word.norm])[arrived]
             step[row] = cover[row] = weights.wh_step * likely

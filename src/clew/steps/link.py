@@ -18,6 +18,9 @@ from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
 MOST_CANDIDATES = 5
+DERIVED = 0.45
+"""Least similarity of another form of a word with the word."""
+MOST_FORMS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,23 @@ class Linker:
         proposals.sort(key=lambda m: (-m.candidates[0].score, m.start - m.stop, m.start))
         return proposals[:MOST_MENTIONS]
 
+    def link_derived(self, question: Question, words: Sequence[str]) -> list[Mention]:
+        """Mentions by another form of a word: *westerns* → Western, *animated* → Animation."""
+        mentions: list[Mention] = []
+        for word in question.words:
+            if word.text not in words:
+                continue
+            near = {base: 1.0 for base in self.lexicon.lemmas(word.norm)} | self.lexicon.related(word.norm)
+            ranked = sorted(((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True)
+            found = [
+                Candidate(hit.entity, 0.7 + 0.25 * score, "normalised")
+                for score, form in ranked[:MOST_FORMS]
+                for hit in self.names.exact(form)
+            ]
+            if found:
+                mentions.append(Mention(word.start, word.stop, word.text, tuple(found[:MOST_CANDIDATES])))
+        return mentions
+
     def _spans(self, found: Sequence[Token], taken: Sequence[Mention]) -> list[tuple[int, int]]:
         spans: list[tuple[int, int]] = []
         for start in range(len(found)):
@@ -69,6 +89,8 @@ class Linker:
                     continue
                 if any(m.start < words[-1].stop and words[0].start < m.stop for m in taken):
                     break
+                if any(c.isdigit() for w in words for c in w.norm):
+                    continue
                 unknown = any(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in words)
                 if unknown and sum(len(w.norm) for w in words) >= 4:
                     spans.append((start, stop))

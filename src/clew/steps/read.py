@@ -12,7 +12,7 @@ from clew.graph.graph import Graph, ValueKind
 from clew.graph.match import Budget, match
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
 
-EVIDENCE_BUDGET = Budget(expansions=50_000_000, milliseconds=5_000)
+EVIDENCE_BUDGET = Budget(expansions=200_000_000)
 """Where the search for one pattern stops; the answer then says that it is not complete."""
 
 

@@ -27,6 +27,10 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 
 
+USUAL = 0.02
+"""A step that this share of a node's kind can take may be asked for of the node itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """A mention read as one entity; `cost` of doing so."""
@@ -135,7 +139,7 @@ class Reader:
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
         for first, second in self._sets(comparison, mentions, 2):
-            if max(first.cost, second.cost) > 0.6:
+            if first.cost > 0.6 or second.cost > 1.3:
                 continue
             ends, start = self._start(first.entity)
             text = len(comparison.question.text)
@@ -170,7 +174,7 @@ class Reader:
         if all(w.norm in FUNCTION for w in words):
             return 1.5 + length
         if all(self.vocabulary.lexicon.known(w.norm) or w.norm in FUNCTION for w in words):
-            return (1.0 if len(words) == 1 else 0.4) + length
+            return (self.weights.common_word if len(words) == 1 else self.weights.common_words) + length
         return length
 
     def _sets(
@@ -210,8 +214,13 @@ class Reader:
         return Space(self.follow, self.backs, meets, self.fixed, final, active.astype(np.int64))
 
     def _start(self, entity: int) -> tuple[list[int], Float]:
+        """The ends of a node, and the cost of each first step: also of those that others of its kind have, so that
+        *nothing recorded* is told from *not asked*."""
         ends = self.ends_of(entity)
         start = np.full(len(self.fixed), np.inf)
+        if ends:
+            kind = self.schema.cooccur[ends] / np.maximum(self.schema.nodes[ends], 1)[:, None]
+            start[kind.max(axis=0) >= USUAL] = self.weights.step + self.weights.absent
         start[ends] = self.weights.step
         return ends, start
 

@@ -154,13 +154,20 @@ class WordTable:
 
     def compare(self, words: Sequence[str]) -> Similarities:
         """The rows of `words` (at least one)."""
-        missing = sorted({w for w in words if w not in self._rows})
+        wanted = {w for word in words for w in word.split("|")}
+        missing = sorted(wanted - self._rows.keys())
         if missing:
             if len(self._rows) + len(missing) > MOST_REMEMBERED:
                 self._rows.clear()
-                missing = sorted(set(words))
+                missing = sorted(wanted)
             found = similarities(self.vocabulary, missing, self.scale)
             columns = (found.relation, found.cover, found.arrive, found.type, found.fits)
             for at, word in enumerate(missing):
                 self._rows[word] = tuple(column[at] for column in columns)
-        return Similarities(*(np.stack(rows) for rows in zip(*(self._rows[w] for w in words), strict=True)))
+        rows = [self._either(w) for w in words]
+        return Similarities(*(np.stack(row) for row in zip(*rows, strict=True)))
+
+    def _either(self, word: str) -> tuple[Float, ...]:
+        """The rows of a word; of `a|b` the larger of both."""
+        rows = [self._rows[w] for w in word.split("|")]
+        return rows[0] if len(rows) == 1 else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))

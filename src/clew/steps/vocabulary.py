@@ -83,7 +83,9 @@ def is_noun(lexicon: Lexicon, word: str) -> bool:
 def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
     return bool(words) and words[-1] != "by" and any(
-        lexicon.agent(w) and (w.endswith("s") or not is_noun(lexicon, w)) for w in words if w not in FUNCTION
+        lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
+        for w in words
+        if w not in FUNCTION
     )
 
 
@@ -93,7 +95,12 @@ def class_fit(classes: Float, wanted: Mapping[str, float]) -> Float:
 
 
 def _end_classes(
-    schema: Schema, words: Sequence[Sequence[str]], full: Sequence[Sequence[str]], lexicon: Lexicon
+    schema: Schema,
+    words: Sequence[Sequence[str]],
+    full: Sequence[Sequence[str]],
+    types: Sequence[Sequence[str]],
+    share: Float,
+    lexicon: Lexicon,
 ) -> Float:
     """Class of each end's nodes: from the relation's own words, from parsed values, then from its company.
 
@@ -111,6 +118,9 @@ def _end_classes(
             noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
+    for t, names in enumerate(types):
+        row = class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
     years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
     own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
@@ -138,12 +148,12 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
     end_vectors = _unit(company @ ends)
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
-    share = np.zeros((2 * len(words), len(types)))
+    share = schema.typed / np.maximum(schema.nodes[:, None], 1)
     return Vocabulary(
         tuple(words), relation_vectors, index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
         word_relation, end_vectors, tuple(types), share,
-        _end_classes(schema, words, full, lexicon), company[:, 1::2],
+        _end_classes(schema, words, full, types, share, lexicon), company[:, 1::2],
         company[:, 0::2] * np.array([acts(f, lexicon) for f in full]), embedder, lexicon,
     )
 

@@ -5,9 +5,9 @@ Everything here is general English; nothing is of one graph or data set.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from clew.text.normalise import tokens
+from clew.text.normalise import Token, tokens
 
 FUNCTION = frozenset(
     """a an the this that these those of in on at by for from to with within into onto over under through
@@ -54,13 +54,16 @@ WH_CLASSES: Mapping[str, Mapping[str, float]] = {
 }
 """What a question word asks for: noun classes and how well they fit."""
 
+INTERROGATIVE = frozenset((*WH_CLASSES, "which", "what", "how"))
+"""The first of these asks; a later *who* only relates (*films by a director who …*)."""
+
 SUPERLATIVES: Mapping[str, tuple[int, str]] = {
     # word: (+1 for the largest value, -1 for the smallest; the attribute that it measures, "" for any)
     **dict.fromkeys("most highest largest biggest greatest maximum top max".split(), (1, "")),
     **dict.fromkeys("least lowest smallest minimum fewest min tiniest".split(), (-1, "")),
     **dict.fromkeys("latest newest last recent".split(), (1, "date")),
     **dict.fromkeys("earliest oldest first".split(), (-1, "date")),
-    "longest": (1, "length"), "shortest": (-1, "length"), "tallest": (1, "height"), "heaviest": (1, "weight"),
+    "longest": (1, "length|duration"), "shortest": (-1, "length|duration|height"), "tallest": (1, "height"), "heaviest": (1, "weight"),
     "lightest": (-1, "weight"), "youngest": (1, "birth"), "cheapest": (-1, "price"), "fastest": (1, "speed"),
     "slowest": (-1, "speed"), "richest": (1, "wealth"), "deepest": (1, "depth"), "hottest": (1, "temperature"),
     "coldest": (-1, "temperature"), "closest": (-1, "distance"), "nearest": (-1, "distance"),
@@ -68,7 +71,8 @@ SUPERLATIVES: Mapping[str, tuple[int, str]] = {
 }
 
 MEASURES: Mapping[str, str] = {
-    "old": "age", "tall": "height", "high": "height", "long": "length", "big": "size", "large": "size",
+    "recent": "date",
+    "old": "age", "tall": "height", "high": "height", "long": "length|duration", "big": "size", "large": "size",
     "heavy": "weight", "far": "distance", "deep": "depth", "fast": "speed", "wide": "width", "expensive": "price",
     "hot": "temperature", "cold": "temperature", "rich": "wealth", "populous": "population",
 }
@@ -86,7 +90,9 @@ IDIOMS: Mapping[str, str] = {
     "takes place": "occurs", "took place": "occurred", "made up of": "composed", "consist of": "composed",
     "consists of": "composed", "part of": "member", "belong to": "member", "belongs to": "member",
     "brought up": "raised", "grow up": "raised", "grew up": "raised", "set up": "founded", "took over": "acquired",
-    "in charge of": "head", "go by": "name",
+    "come out": "released", "comes out": "released", "came out": "released", "coming out": "released",
+    "work with": "with", "works with": "with", "worked with": "with", "working with": "with",
+    "made with": "with", "make with": "with", "in charge of": "head", "go by": "name",
 }
 """Phrases that mean one word (general English)."""
 
@@ -132,22 +138,55 @@ def weigh(norm: str, capital: bool) -> float:
 
 def read_question(text: str) -> Question:
     """Cut and read a question; never fails."""
+    found = tokens(text)
+    telling = _capitals_tell(found)
     words = [
-        Word(token.text, token.norm, token.start, token.stop, weigh(token.norm, capital), capital, _share(token.norm))
-        for token, capital in ((t, i > 0 and t.text[:1].isupper()) for i, t in enumerate(tokens(text)))
+        Word(token.text, token.norm, token.start, token.stop, weigh(token.norm, name), name, _share(token.norm))
+        for token, name in ((t, _is_name(t, i, telling)) for i, t in enumerate(found))
     ]
-    words = _name_kinds(_double_grand(_join_idioms(words)))
+    words = _name_measures(_name_kinds(_double_grand(_join_idioms(words))))
     norms = [w.norm for w in words]
-    classes = next((WH_CLASSES[n] for n in norms if n in WH_CLASSES), {})
+    first = next((n for n in norms if n in INTERROGATIVE), "")
+    classes = WH_CLASSES.get(first, {})
+    words = [w if w.norm not in WH_CLASSES or w.norm == first else replace(w, norm="that") for w in words]
     count = any(
         a == "how" and b in ("many", "much") or a == "number" and b == "of"
         for a, b in zip(norms, norms[1:], strict=False)
     )
-    superlative = next(
-        ((*SUPERLATIVES[n], i) for i, n in enumerate(norms) if n in SUPERLATIVES), None
-    )
+    superlative = _superlative(norms)
     yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
     return Question(text, tuple(words), classes, yes_no, count, superlative)
+
+
+def _capitals_tell(found: Sequence[Token]) -> bool:
+    """Whether capital letters mark names: not where nearly every word has one."""
+    content = [t for t in found[1:] if t.norm not in FUNCTION and t.text[:1].isalpha()]
+    return len(content) < 3 or sum(t.text[:1].isupper() for t in content) < 0.8 * len(content)
+
+
+def _is_name(token: Token, position: int, telling: bool) -> bool:
+    """Written like a name: capitalised inside the sentence, or with digits."""
+    return any(c.isdigit() for c in token.text) or (telling and position > 0 and token.text[:1].isupper())
+
+
+BEFORE_SUPERLATIVE = frozenset("the 's its his her their whose which what most least very".split())
+
+
+def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
+    """(sign, attribute, position) of *the longest …*, *X's latest …*, *the most expensive …*."""
+    for at, norm in enumerate(norms):
+        if norm not in SUPERLATIVES or at == 0 or norms[at - 1] not in BEFORE_SUPERLATIVE:
+            continue
+        sign, attribute = SUPERLATIVES[norm]
+        after = norms[at + 1] if at + 1 < len(norms) else ""
+        if norm in ("most", "least") and after in SUPERLATIVES:
+            return sign * SUPERLATIVES[after][0], SUPERLATIVES[after][1], at + 1
+        if norm in ("most", "least") and after in MEASURES:
+            return sign, MEASURES[after], at + 1
+        if not after and norm in ("last", "first", "least", "most", "top"):
+            continue
+        return sign, attribute, at
+    return None
 
 
 def _share(norm: str) -> float:
@@ -179,9 +218,9 @@ def _join_idioms(words: list[Word]) -> list[Word]:
         for length in (4, 3, 2):
             span = words[at : at + length]
             meaning = IDIOMS.get(" ".join(w.norm for w in span)) if len(span) == length else None
-            if meaning is not None:
+            if meaning is not None and not any(w.capital for w in span[1:]):
                 text = " ".join(w.text for w in span)
-                joined.append(Word(text, meaning, span[0].start, span[-1].stop, 1.0, False))
+                joined.append(Word(text, meaning, span[0].start, span[-1].stop, weigh(meaning, False), False))
                 at += length
                 break
         else:
@@ -198,6 +237,16 @@ def _name_kinds(words: list[Word]) -> list[Word]:
     return [
         replace(word, norm="kind", weight=1.0)
         if word.norm in KINDS and at > 0 and words[at - 1].norm in ("which", "what")
+        else word
+        for at, word in enumerate(words)
+    ]
+
+
+def _name_measures(words: list[Word]) -> list[Word]:
+    """*How long*: the attribute that the adjective measures is what is asked for."""
+    return [
+        replace(word, norm=MEASURES[word.norm], weight=1.0)
+        if word.norm in MEASURES and at > 0 and words[at - 1].norm == "how"
         else word
         for at, word in enumerate(words)
     ]

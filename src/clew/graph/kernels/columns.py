@@ -5,11 +5,15 @@ Few arrays because every one that a compiled function takes costs compile time.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+import numpy as np
 
 from clew.graph.kernels import Array
 
 INFINITE = 1 << 60
+ZERO, ONE = cast("int", np.int64(0)), cast("int", np.int64(1))
+"""Arguments: a number written out is a type of its own to numba, which would compile the callee for each."""
 MISS_BITS = 5
 MISS_MASK = (1 << MISS_BITS) - 1
 
@@ -60,14 +64,14 @@ HEAD, TAIL, MODE, LOW, HIGH, LEAST = range(6)
 ID, WEIGHT = range(2)
 
 NEIGHBOUR, CODE, PRICE = range(3)
-"""Columns of a buffer of edges: the other end, the edge's code, its cost. CODE and PRICE also end other rows."""
+"""Columns of a buffer of edges: the other end, the edge's code, its cost."""
 
 
 class Layers(NamedTuple):
     """Layers and the edges between them, each in one arena, filled up to `used` [2].
 
-    `node` [n, START SIZE PARENT VIA EDGE_START EDGE_STOP]: the entries of pattern node v (START -1: no layer),
-    the node that it was joined to, by which pattern edge, and the edges found then. `entry`
+    `node` [n, START SIZE PARENT VIA EDGE_START EDGE_STOP]: the entries of pattern node v (START -1: no
+    layer), the node that it was joined to, by which pattern edge, and the edges found then. `entry`
     [*, ENTITY COST ALIVE]. `edge` [*, SOURCE CODE PRICE TARGET]: places in the parent's layer and in v's.
     """
 
@@ -88,8 +92,9 @@ class Tree(NamedTuple):
     `node` [n, UP BY LINK MEMBERS WIDTH ROW]: parent and the pattern edge to it; the links from place i of the
     parent's layer to v's layer are `edge` [*, (unused) CODE PRICE TARGET] from `link[LINK + i, BEGIN]` to
     `link[LINK + i + 1, BEGIN]`; `link` also has the least sum of edge and total (CHEAPEST) and the edge that
-    reaches it (POINTER). `total` runs parallel to the entries of the layers. `best` has, for place i of v, the
-    entity ids of the nodes in MEMBERS (a bit set) ascending, at `ROW + i * WIDTH`; `column[v, w]` is w's place.
+    reaches it (POINTER). `total` runs parallel to the entries of the layers. `best` has, for place i of v,
+    the entity ids of the nodes in MEMBERS (a bit set) ascending, at `ROW + i * WIDTH`; `column[v, w]` is the
+    place of w there.
     """
 
     root: int
@@ -125,10 +130,11 @@ NODE, EDGE, FROM = range(3)
 class Walk(NamedTuple):
     """The state of an enumeration.
 
-    `node` [n, ENTITY PLACE ASSIGNED]: bit 0 of ASSIGNED is set when it is, bit 1 when the entity is set aside for
-    this node as it is the only candidate; `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1: not known);
-    `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer; `late` [4096 + 1] is
-    a heap of the smallest bounds above the limit, its size the last entry; `row` [1 + n + m] is one match.
+    `node` [n, ENTITY PLACE ASSIGNED]: bit 0 of ASSIGNED is set when it is, bit 1 when the entity is set
+    aside for this node as it is the only candidate; `edge` [m, TAKEN TRIPLE]: edge code and triple id (-1:
+    not known); `step` [s, AT END BOUND FILL]: range of choices, bound before them, fill of the buffer;
+    `late` [4096 + 1] is a heap of the smallest bounds above the limit, its size the last entry; `row`
+    [1 + n + m] is one match.
     """
 
     node: Array
@@ -144,8 +150,9 @@ AT, END, BOUND, FILL = range(4)
 
 
 class Found(NamedTuple):
-    """Matches: `rows` [*, 1 + n + m] of cost, nodes and triples; `order` lists them ascending if their number
-    is bounded, and ends with their count.
+    """Matches: `rows` [*, 1 + n + m] of cost, nodes and triples.
+
+    `order` lists them ascending if their number is bounded, and ends with their count.
     """
 
     rows: Array
@@ -153,8 +160,9 @@ class Found(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One round: roots `low .. high`, costs in (`after`, `limit`], at most `wanted` matches (0: all), only those
-    of `misses` direction misses unless it is -1, and how many bounds above the limit to remember.
+    """What to enumerate: roots `low .. high`, costs in (`after`, `limit`], at most `wanted` matches (0: all).
+
+    Only matches of `misses` direction misses count, unless it is -1; `ahead` bounds above the limit are kept.
     """
 
     low: int

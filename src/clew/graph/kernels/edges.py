@@ -22,9 +22,11 @@ from clew.graph.kernels.columns import (
     LOW,
     MODE,
     NEIGHBOUR,
+    ONE,
     PRICE,
     UNDIRECTED,
     WEIGHT,
+    ZERO,
     Graph,
     Query,
 )
@@ -147,10 +149,9 @@ def edges_between(
     graph: Graph, query: Query, edge: int, head: int, tail: int, buffer: Array, count: int
 ) -> tuple[Array, int]:
     """Append the edges that `edge` may match when its ends are `head` and `tail`, from `count` on."""
-    # A number in the code is a type of its own to numba, which would compile the function for each.
-    buffer, count = triples_between(graph, query, edge, head, tail, np.int64(0), buffer, count)
+    buffer, count = triples_between(graph, query, edge, head, tail, ZERO, buffer, count)
     if query.options[UNDIRECTED] == 1 and head != tail:
-        buffer, count = triples_between(graph, query, edge, tail, head, np.int64(1), buffer, count)
+        buffer, count = triples_between(graph, query, edge, tail, head, ONE, buffer, count)
     return buffer, count
 
 
@@ -164,7 +165,7 @@ def triple_of(graph: Graph, code: int, one: int, other: int) -> int:
     if position < graph.into_offsets[one] or position >= graph.into_offsets[one + 1]:
         tail = other
     head = graph.into_neighbour[position]
-    wanted = np.int64(graph.into_relation[position])
+    wanted = graph.into_relation[position] + ZERO
     low, high = graph.out_offsets[head], graph.out_offsets[head + 1]
     low = lower_bound(graph.out_relation, low, high, wanted)
     high = lower_bound(graph.out_relation, low, high, wanted + 1)
@@ -173,7 +174,7 @@ def triple_of(graph: Graph, code: int, one: int, other: int) -> int:
 
 @compiled
 def count_at(graph: Graph, query: Query, edge: int, node: int, at_head: bool, exact: bool) -> int:
-    """Number of edges that `edges_at` looks at; an upper bound by degree unless `exact`."""
+    """Count the edges that `edges_at` looks at; an upper bound by degree unless `exact`."""
     total = 0
     for side in range(2):
         if (side == 0) != at_head and query.options[UNDIRECTED] == 0:

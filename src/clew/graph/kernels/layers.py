@@ -31,6 +31,7 @@ from clew.graph.kernels.columns import (
     MASK,
     NEIGHBOUR,
     NODES,
+    ONE,
     PARENT,
     PRICE,
     PROJECT,
@@ -45,6 +46,7 @@ from clew.graph.kernels.columns import (
     UNIFORM,
     VIA,
     WEIGHT,
+    ZERO,
     Graph,
     Layers,
     Query,
@@ -81,7 +83,7 @@ def layers_room(layers: Layers, entries: int, edges: int) -> Layers:
 def open_layer(query: Query, layers: Layers, node: int, alive: int) -> Layers:
     """Start the layer of `node`: its candidates if it is known, else nothing."""
     first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
-    layers = layers_room(layers, stop - first, np.int64(0))
+    layers = layers_room(layers, stop - first, ZERO)
     start = layers.used[0]
     layers.node[node, START], layers.node[node, SIZE] = start, stop - first
     for j in range(stop - first):
@@ -104,7 +106,7 @@ def spend(state: Array, stop: Array, amount: int) -> bool:
 
 @compiled
 def set_aside(query: Query, child: int) -> Array:
-    """Entities that `child` cannot be, as they are the only candidate of another node of an injective match."""
+    """Entities that `child` cannot be: each is the only candidate of another node of an injective match."""
     entities = np.empty(len(query.nodes), np.int64)
     count = 0
     for v in range(len(query.nodes)):
@@ -142,7 +144,7 @@ def join_forward(
         if layers.entry[first + i, ALIVE] == 0:
             continue
         entity = layers.entry[first + i, ENTITY]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, np.int64(0))
+        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, ZERO)
         if spend(state, stop, count + 1):
             break
         layers = layers_room(layers, count, count)
@@ -195,10 +197,10 @@ def join_backward(
             layers.entry[first + i, ALIVE] = 0
     for j in range(layers.node[child, SIZE]):
         entity = layers.entry[begin + j, ENTITY]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, np.int64(0))
+        buffer, count = edges_at(graph, query, edge, entity, at_head, buffer, ZERO)
         if spend(state, stop, count + 1):
             break
-        layers = layers_room(layers, np.int64(0), count)
+        layers = layers_room(layers, ZERO, count)
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
         for i in range(count):
             mark = marks[buffer[i, NEIGHBOUR]]
@@ -246,7 +248,11 @@ def leads(query: Query, layers: Layers, node: int) -> bool:
         before = seen
         for e in range(len(query.edges)):
             head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
-            if layers.node[head, START] < 0 and layers.node[tail, START] < 0 and (seen >> head | seen >> tail) & 1:
+            if (
+                layers.node[head, START] < 0
+                and layers.node[tail, START] < 0
+                and (seen >> head | seen >> tail) & 1
+            ):
                 seen |= 1 << head | 1 << tail
         if seen == before:
             break
@@ -289,7 +295,7 @@ def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int
 
 @compiled
 def first_node(graph: Graph, query: Query) -> int:
-    """The known node whose candidates have the fewest edges for one of its pattern edges."""
+    """Find the known node whose candidates have the fewest edges for one of its pattern edges."""
     best, least = -1, INFINITE
     for e in range(len(query.edges)):
         for flip in range(2):
@@ -311,12 +317,12 @@ def grow(graph: Graph, query: Query, marks: Array, state: Array, stop: Array) ->
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 3), np.int64)
     begin = first_node(graph, query)
-    layers = open_layer(query, layers, begin, np.int64(1))
+    layers = open_layer(query, layers, begin, ONE)
     while state[STATUS] == DONE:
         edge, parent, child, backward = next_join(graph, query, layers)
         if edge < 0:
             break
-        layers = open_layer(query, layers, child, np.int64(0))
+        layers = open_layer(query, layers, child, ZERO)
         layers.node[child, PARENT], layers.node[child, VIA] = parent, edge
         layers.node[child, EDGE_START] = layers.used[1]
         marks[-1] += 1

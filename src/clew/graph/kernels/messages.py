@@ -77,7 +77,7 @@ def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
 
 @compiled
 def smaller(graph: Graph, layers: Layers, tree: Tree, node: int, old: int, new: int, place: int) -> bool:
-    """Whether the edge `new` from `place` of the parent of `node` leads to less than `old` in (ids, triple)."""
+    """Whether edge `new` at `place` of the parent of `node` comes before `old` in (ids below, triple)."""
     width = tree.node[node, WIDTH]
     one = tree.node[node, ROW] + tree.edge[old, TARGET] * width
     other = tree.node[node, ROW] + tree.edge[new, TARGET] * width
@@ -100,7 +100,10 @@ def link_node(graph: Graph, layers: Layers, tree: Tree, node: int, owner: int) -
     for i in range(size + 1):
         tree.link[begin + i, BEGIN] = 0
     for j in range(start, stop):
-        if tree.total[below + layers.edge[j, far]] < INFINITE and tree.total[above + layers.edge[j, near]] < INFINITE:
+        if (
+            tree.total[below + layers.edge[j, far]] < INFINITE
+            and tree.total[above + layers.edge[j, near]] < INFINITE
+        ):
             tree.link[begin + layers.edge[j, near], BEGIN] += 1
     position = start
     for i in range(size):
@@ -121,7 +124,8 @@ def link_node(graph: Graph, layers: Layers, tree: Tree, node: int, owner: int) -
         tree.edge[at, PRICE] = layers.edge[j, PRICE]
         cost = child + layers.edge[j, PRICE]
         if cost < tree.link[i, CHEAPEST] or (
-            cost == tree.link[i, CHEAPEST] and smaller(graph, layers, tree, node, tree.link[i, POINTER], at, i - begin)
+            cost == tree.link[i, CHEAPEST]
+            and smaller(graph, layers, tree, node, tree.link[i, POINTER], at, i - begin)
         ):
             tree.link[i, CHEAPEST], tree.link[i, POINTER] = cost, at
     for i in range(size, 0, -1):
@@ -156,7 +160,7 @@ def write_rows(layers: Layers, tree: Tree, node: int) -> None:
 
 @compiled
 def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
-    """(a tree with its arrays laid out and nothing sent yet, owners of the links)."""
+    """Lay out the arrays of a tree, nothing sent yet; also returns the owners of the links."""
     nodes = len(layers.node)
     node, column = np.empty((nodes, 6), np.int64), np.zeros((nodes, nodes), np.int64)
     for v in range(nodes):

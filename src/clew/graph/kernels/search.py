@@ -44,6 +44,7 @@ from clew.graph.kernels.columns import (
     NEIGHBOUR,
     NODE,
     NODES,
+    ONE,
     PLACE,
     POINTER,
     PRICE,
@@ -64,6 +65,7 @@ from clew.graph.kernels.columns import (
     TRIPLES,
     UP,
     WIDTH,
+    ZERO,
     Found,
     Graph,
     Layers,
@@ -77,7 +79,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = " "
+HELPERS = "700c5b88ffdcce04"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -177,7 +179,9 @@ def too_late(layer: Array, tree: Tree, node: Array, rows: Array, slot: int) -> b
             top = w
             while node[tree.node[top, UP], ASSIGNED] & 1 == 0:
                 top = tree.node[top, UP]
-            place = tree.edge[tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER], TARGET]
+            place = tree.edge[
+                tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER], TARGET
+            ]
             value = tree.best[tree.node[top, ROW] + place * tree.node[top, WIDTH] + tree.column[top, w]]
         else:
             return False
@@ -232,7 +236,7 @@ def choices(
 
 @compiled
 def lowest(values: Array, count: int) -> int:
-    """The smallest of the first `count` values."""
+    """Find the smallest of the first `count` values."""
     least = values[0]
     for i in range(1, count):
         least = min(least, values[i])
@@ -266,7 +270,7 @@ def one_round(  # noqa: C901
     for v in range(count):
         lazy = lazy or (layer[v, START] < 0 and query.options[EAGER] == 0)
     patience = state[SPENT] + (LAZY_LIMIT if lazy else INFINITE)
-    step = np.int64(0)
+    step = ZERO
     step_of[0, AT], step_of[0, END], step_of[0, BOUND], step_of[0, FILL] = task.low, task.high, steps.base, 0
     walk.late[-1] = 0
     while step >= 0:
@@ -373,9 +377,7 @@ def rounds(
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
     while least <= cap and least < INFINITE:
         one = Task(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
-        found, buffer = one_round(
-            graph, query, layers, tree, steps, walk, buffer, found, one, state, stop
-        )
+        found, buffer = one_round(graph, query, layers, tree, steps, walk, buffer, found, one, state, stop)
         if state[STATUS] != DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
             break
         if task.wanted == 0 or walk.late[-1] == 0:
@@ -389,13 +391,13 @@ def rounds(
 
 @compiled
 def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, row: Array) -> bool:
-    """Write into `row` the best match of the root at `place` along the pointers; False if it breaks the rules.
+    """Write the best match of the root at `place` into `row`, by the pointers; False if it breaks the rules.
 
     It is the first of all with this root, as what it minimises leaves out nothing but the rules. Only for
     patterns that are all layers and have no edge to close.
     """
     count = len(layers.node)
-    at = np.zeros(count, np.int64)
+    at, pointer = np.zeros(count, np.int64), 0
     row[0] = tree.total[layers.node[tree.root, START] + place]
     for i in range(count):
         v = tree.order[i]
@@ -409,7 +411,9 @@ def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, r
                 return False
         if i > 0:
             e = tree.node[v, BY]
-            row[1 + count + e] = triple_of(graph, tree.edge[pointer, CODE], row[1 + v], row[1 + tree.node[v, UP]])
+            row[1 + count + e] = triple_of(
+                graph, tree.edge[pointer, CODE], row[1 + v], row[1 + tree.node[v, UP]]
+            )
             for w in tree.order[1 : i if query.options[DISTINCT] == TRIPLES else 1]:
                 if row[1 + count + tree.node[w, BY]] == row[1 + count + e]:
                     return False
@@ -447,15 +451,13 @@ def projected(
                 continue
         if bound > cap:
             continue
-        if direct and follow(graph, query, layers, tree, i, walk.row):
-            if task.misses < 0 or walk.row[0] & MISS_MASK == task.misses:
-                found = keep(found, task.wanted, walk.row)
-                continue
+        fits = direct and follow(graph, query, layers, tree, i, walk.row)
+        if fits and (task.misses < 0 or walk.row[0] & MISS_MASK == task.misses):
+            found = keep(found, task.wanted, walk.row)
+            continue
         own.order[-1] = 0
         one = Task(i, i + 1, -1, cap, 1, task.misses, 0)
-        own, buffer, _ = rounds(
-            graph, query, layers, tree, steps, walk, buffer, own, one, state, stop
-        )
+        own, buffer, _ = rounds(graph, query, layers, tree, steps, walk, buffer, own, one, state, stop)
         if own.order[-1] > 0:
             found = keep(found, task.wanted, own.rows[0])
         if state[STATUS] != DONE:
@@ -474,7 +476,7 @@ def matches(
     state: Array,
     stop: Array,
 ) -> tuple[Found, int]:
-    """(matches that the options ask for, cost below which none is missing)."""
+    """Find the matches that the options ask for, and the cost below which none is missing."""
     walk = empty_walk(query)
     wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
     cap, misses, bound = INFINITE - 1, -1, -1
@@ -484,9 +486,7 @@ def matches(
         wanted = 0
         best = empty_found(len(walk.row), 1)
         task = Task(0, roots, -1, cap, 1, -1, 0)
-        best, buffer, bound = rounds(
-            graph, query, layers, tree, steps, walk, buffer, best, task, state, stop
-        )
+        best, buffer, bound = rounds(graph, query, layers, tree, steps, walk, buffer, best, task, state, stop)
         if best.order[-1] == 0 or state[STATUS] != DONE:
             return best, bound
         cap, slack = best.rows[0, 0], query.options[SLACK]
@@ -503,9 +503,7 @@ def matches(
         return found, max(bound, least)
     if bound < 0:
         bound = lowest(tree.total[layers.node[tree.root, START] :], roots) + steps.base
-    found = projected(
-        graph, query, layers, tree, steps, walk, buffer, found, task, state, stop
-    )
+    found = projected(graph, query, layers, tree, steps, walk, buffer, found, task, state, stop)
     return found, bound
 
 
@@ -537,7 +535,7 @@ def search(
     state[ALLOWED] = options[EXPANSIONS]
     layers, buffer, begin = grow(graph, query, marks, state, stop)
     if state[STATUS] != DONE:
-        found = empty_found(np.int64(1), np.int64(0))
+        found = empty_found(ONE, ZERO)
         return state[STATUS], -1, found.rows, found.order
     root = options[PROJECT] if options[PROJECT] >= 0 else begin
     tree = send(graph, layers, root)

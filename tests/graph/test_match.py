@@ -1,0 +1,404 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import Tables, brute_force, make_graph
+
+import clew.graph.kernels
+from clew.errors import PatternError, UsageError
+from clew.graph import match as matcher
+from clew.graph.graph import Graph
+from clew.graph.match import Budget, FixedDistances, TextDistances, Vectors, match
+from clew.types import Match, Pattern, PatternEdge, PatternNode
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+GRIDS = [0.0, 0.0, 0.25, 0.5, 0.125, np.inf], [0.1, 0.3, 0.7, np.inf, 0.2], [0.0, np.inf]
+
+
+def known(entity: int) -> PatternNode:
+    return PatternNode(f"e{entity}", True, entity=entity)
+
+
+def unknown(kind: str | None = None) -> PatternNode:
+    return PatternNode("UNKNOWN", False, type=kind)
+
+
+def random_graph(rng: np.random.Generator, most_nodes: int, most_triples: int) -> tuple[Graph, int]:
+    nodes, relations = int(rng.integers(2, most_nodes + 1)), int(rng.integers(1, 4))
+    count = int(rng.integers(1, most_triples + 1))
+    shape = (nodes, relations, nodes)
+    triples = [tuple(int(rng.integers(n)) for n in shape) for _ in range(count)]
+    return make_graph(nodes, relations, triples), relations
+
+
+def random_edges(rng: np.random.Generator, nodes: int, count: int) -> list[tuple[int, int]]:
+    """Ends of `count` edges that connect `nodes` nodes, numbered and ordered at random."""
+    edges = [(int(rng.integers(v)), v) for v in range(1, nodes)]
+    edges += [(int(rng.integers(nodes)), int(rng.integers(nodes))) for _ in range(count - len(edges))]
+    names = rng.permutation(nodes)
+    turned = [(u, v) if rng.random() < 0.5 else (v, u) for u, v in edges]
+    return [(int(names[turned[i][0]]), int(names[turned[i][1]])) for i in rng.permutation(count)]
+
+
+def random_node(
+    rng: np.random.Generator, i: int, entities: int, grid: list[float], tables: Tables
+) -> PatternNode:
+    kind = rng.random()
+    if kind < 0.3:
+        return PatternNode(f"n{i}", True, entity=int(rng.integers(entities)))
+    if kind < 0.6:
+        tables.entities[f"n{i}"] = rng.choice(grid, entities)
+        return PatternNode(f"n{i}", True)
+    if kind < 0.75:
+        tables.masks[f"t{i}"] = rng.random(entities) < 0.7
+        return PatternNode(f"n{i}", False, type=f"t{i}")
+    return PatternNode(f"n{i}", False)
+
+
+def random_case(seed: int, most_nodes: int = 6, most_triples: int = 14) -> tuple[Graph, Pattern, Tables]:
+    rng = np.random.default_rng(seed)
+    graph, relations = random_graph(rng, most_nodes, most_triples)
+    count = int(rng.integers(1, 5))
+    size = int(rng.integers(1, min(count + 1, 4) + 1))
+    grid, tables = GRIDS[int(rng.integers(len(GRIDS)))], Tables()
+    nodes = [random_node(rng, i, graph.nodes, grid, tables) for i in range(size)]
+    if not any(node.known for node in nodes):
+        nodes[int(rng.integers(size))] = known(int(rng.integers(graph.nodes)))
+    edges: list[PatternEdge] = []
+    for i, (head, tail) in enumerate(random_edges(rng, size, max(count, size - 1))):
+        kind = rng.random()
+        fixed = int(rng.integers(relations)) if kind < 0.3 else None
+        if 0.3 <= kind < 0.7:
+            tables.relations[f"r{i}"] = rng.choice(grid, relations)
+        edges.append(PatternEdge(head, f"r{i}" if kind < 0.7 else None, tail, fixed))
+    return graph, Pattern(tuple(nodes), tuple(edges)), tables
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "k": st.sampled_from([1, 2, 3, 10, None]),
+        "all_tied": st.booleans(),
+        "distinct": st.sampled_from(["nodes", "triples", "none"]),
+        "undirected": st.booleans(),
+    }
+)
+
+
+@pytest.fixture
+def small_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matcher, "FIRST_ROUND", 2)
+    monkeypatch.setattr(matcher, "ROUND_GROWTH", 2)
+
+
+def check(seed: int, options: dict[str, object]) -> int:
+    graph, pattern, tables = random_case(seed)
+    wanted = brute_force(graph, pattern, tables, **options)
+    result = match(graph, pattern, tables, **options)
+    assert list(result.matches) == wanted, (seed, options)
+    assert result.complete
+    return len(wanted)
+
+
+def test_equals_brute_force_on_thousands_of_graphs(small_rounds: None) -> None:
+    found = 0
+    for seed in range(3000):
+        rng = np.random.default_rng([seed, 1])
+        _, pattern, _ = random_case(seed)
+        options = {
+            "k": [1, 2, 3, 10, None][int(rng.integers(5))],
+            "all_tied": bool(rng.random() < 0.4),
+            "project": None if rng.random() < 0.5 else int(rng.integers(len(pattern.nodes))),
+            "distinct": ["nodes", "triples", "none"][int(rng.integers(3))],
+            "undirected": bool(rng.random() < 0.7),
+        }
+        found += check(seed, options) > 0
+    assert found > 800
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(st.integers(10_000, 10_000_000), OPTIONS, st.integers(-1, 3))
+def test_equals_brute_force(seed: int, options: dict[str, object], project: int) -> None:
+    _, pattern, _ = random_case(seed)
+    options["project"] = project if 0 <= project < len(pattern.nodes) else None
+    check(seed, options)
+
+
+def test_layers_for_all_nodes_change_nothing() -> None:
+    from clew.graph.kernels.search import search
+
+    for seed in range(300):
+        graph, pattern, tables = random_case(seed, 8, 30)
+        plain = match(graph, pattern, tables, k=5)
+        prepared = matcher._PREPARED[graph]
+        query = matcher._Query(prepared, pattern, tables)
+        if query.hopeless:
+            continue
+        options = np.array([0, 1, 5, 0, -1, 1000, int(query.uniform), 1, matcher.UNLIMITED], np.int64)
+        arrays = (*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation)
+        stop = np.zeros(1, np.uint8)
+        _, _, rows, order = search(*arrays, query.mask_rows, options, prepared.take_marks(), stop)
+        kept = rows[order[: order[-1]]]
+        assert [tuple(r[1 : 1 + len(pattern.nodes)]) for r in kept] == [m.nodes for m in plain.matches]
+
+
+FILMS = [(0, 0, 10), (1, 0, 10), (2, 0, 10), (3, 0, 11), (0, 1, 12), (1, 1, 12), (3, 1, 12), (10, 2, 0)]
+
+
+def test_direction_breaks_ties() -> None:
+    graph = make_graph(13, 3, FILMS)
+    tables = Tables(relations={"by": np.array([0.5, 0.9, 0.5])})
+    pattern = Pattern((known(10), unknown()), (PatternEdge(0, "by", 1),))
+    found = match(graph, pattern, tables, k=2).matches
+    assert [(m.nodes, m.direction_misses) for m in found] == [((10, 0), 0), ((10, 0), 1)]
+
+
+def test_all_tied_lists_every_end_once() -> None:
+    graph = make_graph(13, 3, FILMS)
+    pattern = Pattern(
+        (known(0), unknown(), unknown()), (PatternEdge(0, "by", 1, 0), PatternEdge(2, "by", 1, 0))
+    )
+    found = match(graph, pattern, FixedDistances(), all_tied=True, project=2).matches
+    assert [m.nodes for m in found] == [(0, 10, 1), (0, 10, 2)]
+
+
+def test_a_node_may_come_back_where_triples_must_differ_only() -> None:
+    graph = make_graph(3, 2, [(0, 0, 1), (0, 1, 1)])
+    pattern = Pattern((known(0), unknown(), unknown()), (PatternEdge(0, None, 1), PatternEdge(2, None, 1)))
+    assert not match(graph, pattern, FixedDistances()).matches
+    assert [m.triples for m in match(graph, pattern, FixedDistances(), distinct="triples").matches] == [
+        (0, 1),
+        (1, 0),
+    ]
+    assert len(match(graph, pattern, FixedDistances(), distinct="none", k=None).matches) == 4
+
+
+def test_parallel_pattern_edges_take_different_triples() -> None:
+    graph = make_graph(2, 1, [(0, 0, 1)])
+    pattern = Pattern((known(0), unknown()), (PatternEdge(0, None, 1), PatternEdge(0, None, 1)))
+    assert not match(graph, pattern, FixedDistances()).matches
+
+
+def test_masks_restrict_typed_unknowns() -> None:
+    graph = make_graph(13, 3, FILMS)
+    pattern = Pattern((known(10), unknown("film")), (PatternEdge(1, "by", 0, 0),))
+    masks = {"film": np.isin(np.arange(13), [1, 2])}
+    assert [m.nodes[1] for m in match(graph, pattern, FixedDistances(masks)).matches] == [1, 2]
+    assert not match(graph, pattern, FixedDistances({"film": np.zeros(13, bool)})).matches
+
+
+def test_candidates_grow_until_the_best_is_certain() -> None:
+    nodes = 500
+    graph = make_graph(nodes, 1, [(nodes - 2, 0, nodes - 1)])
+    tables = Tables(entities={"far": np.linspace(0, 1, nodes)}, relations={"r": np.zeros(1)})
+    pattern = Pattern((PatternNode("far", True), unknown()), (PatternEdge(0, "r", 1),))
+    found = match(graph, pattern, tables, k=1).matches
+    assert found == (Match(round((nodes - 2) / (nodes - 1), 9), 0, (nodes - 2, nodes - 1), (0,)),)
+    assert tables.asked == [64, 1024]
+
+
+def test_candidates_left_out_are_not_asked_for_when_they_cannot_matter() -> None:
+    nodes = 500
+    graph = make_graph(nodes, 1, [(0, 0, 1), (0, 0, 2), (0, 0, 3)])
+    tables = Tables(entities={"near": np.linspace(0, 1, nodes)}, relations={"r": np.zeros(1)})
+    pattern = Pattern((PatternNode("near", True), unknown()), (PatternEdge(0, "r", 1),))
+    assert len(match(graph, pattern, tables).matches) == 3
+    assert tables.asked == [64]
+
+
+def hub_graph(leaves: int) -> Graph:
+    """A hub with `leaves` neighbours, each with 10 more that they share."""
+    triples = [(i, 0, 0) for i in range(1, leaves + 1)]
+    triples += [(i, 1, leaves + 1 + (7 * i + j) % 50) for i in range(1, leaves + 1) for j in range(10)]
+    return make_graph(leaves + 51, 2, triples)
+
+
+def hub_pattern() -> Pattern:
+    nodes = (known(0), *(unknown() for _ in range(3)))
+    return Pattern(nodes, (PatternEdge(1, "a", 0, 0), PatternEdge(1, "b", 2, 1), PatternEdge(3, "b", 2, 1)))
+
+
+def test_answers_of_a_hub_are_complete() -> None:
+    found = match(hub_graph(2000), hub_pattern(), FixedDistances(), all_tied=True, project=3)
+    assert found.complete
+    assert [m.nodes[3] for m in sorted(found.matches, key=lambda m: m.nodes[3])] == list(range(1, 2001))
+
+
+def test_first_matches_of_a_hub_come_in_order_of_ids() -> None:
+    found = match(hub_graph(2000), hub_pattern(), FixedDistances(), k=2).matches
+    first = 2001 + 7
+    sharing = sorted(i for i in range(2, 2001) if any((7 * i + j) % 50 + 2001 == first for j in range(10)))
+    assert [m.nodes for m in found] == [(0, 1, first, sharing[0]), (0, 1, first, sharing[1])]
+
+
+def test_a_long_walk_outside_the_layers_starts_again_with_layers() -> None:
+    graph, leaves = hub_graph(300), 300
+    found = match(graph, hub_pattern(), FixedDistances(), k=None)
+    shared = np.diff(graph.into.offsets)[leaves + 1 :]
+    assert len(found.matches) == (shared * (shared - 1)).sum() > 100_000
+    assert found.complete
+
+
+@pytest.mark.parametrize("expansions", [0, 1, 10, 100, 1000, 10_000])
+def test_an_ended_budget_leaves_a_valid_bound(expansions: int) -> None:
+    for seed in range(40):
+        graph, pattern, tables = random_case(seed, 8, 30)
+        full = match(graph, pattern, tables, k=4)
+        part = match(graph, pattern, tables, k=4, budget=Budget(expansions=expansions))
+        missing = [m.gsd for m in full.matches if m not in part.matches]
+        assert part.complete is (part.bound == float("inf"))
+        assert all(gsd >= part.bound - 1e-8 for gsd in missing)
+        if part.complete:
+            assert part == full
+
+
+def test_a_time_budget_ends_the_search() -> None:
+    graph = hub_graph(3000)
+    part = match(graph, hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=0.5))
+    assert not part.complete
+    assert part.bound == 0
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    graph, pattern = hub_graph(300), hub_pattern()
+    wanted = match(graph, pattern, FixedDistances(), all_tied=True, project=3)
+    results: list[object] = []
+
+    def run() -> None:
+        results.extend(
+            match(graph, pattern, FixedDistances(), all_tied=True, project=3) == wanted for _ in range(5)
+        )
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 20
+
+
+def test_memory_mapped_and_writable_arrays_share_the_compiled_kernel(tmp_path: Path) -> None:
+    from clew.graph.kernels.search import search
+
+    graph = hub_graph(20)
+    wanted = match(graph, hub_pattern(), FixedDistances())
+    np.save(tmp_path / "offsets.npy", graph.out.offsets)
+    offsets = np.load(tmp_path / "offsets.npy", mmap_mode="r")
+    out = type(graph.out)(offsets, graph.out.relation, graph.out.neighbour)
+    mapped = Graph(**{**vars(graph), "out": out})
+    assert match(mapped, hub_pattern(), FixedDistances()) == wanted
+    assert len(search.signatures) == 1
+
+
+class Letters:
+    """An embedder for tests: counts of the letters a to d, as a unit vector."""
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        rows = np.array([[t.count(c) for c in "abcd"] for t in texts], np.float32)
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+def letter_distances(names: list[str], relations: list[str]) -> TextDistances:
+    rows = Letters().embed(names)
+    scale = np.abs(rows).max(axis=1) / 127
+    entities = np.rint(rows / scale[:, None]).astype(np.int8)
+    vectors = Vectors(entities, scale.astype(np.float32), Letters().embed(relations))
+    return TextDistances(
+        Letters(), vectors, exact=lambda text: [i for i, name in enumerate(names) if name == text]
+    )
+
+
+def test_text_distances_are_l2_and_zero_for_equal_names() -> None:
+    distances = letter_distances(["aab", "abb", "cd", "ad"], ["a", "b"])
+    found = distances.node_candidates(PatternNode("aab", True), 2)
+    assert found.entities.tolist() == [0, 1]
+    assert found.distances[0] == 0
+    exact = np.linalg.norm(Letters().embed(["aab"])[0] - Letters().embed(["abb"])[0])
+    assert found.distances[1] == pytest.approx(exact, abs=0.01)
+    assert not found.exhausted
+    assert distances.relation_distances(PatternEdge(0, "b", 1)).tolist() == pytest.approx([2**0.5, 0])
+
+
+def test_matches_by_text() -> None:
+    graph = make_graph(4, 2, [(0, 0, 2), (1, 1, 3)])
+    pattern = Pattern((PatternNode("abb", True), unknown()), (PatternEdge(0, "b", 1),))
+    found = match(graph, pattern, letter_distances(["aab", "abb", "cd", "ad"], ["a", "b"])).matches
+    assert found[0] == Match(0.0, 0, (1, 3), (1,))
+    ad, abb = Letters().embed(["ad", "abb"])
+    assert found[1].gsd == pytest.approx(np.linalg.norm(ad - abb), abs=0.01)
+    assert (found[1].nodes, found[1].direction_misses) == ((3, 1), 1)
+
+
+ONE = (PatternEdge(0, "r", 1, 0),)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        (Pattern((known(0),), ()), "triples"),
+        (Pattern((unknown(), unknown()), ONE), "every node is unknown"),
+        (Pattern((known(0), unknown(), known(1)), ONE), "not connected"),
+        (Pattern((known(0), unknown()), ONE * 17), "17 triples"),
+        (Pattern((known(0), unknown()), ONE, answer=2), "answer"),
+        (Pattern((known(0), unknown()), (PatternEdge(0, "r", 2, 0),)), r"triples\[0\]"),
+        (Pattern((known(9), unknown()), ONE), "no entity 9"),
+        (Pattern((known(0), unknown()), (PatternEdge(0, "r", 1, 5),)), "no relation 5"),
+        (Pattern((PatternNode("x", True), unknown()), ONE), "'x' has no entity"),
+        (Pattern((known(0), unknown()), (PatternEdge(0, "r", 1),)), "'r' is not fixed"),
+    ],
+)
+def test_bad_patterns_name_the_field(pattern: Pattern, names: str) -> None:
+    with pytest.raises(PatternError, match=names):
+        match(make_graph(2, 1, [(0, 0, 1)]), pattern, FixedDistances())
+
+
+def test_bad_options_are_usage_errors() -> None:
+    graph, pattern = make_graph(2, 1, [(0, 0, 1)]), Pattern((known(0), unknown()), ONE)
+    with pytest.raises(PatternError, match="project"):
+        match(graph, pattern, FixedDistances(), project=2)
+    with pytest.raises(UsageError, match="k is 0"):
+        match(graph, pattern, FixedDistances(), k=0)
+    tables = Tables(relations={"r": np.array([-1.0])})
+    with pytest.raises(UsageError, match="negative"):
+        match(graph, Pattern((known(0), unknown()), (PatternEdge(0, "r", 1),)), tables)
+
+
+def test_the_entry_kernel_changes_with_those_that_it_calls() -> None:
+    """numba renews its cache when the file of the entry kernel changes, not when a callee's does."""
+    from clew.graph.kernels import search
+
+    folder = Path(clew.graph.kernels.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        if path.name != "search.py":
+            digest.update(path.read_bytes())
+    assert digest.hexdigest()[:16] == search.HELPERS, "write the new digest into search.HELPERS"
+
+
+def test_metaqa_film_director_films() -> None:
+    path = DATA / "metaqa" / "kb.txt.gz"
+    if not path.exists():
+        pytest.skip("needs ../shared/data/metaqa/kb.txt.gz")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [tuple(line.rstrip("\n").split("|")) for line in lines]
+    entities = {name: i for i, name in enumerate(dict.fromkeys(n for h, _, t in rows for n in (h, t)))}
+    relations = {name: i for i, name in enumerate(dict.fromkeys(r for _, r, _ in rows))}
+    graph = make_graph(
+        len(entities), len(relations), [(entities[h], relations[r], entities[t]) for h, r, t in rows]
+    )
+    by = relations["directed_by"]
+    directors = {t for h, r, t in rows if (h, r) == ("Inception", "directed_by")}
+    films = {h for h, r, t in rows if r == "directed_by" and t in directors} - {"Inception"}
+    pattern = Pattern(
+        (known(entities["Inception"]), unknown(), unknown()),
+        (PatternEdge(0, "directed_by", 1, by), PatternEdge(2, "directed_by", 1, by)),
+    )
+    found = match(graph, pattern, FixedDistances(), all_tied=True, project=2)
+    assert films
+    assert {m.nodes[2] for m in found.matches} == {entities[f] for f in films}
