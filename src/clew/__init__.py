@@ -1,3 +1,96 @@
-"""Clew."""
+"""Clew answers questions over a knowledge graph that you already have; triples prove every answer.
+
+>>> from clew import Clew
+>>> with Clew.open("films.tsv") as films:
+...     answer = films.ask("Which films share a director with Memento?")
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.errors import (
+        ClewError,
+        EmbedderError,
+        EmbedderMismatch,
+        FormatError,
+        IndexError_,
+        InputError,
+        LockedError,
+        MissingExtra,
+        ParseError,
+        PatternError,
+        UsageError,
+    )
+    from clew.info import Info, RelationInfo
+    from clew.text.embedder import Embedder
+    from clew.types import (
+        Abstention,
+        Answer,
+        AnswerEntity,
+        Citation,
+        Match,
+        MatchResult,
+        Pattern,
+        PatternEdge,
+        PatternNode,
+        Step,
+        TripleText,
+        Usage,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Abstention",
+    "Answer",
+    "AnswerEntity",
+    "Citation",
+    "Clew",
+    "ClewError",
+    "Embedder",
+    "EmbedderError",
+    "EmbedderMismatch",
+    "FormatError",
+    "IndexError_",
+    "Info",
+    "InputError",
+    "LockedError",
+    "Match",
+    "MatchResult",
+    "MissingExtra",
+    "ParseError",
+    "Pattern",
+    "PatternEdge",
+    "PatternError",
+    "PatternNode",
+    "RelationInfo",
+    "Step",
+    "TripleText",
+    "Usage",
+    "UsageError",
+]
+
+_ELSEWHERE = {
+    "Clew": "clew.engine",
+    "Embedder": "clew.text.embedder",
+    "Info": "clew.info",
+    "RelationInfo": "clew.info",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that `import clew` stays quick."""
+    if name not in __all__:
+        raise AttributeError(f"module 'clew' has no attribute {name!r}")
+    places = [_ELSEWHERE[name]] if name in _ELSEWHERE else ["clew.errors", "clew.types"]
+    value = next(v for v in (getattr(import_module(p), name, None) for p in places) if v is not None)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -89,6 +89,8 @@ def modification_time(path: Path) -> int:
         times = [path.stat().st_mtime_ns]
         if path.is_dir():
             times += [file.stat().st_mtime_ns for file in path.iterdir()]
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file or directory. Check the path") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return max(times)

@@ -91,12 +91,12 @@ def cached_index(
 
 def side_files(source: Path) -> SideFiles:
     """Find the side files of `source`; its stem is the name without `.gz` and one more suffix."""
-    stem = _stem(source)
-    types, aliases = source.with_name(f"{stem}.types.tsv"), source.with_name(f"{stem}.aliases.tsv")
+    types, aliases = (source.with_name(f"{stem(source)}.{kind}.tsv") for kind in ("types", "aliases"))
     return SideFiles(types if types.is_file() else None, aliases if aliases.is_file() else None)
 
 
-def _stem(source: Path) -> str:
+def stem(source: Path) -> str:
+    """Return the name of a source without `.gz` and one more suffix; that of a folder as it is."""
     name = source.name.removesuffix(".gz")
     return name if source.is_dir() else Path(name).stem
 
@@ -106,7 +106,7 @@ def _key(sources: Sequence[Path], format: str | None, on_error: OnError, embedde
     made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, clew.__version__]
     parts = [[str(source.resolve()) for source in sources], format, on_error, made_with]
     digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
-    return f"{_stem(sources[0])[:40]}-{digest}.clew"
+    return f"{stem(sources[0])[:40]}-{digest}.clew"
 
 
 def _current(path: Path, files: Sequence[tuple[Path, str]]) -> Index | None:

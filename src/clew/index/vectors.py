@@ -40,7 +40,7 @@ def vector_sections(
         quantised[rows], scales[rows] = quantise(embedder.embed(texts))
         if progress is not None:
             progress(start + len(texts))
-    relations = [_CAMEL.sub(" ", readable(label)) for label in graph.relation_labels]
+    relations = [relation_text(label) for label in graph.relation_labels]
     vectors = np.empty((0, embedder.dimension), np.float32)
     if relations:
         vectors = embedder.embed(relations).astype(np.float32, copy=False)
@@ -57,6 +57,11 @@ def quantise(vectors: Float32) -> tuple[Int8, Float32]:
 def readable(label: str) -> str:
     """Give the text of a label that is embedded: underscores are spaces, and a long literal is cut."""
     return label[:_LONGEST].replace("_", " ")
+
+
+def relation_text(label: str) -> str:
+    """Give the text of a relation's label that is embedded: `readable`, and `discoveredBy` is two words."""
+    return _CAMEL.sub(" ", readable(label))
 
 
 def _batches(names: Names) -> Iterator[tuple[int, list[str]]]:

@@ -1,0 +1,124 @@
+"""An answer on a terminal: the answers, the paths of triples that prove them, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from clew.cli.console import shown
+from clew.cli.paths import Path, paths_of
+from clew.types import Abstention, Answer, Citation
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_ANSWERS = 60
+"""So many answers are named on a terminal; the rest is counted."""
+
+SEPARATOR = " · "
+Labels = Mapping[str, str]
+WIDEST = 110
+"""On a wide terminal, what is at the right stands here, near to what it belongs to."""
+
+
+def print_answer(
+    console: Console, answer: Answer, shown_citations: Sequence[Citation], labels: Labels
+) -> None:
+    """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
+    if answer.abstained is not None:
+        print_abstention(console, answer.abstained)
+        return
+    for line in _answer_lines(answer, min(console.width, WIDEST) if console.is_terminal else None):
+        console.print(line, soft_wrap=True)
+    for line in _citation_lines(shown_citations, labels):
+        console.print(line, soft_wrap=True)
+    left = len(answer.citations) - len(shown_citations)
+    if left > 0:
+        console.print(Text(f"  … and {left:,} more citations; --json prints all", "dim"), soft_wrap=True)
+    if not answer.complete:
+        console.print(Text("  The search stopped early; there may be more.", "yellow"), soft_wrap=True)
+
+
+def print_abstention(console: Console, abstained: Abstention) -> None:
+    """Say why there is no answer, and what may have been meant."""
+    line = Text(f"No answer in this graph: {shown(abstained.detail.rstrip('.'))}.")
+    line.append(f"   (abstained: {abstained.reason})", "dim")
+    console.print(line, soft_wrap=True)
+    if abstained.candidates:
+        names = SEPARATOR.join(shown(name) for name in abstained.candidates)
+        console.print(Text(f"  Did you mean: {names}?"), soft_wrap=True)
+
+
+def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
+    """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
+    names = [shown(a.label) for a in answer.answers]
+    items, left = names[:MOST_ANSWERS], len(names) - MOST_ANSWERS
+    if left > 0:
+        items[-1] += f" … and {left:,} more; --json prints all"
+    lines = filled(items, width)
+    if answer.text not in ("", SEPARATOR.join(a.label for a in answer.answers)):
+        # A method that writes sentences: its text first, then the entities that it names.
+        lines = [shown(answer.text), *(lines if items else [])]
+    note = _note(answer)
+    texts = [Text(line, "bold") for line in lines]
+    if width is None:
+        texts[0].append(f"    {note}", "not bold dim")
+    elif cell_len(lines[-1]) + 4 + cell_len(note) <= width:
+        texts[-1].append(note.rjust(width - cell_len(lines[-1])), "not bold dim")
+    else:
+        texts.append(Text(note.rjust(width), "dim"))
+    return texts
+
+
+def _note(answer: Answer) -> str:
+    count = len(answer.answers)
+    parts = [f"{count:,} answer{'' if count == 1 else 's'}"] if count else []
+    if "total" in answer.timings_ms:
+        total = answer.timings_ms["total"]
+        parts.append(f"{total:,.0f} ms" if total >= 1 else "< 1 ms")
+    if not answer.grounded:
+        parts.append("ungrounded: not proved by this graph")
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def filled(items: Sequence[str], width: int | None) -> list[str]:
+    """Join items by dots, in lines of at most `width` cells where no item is broken."""
+    lines: list[str] = []
+    for item in items:
+        longer = f"{lines[-1]}{SEPARATOR}{item}" if lines else item
+        if lines and (width is None or cell_len(longer) <= width):
+            lines[-1] = longer
+        else:
+            lines.append(item)
+    return lines or [""]
+
+
+def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]:
+    """Draw paths with the number of their citation at the right, all numbers in one column."""
+    rows: list[tuple[Text, str]] = []
+    for number, citation in enumerate(citations, 1):
+        for i, path in enumerate(paths_of(citation.triples, citation.answer)):
+            text = drawn(path, labels)
+            rows.append((text, f"[{number}]" if i == 0 else ""))
+    column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST - 10)
+    for text, number in rows:
+        if number:
+            text.append(" " * (max(column - text.cell_len, 0) + 3) + number, "dim")
+    return [text for text, _ in rows]
+
+
+def drawn(path: Path, labels: Labels) -> Text:
+    """Draw a path with arrows in the direction of its triples."""
+
+    def readable(name: str) -> str:
+        return shown(labels.get(name, name))
+
+    text = Text(f"  {readable(path.start)}")
+    for hop in path.hops:
+        relation = readable(hop.relation)
+        text.append(f" ─{relation}→ " if hop.forward else f" ←{relation}─ ", "cyan")
+        text.append(readable(hop.node))
+    return text

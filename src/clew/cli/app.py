@@ -1,0 +1,53 @@
+"""The typer application and its global options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clew.cli.ask import ask
+from clew.cli.failures import Commands
+from clew.cli.index import index
+from clew.cli.info import info
+from clew.cli.match import match
+
+app = typer.Typer(
+    name="clew",
+    cls=Commands,
+    help="Ask questions of a knowledge graph; every answer is proved by its triples.",
+    epilog="Exit codes: 0 answered, 3 no answer in the graph, 2 wrong usage or input, 1 failure.",
+    # Plain help needs no rich, and a shell shows it at once.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from clew import __version__
+        from clew.cli.console import write
+
+        write(f"clew {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the trace of an internal error.")] = False,
+) -> None:
+    """Ask questions of a knowledge graph; every answer is proved by its triples."""
+    del version, debug  # read by the callback and by `Commands`
+    if context.invoked_subcommand is None:
+        from clew.cli.console import write
+
+        write(context.get_help())
+
+
+for command in (index, ask, match, info):
+    app.command()(command)

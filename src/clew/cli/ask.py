@@ -1,0 +1,93 @@
+"""`clew ask`: one question, or a file of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.errors import UsageError
+
+if TYPE_CHECKING:
+    from clew.types import Answer, Citation
+
+ABSTAINED = 3
+
+
+def ask(
+    source: Source,
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.jsonl", help='A line {"id", "question", "entities"?} each; - is stdin.'),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="Answers of --questions; resumable."),
+    ] = None,
+    entities: Annotated[
+        list[str] | None,
+        typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
+    ] = None,
+    method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
+    limit_citations: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
+    ] = 10,
+    embedder: EmbedderSpec = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask a question, and get the answers with the triples that prove them.
+
+    A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
+    """
+    if questions is not None:
+        if question is not None or entities:
+            raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
+        from clew.cli.batch import ask_all
+
+        ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
+        return
+    from clew.cli.console import write_json
+    from clew.cli.progress import explained_wait
+    from clew.engine import clean_question
+
+    if question is None:
+        raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
+    if out is not None:
+        raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
+    clean_question(question)  # before a long indexing, not after it
+    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
+        answer = clew.ask(question, entities=entities or (), method=method)
+        cited = answer.citations[:limit_citations]
+        labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
+    if json:
+        write_json(answer_json(answer, explain=explain))
+    else:
+        _print(answer, cited, labels, explain=explain)
+    if answer.abstained is not None:
+        raise typer.Exit(ABSTAINED)
+
+
+def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str], *, explain: bool) -> None:
+    from clew.cli.answer_view import print_answer
+    from clew.cli.console import out
+
+    print_answer(out(), answer, cited, labels)
+    if explain:
+        from clew.cli.explain import print_steps
+
+        print_steps(out(), answer.steps)
+
+
+def answer_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
+    """Make the JSON of an answer, with `steps` if they are asked for."""
+    if not explain:
+        return answer.as_json()
+    from clew.cli.explain import steps_json
+
+    return answer.as_json() | {"steps": steps_json(answer.steps)}

@@ -1,0 +1,82 @@
+"""What is written where: data on stdout, all else on stderr; safe to show, whatever a graph holds."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+# Control characters drive a terminal, and bidirectional overrides make a text look like another one.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def prepare_streams() -> None:
+    """Show what a terminal's encoding cannot write as escapes rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def shown(text: str) -> str:
+    r"""Make a text of a graph or a user safe for one line of a terminal: `\x1b` for an escape character."""
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def write(text: str) -> None:
+    """Write a line to stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def json_line(value: Any) -> str:  # noqa: ANN401
+    """One line of JSON, in plain text; escapes only for what cannot be encoded."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text if not _SURROGATES.search(text) else json.dumps(value, allow_nan=False)
+
+
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+
+
+def write_json(value: Any) -> None:  # noqa: ANN401
+    """Write one line of JSON to stdout."""
+    line = json_line(value)
+    encoding = (sys.stdout.encoding or "utf-8").replace("-", "").lower()
+    write(line if encoding == "utf8" else json.dumps(value, allow_nan=False))
+
+
+def warn(text: str) -> None:
+    """Write a line about the run to stderr, dim on a terminal."""
+    err().print(_text(shown(text), "dim"), soft_wrap=True)
+
+
+def write_error(text: str) -> None:
+    """Write an error to stderr; `error:` is red on a terminal. Line ends of the text are kept."""
+    message = "\n".join(shown(line) for line in text.splitlines())
+    err().print(_text("error: ", "bold red") + _text(message, ""), soft_wrap=True)
+
+
+def out() -> Console:
+    """Return the console of stdout; it has no colour when piped or when NO_COLOR is set."""
+    return _console(sys.stdout)
+
+
+def err() -> Console:
+    """Return the console of stderr."""
+    return _console(sys.stderr)
+
+
+def _text(text: str, style: str) -> Text:
+    from rich.text import Text
+
+    return Text(text, style)
+
+
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, emoji=False, highlight=False)

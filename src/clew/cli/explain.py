@@ -1,0 +1,94 @@
+"""The steps of an answer, for `--explain`; any step of any method can be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.text import Text
+
+from clew.cli.console import shown
+from clew.types import Step
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_ITEMS = 10
+"""So many items of a list are shown; the rest is counted."""
+
+MOST_DECIMALS = 3
+
+
+def print_steps(console: Console, steps: Sequence[Step]) -> None:
+    """Print each step's name and what came out of it."""
+    for step in steps:
+        console.print(Text(step.name, "bold cyan"), soft_wrap=True)
+        for line in _mapping(step.detail, "  "):
+            console.print(Text(line), soft_wrap=True)
+
+
+def steps_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Write the steps as JSON: `[{"name", "detail"}]`."""
+    return [{"name": step.name, "detail": plain(step.detail)} for step in steps]
+
+
+def plain(value: object) -> Any:  # noqa: ANN401
+    """Turn what a step holds into what JSON can: mappings, lists, strings, finite numbers."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in cast("Sequence[object]", value)]
+    if isinstance(value, (bool, int, str)) or value is None:
+        return value
+    if isinstance(value, float):
+        return value if abs(value) != float("inf") and value == value else None
+    # Numbers of NumPy are not those of Python, but know them.
+    item = getattr(value, "item", None)
+    return plain(item()) if callable(item) else str(value)
+
+
+def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
+    """One line for each single value, a block for each list."""
+    lines: list[str] = []
+    for key, value in cast("dict[str, object]", plain(detail)).items():
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            if not items:
+                lines.append(f"{indent}{shown(key)}: none")
+                continue
+            # A step with one list needs no title over it.
+            inner = indent if len(detail) == 1 else indent + "  "
+            lines += [] if len(detail) == 1 else [f"{indent}{shown(key)}:"]
+            lines += [f"{inner}{_line(item)}" for item in items[:MOST_ITEMS]]
+            if len(items) > MOST_ITEMS:
+                lines.append(f"{inner}… and {len(items) - MOST_ITEMS:,} more; --json --explain prints all")
+        elif isinstance(value, dict):
+            lines += [f"{indent}{shown(key)}:", *_mapping(cast("dict[str, object]", value), indent + "  ")]
+        else:
+            lines.append(f"{indent}{shown(key)}: {_scalar(value)}")
+    return lines
+
+
+def _line(value: object) -> str:
+    """One item of a list, in one line."""
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        if len(items) == 3 and all(isinstance(item, str) for item in items):
+            head, relation, tail = (_scalar(item) for item in items)
+            return f"{head} ─{relation}→ {tail}"
+        return " · ".join(_line(item) for item in items)
+    if isinstance(value, dict):
+        parts = cast("dict[str, object]", value).items()
+        texts = [
+            _line(part) if isinstance(part, (str, list)) else f"{key} {_line(part)}" for key, part in parts
+        ]
+        return "  ".join(text for text in texts if text)
+    return _scalar(value)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.{MOST_DECIMALS}f}".rstrip("0").rstrip(".")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else shown(str(value))

@@ -1,0 +1,94 @@
+"""The one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+from clew.cli.console import warn, write_error
+from clew.errors import ClewError
+
+INTERRUPTED, BROKEN_PIPE = 130, 141
+"""128 + SIGINT and 128 + SIGPIPE, as shells report them."""
+
+# Typer has its own copy of click or uses the package, depending on its version.
+_ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C where something can be said about what was done: the message is for the user."""
+
+
+class Commands(TyperGroup):
+    """The commands, with every error turned into a message on stderr and an exit code."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:  # noqa: ANN401
+        """Run a command line; usage errors exit with 2."""
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except _ClickError as error:
+            code = _usage_error(error)
+        code = code if isinstance(code, int) else 0
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Run the command of `ctx`."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except (_ClickError, typer.Exit):
+            raise
+        except BrokenPipeError:
+            _silence_stdout()
+            raise typer.Exit(BROKEN_PIPE) from None
+        except KeyboardInterrupt as error:
+            warn(str(error) if isinstance(error, Interrupted) else "interrupted; everything is as it was")
+            raise typer.Exit(INTERRUPTED) from None
+        except ClewError as error:
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            write_error(str(error))
+            raise typer.Exit(error.exit_code) from None
+        except Exception as error:  # the last resort: whatever it is, the user sees a message
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            raise typer.Exit(_internal(error)) from None
+        return result
+
+
+def _usage_error(error: Exception) -> int:
+    """Show what typer found wrong with the command line."""
+    message = str(getattr(error, "format_message", error.__str__)())
+    context = getattr(error, "ctx", None)
+    path = getattr(context, "command_path", "clew")
+    write_error(f"{message.rstrip('.')}. See: {path} --help")
+    return int(getattr(error, "exit_code", 2))
+
+
+def _internal(error: Exception) -> int:
+    if isinstance(error, MemoryError):
+        write_error("the memory is full. Close other programs or use a smaller graph")
+    elif isinstance(error, OSError) and error.filename is not None:
+        write_error(f"{error.filename}: {error.strerror or error}")
+    else:
+        what = f"{type(error).__name__}: {error}"
+        write_error(f"internal error: {what}; please report it. `clew --debug …` shows the trace")
+    return 1
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining, at exit, about a reader that has gone."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)

@@ -1,0 +1,123 @@
+"""`clew index`: graph files → index directory."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clew.cli.console import shown, write, write_json
+from clew.cli.opening import EmbedderSpec, Json, Quiet, reading_notes, stage_progress
+from clew.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from clew.index.build import Built
+
+
+class OnError(StrEnum):
+    """What happens to a line that cannot be read."""
+
+    fail = "fail"
+    skip = "skip"
+
+
+def index(
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE…", help="Graph files, or a folder of node and edge CSVs.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
+    ] = None,
+    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None,
+    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="Format, if it is not clear."),
+    ] = None,
+    on_error: Annotated[
+        OnError, typer.Option(help="Stop at a line that cannot be read, or skip and count it.")
+    ] = OnError.fail,
+    embedder: EmbedderSpec = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Index graph files, once, so that they are asked in milliseconds.
+
+    An index that is already there is replaced when the new one is whole.
+    """
+    from clew.engine import index_sources
+
+    out = default_output(sources[0]) if output is None else output
+    start = time.monotonic()
+    with Bar(quiet=quiet) as bar:
+        built = index_sources(
+            sources,
+            out,
+            embedder=embedder,
+            types=types,
+            aliases=aliases,
+            format=format,
+            on_error=on_error.value,
+            progress=stage_progress(bar),
+        )
+    seconds = time.monotonic() - start
+    if json:
+        write_json(summary_json(built, seconds))
+    elif not quiet:
+        for line in summary_lines(built, seconds):
+            write(shown(line))
+
+
+def default_output(source: Path) -> Path:
+    """Name the index after the source, in the working directory."""
+    from clew.index.cache import stem
+
+    return Path(f"{stem(source)}.clew")
+
+
+def summary_json(built: Built, seconds: float) -> dict[str, object]:
+    """Make the stable JSON form (documented in docs/json.md)."""
+    from dataclasses import asdict
+
+    from clew.index.directory import open_index
+    from clew.info import counts_of, report_json
+
+    about = built.manifest.about
+    return {
+        "index": str(built.path),
+        "bytes": built.manifest.bytes,
+        "seconds": round(seconds, 3),
+        "counts": counts_of(open_index(built.path).graph),
+        "embedder": None if about.embedder is None else asdict(about.embedder),
+        "sources": [asdict(source) for source in about.sources],
+        "report": report_json(about.report),
+    }
+
+
+def summary_lines(built: Built, seconds: float) -> list[str]:
+    """Write the summary for people."""
+    counts, report = built.manifest.about.counts, built.report
+    lines = [
+        f"{built.path}: {counts['triples']:,} triples, {counts['nodes']:,} entities, "
+        f"{counts['relations']:,} relations; {size(built.manifest.bytes)}, {seconds:.1f} s"
+    ]
+    side = [f"{counts[kind]:,} {kind}" for kind in ("types", "aliases") if counts[kind]]
+    if side:
+        lines.append(", ".join(side))
+    if report.duplicates:
+        lines.append(f"{report.duplicates:,} duplicate triples merged")
+    return lines + reading_notes(built.manifest.about.report)
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    if count < 1000:
+        return f"{count} bytes"
+    for unit, scale in (("kB", 1e3), ("MB", 1e6)):
+        if count < 999.95 * scale:
+            return f"{count / scale:,.1f} {unit}"
+    return f"{count / 1e9:,.1f} GB"

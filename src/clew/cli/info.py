@@ -1,0 +1,84 @@
+"""`clew info`: what an index holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from clew.cli.console import out, shown, write_json
+from clew.cli.opening import EmbedderSpec, Json, Quiet, Source, opened, reading_notes
+
+if TYPE_CHECKING:
+    from clew.info import Info, RelationInfo, TypeShare
+
+MOST_RELATIONS = 40
+MOST_TYPES = 12
+LONGEST_EXAMPLE = 80
+
+
+def info(source: Source, embedder: EmbedderSpec = None, json: Json = False, quiet: Quiet = False) -> None:
+    """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
+    with opened(source, embedder, quiet=quiet) as clew:
+        held = clew.info()
+    if json:
+        write_json(held.as_json())
+        return
+    console = out()
+    for line in _facts(held):
+        console.print(shown(line), soft_wrap=True)
+    for relation in held.relations[:MOST_RELATIONS]:
+        first, *rest = _relation_lines(relation)
+        console.print()
+        console.print(shown(first), style="bold", soft_wrap=True)
+        for line in rest:
+            console.print(shown(line), soft_wrap=True)
+    left = len(held.relations) - MOST_RELATIONS
+    if left > 0:
+        console.print(f"\n… and {left:,} more relations; --json prints all")
+
+
+def _facts(held: Info) -> list[str]:
+    from clew.cli.index import size
+
+    counts = held.counts
+    literals = f", {counts['literals']:,} literals" if counts["literals"] else ""
+    lines = [
+        f"{held.path}: {size(held.bytes)}, made {held.created} by Clew {held.clew}",
+        f"triples    {counts['triples']:,}",
+        f"entities   {counts['entities']:,}{literals}",
+        f"relations  {counts['relations']:,}",
+        f"types      {_types(held)}",
+        f"aliases    {counts['aliases']:,}",
+    ]
+    if held.embedder is not None:
+        made_with = held.embedder
+        lines.append(
+            f"embedder   {made_with.name} ({made_with.dimension} dimensions, {made_with.fingerprint})"
+        )
+    for source in held.sources:
+        lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
+    if held.report.get("duplicates"):
+        lines.append(f"{held.report['duplicates']:,} duplicate triples merged")
+    return lines + reading_notes(held.report)
+
+
+def _types(held: Info) -> str:
+    if not held.types:
+        return "none declared; those below are inferred from the relations of the entities"
+    names = [f"{name} {members:,}" for name, members in list(held.types.items())[:MOST_TYPES]]
+    left = len(held.types) - MOST_TYPES
+    return ", ".join(names) + (f" … and {left:,} more; --json prints all" if left > 0 else "")
+
+
+def _relation_lines(relation: RelationInfo) -> list[str]:
+    example = f"{relation.example.head} → {relation.example.tail}"
+    example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
+    return [
+        f"{relation.label}   {relation.triples:,} triples   {example}",
+        f"  {relation.heads:,} heads: {_signature(relation.head_types)}",
+        f"  {relation.tails:,} tails: {_signature(relation.tail_types)}",
+    ]
+
+
+def _signature(types: Sequence[TypeShare]) -> str:
+    return " · ".join(f"{type_.share:.0%} {type_.type}" for type_ in types) or "no type"

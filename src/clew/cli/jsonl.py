@@ -1,0 +1,69 @@
+"""Files of JSON lines that users give."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from clew.errors import InputError, ParseError
+
+STDIN = "-"
+Numbered = Iterator[tuple[int, dict[str, Any]]]
+"""Objects with their line numbers."""
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a file, or stdin for `-`; InputError if it cannot be read."""
+    if path == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file. Check the path") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def source_name(path: str) -> str:
+    """Return what messages call the file."""
+    return "stdin" if path == STDIN else path
+
+
+def objects(path: str) -> Numbered:
+    """Yield (line number, object) of lines that are not blank; ParseError if one is not a JSON object."""
+    for number, raw in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if raw.strip():
+            yield number, parse(raw, source_name(path), number, 'Write one object a line, as in {"id": …}')
+
+
+def parse(raw: bytes, file: str, line: int, advice: str) -> dict[str, Any]:
+    """Parse a JSON object; ParseError if it is none."""
+    try:
+        value = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ParseError(file, line, "not UTF-8 text", "Convert the file to UTF-8") from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        raise ParseError(file, line, f"not JSON ({what})", advice) from error
+    if not isinstance(value, dict):
+        raise ParseError(file, line, "not a JSON object", advice)
+    return cast("dict[str, Any]", value)
+
+
+def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Give each object its `id`, else its line number; ParseError if it is malformed or not unique."""
+    seen: dict[str, int] = {}
+    for number, value in items:
+        given = value.get("id")
+        if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
+            raise ParseError(file, number, "field 'id' is not a string", "Write a string or leave it out")
+        id = str(number if given is None else given)
+        if id in seen:
+            raise ParseError(
+                file, number, f"id {id!r} is that of line {seen[id]} too", "Give each line its own id"
+            )
+        seen[id] = number
+        yield number, id, value

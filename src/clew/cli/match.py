@@ -1,0 +1,119 @@
+"""`clew match`: patterns → matches with their graph semantic distance."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.errors import ParseError, UsageError
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.types import MatchResult, Pattern
+
+NO_MATCH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A pattern with its id."""
+
+    id: str | None
+    pattern: Pattern
+
+
+def match(
+    source: Source,
+    pattern: Annotated[
+        str | None, typer.Argument(metavar="PATTERN.json", help="A pattern; - is stdin. See docs/json.md.")
+    ] = None,
+    patterns: Annotated[
+        str | None, typer.Option(metavar="FILE.jsonl", help="Many patterns, one a line; - is stdin.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", metavar="N", min=1, help="How many matches, best first.")] = 3,
+    every: Annotated[bool, typer.Option("--all", help="All matches that tie with the best.")] = False,
+    milliseconds: Annotated[
+        float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
+    ] = None,
+    embedder: EmbedderSpec = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find a pattern in the graph: its matches in order of graph semantic distance.
+
+    Exit code 3 means that a single pattern has no match.
+    """
+    if (pattern is None) == (patterns is None):
+        raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
+    asked = _one(pattern) if pattern is not None else _many(str(patterns))
+    from clew.cli.console import out, write_json
+    from clew.cli.progress import Bar, explained_wait
+
+    single, found = pattern is not None, False
+    with opened(source, embedder, quiet=quiet) as clew, Bar(quiet=quiet or single) as bar:
+        for done, item in enumerate(asked, 1):
+            start = time.perf_counter()
+            with explained_wait(FIRST_TIME, quiet=quiet or done > 1):
+                result = clew.match(item.pattern, k=k, all=every, milliseconds=milliseconds)
+            elapsed = (time.perf_counter() - start) * 1000
+            if single and not json:
+                from clew.cli.match_view import print_matches
+
+                print_matches(out(), clew, result, elapsed)
+            else:
+                write_json(result_json(clew, item.id, result, elapsed))
+            found = found or bool(result.matches)
+            bar.update("matching", done, len(asked), "patterns")
+    if single and not found:
+        raise typer.Exit(NO_MATCH)
+
+
+def result_json(clew: Clew, id: str | None, result: MatchResult, elapsed: float) -> dict[str, Any]:
+    """Make the stable JSON form (documented in docs/json.md); names are those of the source."""
+    names = clew.index.graph.entities
+    return {
+        "id": id,
+        "matches": [
+            {
+                "gsd": found.gsd,
+                "direction_misses": found.direction_misses,
+                "nodes": [names[node] for node in found.nodes],
+                "triples": [clew.triple(triple).as_json() for triple in found.triples],
+            }
+            for found in result.matches
+        ],
+        "complete": result.complete,
+        "bound": None if result.bound == float("inf") else result.bound,
+        "timings_ms": {"total": round(elapsed, 3)},
+    }
+
+
+def _one(path: str) -> list[Asked]:
+    from clew.cli.jsonl import parse, read_bytes, source_name
+    from clew.graph.patterns import ADVICE, pattern_from_json
+
+    file = source_name(path)
+    value = parse(
+        read_bytes(path).removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}"
+    )
+    id = value.get("id")
+    return [Asked(None if id is None else str(id), pattern_from_json(value, file))]
+
+
+def _many(path: str) -> list[Asked]:
+    """Read all patterns before the first search, so that a malformed line costs nothing."""
+    from clew.cli.jsonl import objects, source_name, unique_ids
+    from clew.graph.patterns import ADVICE, pattern_from_json
+
+    file = source_name(path)
+    asked = [
+        Asked(id, pattern_from_json(value, f"{file}:{number}"))
+        for number, id, value in unique_ids(objects(path), file)
+    ]
+    if not asked:
+        raise ParseError(file, 0, "no patterns", f"On each line, {ADVICE}")
+    return asked

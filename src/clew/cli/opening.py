@@ -1,0 +1,76 @@
+"""Opening what the user names, with progress, and saying what was done for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew.cli.console import warn
+from clew.cli.progress import Bar, Unit
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.index.build import Progress, Stage
+
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew) or a graph file.")]
+EmbedderSpec = Annotated[
+    str | None,
+    typer.Option("--embedder", metavar="SPEC", help="Embedder; by default the one that is built in."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
+
+_STAGES: dict[str, tuple[str, Unit]] = {
+    "read": ("reading", "bytes"),
+    "names": ("indexing names", "entities"),
+    "vectors": ("embedding names", "entities"),
+}
+FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
+
+
+def stage_progress(bar: Bar) -> Progress:
+    """Feed the stages of building an index to a bar."""
+
+    def tell(stage: Stage, done: int, total: int) -> None:
+        title, unit = _STAGES[stage]
+        bar.update(title, done, total, unit)
+
+    return tell
+
+
+def opened(source: str, embedder: str | None, *, quiet: bool = False) -> Clew:
+    """Open `source` for asking; says on stderr if a plain file was indexed."""
+    from clew.engine import Clew
+
+    with Bar(quiet=quiet) as bar:
+        clew = Clew.open(source, embedder=embedder, progress=stage_progress(bar))
+    if not quiet:
+        if clew.note is not None:
+            warn(f"note: {clew.note}")
+        if clew.built:
+            warn(f"indexed {_with_side_files(clew, source)} once into {clew.path} ({clew.seconds:.1f} s)")
+            for line in reading_notes(clew.index.manifest.about.report):
+                warn(line)
+    return clew
+
+
+def _with_side_files(clew: Clew, source: str) -> str:
+    side = clew.side_files
+    files = [] if side is None else [f.name for f in (side.types, side.aliases) if f is not None]
+    return " with ".join([Path(source).name, " and ".join(files)]) if files else Path(source).name
+
+
+def reading_notes(report: Mapping[str, Any]) -> list[str]:
+    """Say what a user should know of how the sources were read; one line each."""
+    lines: list[str] = []
+    if report.get("skipped"):
+        lines.append(f"{report['skipped']:,} lines skipped, the first:")
+        lines += [f"  {reason}" for reason in report["reasons"]]
+    if report.get("unknown"):
+        names = ", ".join(report["unknown_names"])
+        names += " …" if report["unknown"] > len(report["unknown_names"]) else ""
+        lines.append(f"{report['unknown']:,} lines of side files name entities that the graph lacks: {names}")
+    return lines + [f"note: {note}" for note in report.get("notes", ())]

@@ -1,0 +1,92 @@
+"""Progress of long work, on stderr and only if a person is looking at it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Timer
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from clew.cli.console import err, warn
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 0.5
+"""Seconds before a bar appears; quick work shows none."""
+
+Unit = Literal["bytes", "entities", "questions", "patterns"]
+
+
+class Bar:
+    """A bar with rate and time left, for several stages one after the other; `quiet` shows nothing."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet or not err().is_terminal
+        self._start = time.monotonic()
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._stage = ""
+
+    def update(self, stage: str, done: int, total: int, unit: Unit) -> None:
+        """Show that `done` of `total` units of a stage are done."""
+        if self._quiet or time.monotonic() - self._start < PATIENCE:
+            return
+        if self._progress is None:
+            self._progress = _progress()
+            self._progress.start()
+        if self._task is None or stage != self._stage:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
+        self._progress.update(self._task, completed=done, total=total, rate=self._rate(unit))
+
+    def _rate(self, unit: Unit) -> str:
+        if self._progress is None or self._task is None:
+            return ""
+        task = next(task for task in self._progress.tasks if task.id == self._task)
+        if not task.speed:
+            return ""
+        return f"{task.speed / 1e6:,.1f} MB/s" if unit == "bytes" else f"{task.speed:,.0f} {unit}/s"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+
+def _progress() -> Progress:
+    """Make a bar that vanishes when it is done."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=err(), transient=True)
+
+
+@contextmanager
+def explained_wait(text: str, *, seconds: float = 2.0, quiet: bool = False) -> Generator[None]:
+    """Say `text` if what is done inside takes longer than `seconds`."""
+    timer = Timer(seconds, warn, (text,))
+    timer.daemon = True
+    if not quiet:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

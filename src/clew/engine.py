@@ -1,0 +1,265 @@
+"""`Clew`: open an index or a graph file, ask it, match patterns in it, look into it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from clew.errors import UsageError
+from clew.types import Answer, MatchResult, Pattern, TripleText
+
+if TYPE_CHECKING:
+    from clew.graph.match import Distances
+    from clew.index.build import Built, OnError, Progress
+    from clew.index.cache import CachedIndex, SideFiles
+    from clew.index.directory import Index
+    from clew.info import Info
+    from clew.methods.registry import Method
+    from clew.text.embedder import Embedder
+
+MOST_WORDS = 300
+MOST_CHARACTERS = 10_000
+"""A longer question is not a question; the second limit is for text without spaces."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class Clew:
+    """An open index. Make one with `Clew.open`; it may be used as a context manager.
+
+    `built` says that a plain file was indexed just now, in `seconds`; `path` is where the index is, `note`
+    says so if that is not the cache; `side_files` were read beside the source.
+    """
+
+    def __init__(self, index: Index, embedder: Embedder, *, cached: CachedIndex | None = None) -> None:
+        """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
+        from clew.index.build import check_embedder
+
+        check_embedder(index.path, index.manifest, embedder)
+        self.index, self.embedder, self.path = index, embedder, index.path
+        self.built = cached is not None and cached.built
+        self.note = None if cached is None else cached.note
+        self.side_files: SideFiles | None = None if cached is None else cached.side_files
+        self.seconds = 0.0
+        self._methods: dict[str, Method] = {}
+        self._distances: Distances | None = None
+
+    @classmethod
+    def open(
+        cls,
+        source: str | Path,
+        *,
+        embedder: str | Embedder | None = None,
+        cache_dir: str | Path | None = None,
+        types: str | Path | None = None,
+        aliases: str | Path | None = None,
+        format: str | None = None,
+        on_error: OnError = "fail",
+        progress: Progress | None = None,
+    ) -> Self:
+        """Open `source`: an index directory, or a graph file (or folder), which is indexed once into a cache.
+
+        `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
+        files. Raises InputError if there is no such source, ParseError for a line that cannot be read,
+        FormatError and EmbedderMismatch for an index that cannot be used, UsageError for options that do not
+        go with an index.
+        """
+        path = Path(source)
+        if is_index(path):
+            given = {"types": types, "aliases": aliases, "format": format}
+            wrong = [name for name, value in given.items() if value is not None]
+            if wrong:
+                raise UsageError(
+                    f"{path} is an index, and {wrong[0]!r} is for graph files. Give it to: clew index SOURCE"
+                )
+            return cls._open_index(path, embedder)
+        from clew.index.cache import cached_index
+
+        maker, start = make_embedder(embedder), time.monotonic()
+        cached = cached_index(
+            [path],
+            cache_dir=default_cache() if cache_dir is None else Path(cache_dir),
+            embedder=maker,
+            types=None if types is None else Path(types),
+            aliases=None if aliases is None else Path(aliases),
+            format=format,
+            on_error=on_error,
+            progress=progress,
+        )
+        opened = cls(cached.index, maker, cached=cached)
+        opened.seconds = time.monotonic() - start
+        return opened
+
+    @classmethod
+    def _open_index(cls, path: Path, embedder: str | Embedder | None) -> Self:
+        from clew.index.directory import open_index
+
+        index = open_index(path)
+        made_with = index.manifest.about.embedder
+        if embedder is None and made_with is not None:
+            embedder = made_with.name
+        return cls(index, make_embedder(embedder))
+
+    def ask(
+        self, question: str, *, id: str | None = None, entities: Sequence[str] = (), method: str = "auto"
+    ) -> Answer:
+        """Answer a question, or abstain with a reason.
+
+        `entities` are names of entities that the question is about, where the caller knows them; `id` is
+        handed back. Raises UsageError for an empty or endless question or an unknown method.
+        """
+        question = clean_question(question)
+        if method not in self._methods:
+            from clew.methods.registry import method_named
+
+            self._methods[method] = method_named(method)(self.index, self.embedder)
+        names = tuple(name for entity in entities if (name := clean(entity)))
+        return self._methods[method].answer(question, id=id, entities=names)
+
+    def match(
+        self,
+        pattern: Pattern | Mapping[str, Any],
+        *,
+        k: int | None = 3,
+        all: bool = False,
+        where: str = "pattern",
+        milliseconds: float | None = None,
+    ) -> MatchResult:
+        """Find the `k` matches with the least graph semantic distance, or `all` that tie with the best.
+
+        A pattern as JSON is read as by `clew match`; `where` begins the messages about it. The search stops
+        after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
+        """
+        from clew.graph.match import Budget, match
+        from clew.graph.patterns import pattern_from_json
+
+        if not isinstance(pattern, Pattern):
+            pattern = pattern_from_json(pattern, where)
+        if self._distances is None:
+            from clew.index.distances import IndexDistances
+
+            self._distances = IndexDistances(self.index, self.embedder)
+        budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
+        return match(self.index.graph, pattern, self._distances, k=k, all_tied=all, budget=budget)
+
+    def info(self) -> Info:
+        """Count, and describe every relation by an example and the types at its ends."""
+        from clew.info import info_of
+
+        return info_of(self.index)
+
+    def triple(self, id: int) -> TripleText:
+        """Return a triple by the names that the source gives."""
+        graph = self.index.graph
+        head, relation, tail = graph.triple(id)
+        return TripleText(graph.entities[head], graph.relations[relation], graph.entities[tail])
+
+    def labels(self, triples: Iterable[int]) -> dict[str, str]:
+        """Map the names in some triples to what people read, where the two differ."""
+        graph, found = self.index.graph, dict[str, str]()
+        if graph.labels is graph.entities and graph.relation_labels is graph.relations:
+            return found
+        for head, relation, tail in map(graph.triple, triples):
+            found[graph.relations[relation]] = graph.relation_labels[relation]
+            found |= {graph.entities[node]: graph.labels[node] for node in (head, tail)}
+        return found
+
+    def close(self) -> None:
+        """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
+        self._methods.clear()
+        self._distances = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def index_sources(
+    sources: Sequence[Path],
+    out: Path,
+    *,
+    embedder: str | Embedder | None = None,
+    types: Path | None = None,
+    aliases: Path | None = None,
+    format: str | None = None,
+    on_error: OnError = "fail",
+    progress: Progress | None = None,
+) -> Built:
+    """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
+    from clew.index.build import build_index
+
+    return build_index(
+        sources,
+        out,
+        embedder=make_embedder(embedder),
+        types=types,
+        aliases=aliases,
+        format=format,
+        on_error=on_error,
+        progress=progress,
+    )
+
+
+def is_index(path: Path) -> bool:
+    """Whether `path` is, or by its name should be, an index directory and not a graph to be read."""
+    return path.suffix == ".clew" or (path / "manifest.json").is_file()
+
+
+def make_embedder(spec: str | Embedder | None) -> Embedder:
+    """Make the embedder of a spec; the key and address of an endpoint come from the environment."""
+    if spec is not None and not isinstance(spec, str):
+        return spec
+    from clew.text.embedders.registry import DEFAULT, embedder
+
+    base_url, api_key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+    return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
+
+
+def default_cache() -> Path:
+    """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else clew below $XDG_CACHE_HOME or ~/.cache."""
+    if own := os.environ.get("CLEW_CACHE_DIR"):
+        return Path(own)
+    if shared := os.environ.get("XDG_CACHE_HOME"):
+        return Path(shared) / "clew"
+    try:
+        return Path.home() / ".cache" / "clew"
+    except RuntimeError:  # a user without a home directory
+        return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+
+
+def clean(text: str) -> str:
+    """Turn control characters into spaces and bytes that were no text into a mark, as in any other name."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).strip()
+
+
+def clean_question(question: str) -> str:
+    """Clean a question; UsageError if nothing is left or it is longer than a question."""
+    cleaned = clean(question)
+    if not cleaned:
+        raise UsageError(
+            'The question is empty. Write one, as in: clew ask films.tsv "Who directed Memento?"'
+        )
+    words = len(cleaned.split())
+    if words > MOST_WORDS:
+        raise UsageError(
+            f"The question has {words:,} words; at most {MOST_WORDS} are read. Ask a shorter one"
+        )
+    if len(cleaned) > MOST_CHARACTERS:
+        raise UsageError(
+            f"The question has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
+        )
+    return cleaned

@@ -1,0 +1,226 @@
+"""What an index holds, for people: counts, relations with examples, and what stands at their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int32, Int64, ValueKind
+from clew.index.directory import Index
+from clew.index.manifest import EmbedderRecord, SourceRecord
+from clew.types import TripleText
+
+MOST_NODES = 100_000
+"""Shares at the end of a relation are those of at most so many of its nodes, evenly spaced."""
+
+MOST_TYPES = 3
+LEAST_SHARE = 0.05
+KINDS = {ValueKind.NUMBER: "number", ValueKind.DATE: "date"}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeShare:
+    """`share` in (0, 1] of the nodes at one end of a relation that are of a type.
+
+    Where no type is declared, a node's type is inferred: "number", "date", a literal's datatype, or the
+    ends of other relations that it has, as in "head of written_by".
+    """
+
+    type: str
+    share: float
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RelationInfo:
+    """A relation: its triples, the distinct nodes at both ends, one of its triples, and its signature."""
+
+    name: str
+    label: str
+    triples: int
+    heads: int
+    tails: int
+    example: TripleText
+    head_types: tuple[TypeShare, ...]
+    tail_types: tuple[TypeShare, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave."""
+
+    path: str
+    clew: str
+    created: str
+    bytes: int
+    counts: Mapping[str, int]
+    relations: tuple[RelationInfo, ...]
+    types: Mapping[str, int]
+    embedder: EmbedderRecord | None
+    sources: tuple[SourceRecord, ...]
+    report: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Make the stable JSON form (documented in docs/json.md)."""
+        relations = [
+            asdict(relation) | {"example": relation.example.as_json()} for relation in self.relations
+        ]
+        return {
+            "index": self.path,
+            "clew": self.clew,
+            "created": self.created,
+            "bytes": self.bytes,
+            "counts": dict(self.counts),
+            "embedder": None if self.embedder is None else asdict(self.embedder),
+            "sources": [asdict(source) for source in self.sources],
+            "report": report_json(self.report),
+            "types": dict(self.types),
+            "relations": relations,
+        }
+
+
+def report_json(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the parts of a build report that are in the JSON of `clew index` and `clew info`."""
+    keys = ("triples_read", "duplicates", "blank", "skipped", "reasons", "unknown", "unknown_names", "notes")
+    return {key: report[key] for key in keys if key in report}
+
+
+def counts_of(graph: Graph) -> dict[str, int]:
+    """Count triples, entities, literals, relations, types and aliases."""
+    literals = int(np.count_nonzero(graph.values.datatype >= 0))
+    return {
+        "triples": graph.triples,
+        "entities": graph.nodes - literals,
+        "literals": literals,
+        "relations": len(graph.relations),
+        "types": len(graph.types.names),
+        "aliases": len(graph.aliases.names),
+    }
+
+
+def info_of(index: Index) -> Info:
+    """Look through the whole graph of `index` once."""
+    graph, about = index.graph, index.manifest.about
+    members: list[int] = np.bincount(graph.types.type, minlength=len(graph.types.names)).tolist()
+    order = sorted(range(len(members)), key=lambda i: -members[i])
+    types = {graph.types.names[i]: members[i] for i in order}
+    return Info(
+        path=str(index.path),
+        clew=index.manifest.clew,
+        created=index.manifest.created,
+        bytes=index.manifest.bytes,
+        counts=counts_of(graph),
+        relations=relations_of(graph),
+        types=types,
+        embedder=about.embedder,
+        sources=about.sources,
+        report=about.report,
+    )
+
+
+def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
+    """All relations, those with most triples first."""
+    ends = _Ends(graph)
+    used, first, triples = np.unique(graph.out.relation, return_index=True, return_counts=True)
+    found: list[RelationInfo] = []
+    for i in np.argsort(-triples, kind="stable").tolist():
+        relation = int(used[i])
+        heads, tails = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
+        head, _, tail = graph.triple(int(first[i]))
+        name = graph.relations[relation]
+        found.append(
+            RelationInfo(
+                name=name,
+                label=graph.relation_labels[relation],
+                triples=int(triples[i]),
+                heads=len(heads),
+                tails=len(tails),
+                example=TripleText(graph.entities[head], name, graph.entities[tail]),
+                head_types=ends.types(2 * relation, heads),
+                tail_types=ends.types(2 * relation + 1, tails),
+            )
+        )
+    return tuple(found)
+
+
+class _Ends:
+    """Which ends each node has: end 2r is a head of relation r, end 2r + 1 a tail.
+
+    `_end` int64 [pairs] are the ends of node n at `_offsets[n]` to `_offsets[n + 1]`; `_by_end` are the
+    nodes of end e at `_starts[e]` to `_starts[e + 1]`.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        heads = _distinct(graph.out.offsets, graph.out.relation)
+        tails = _distinct(graph.into.offsets, graph.into.relation)
+        node = np.concatenate([heads[0], tails[0]])
+        end = np.concatenate([2 * heads[1], 2 * tails[1] + 1])
+        order = np.argsort(node, kind="stable")
+        self._end = end[order]
+        self._offsets = np.searchsorted(node[order], np.arange(graph.nodes + 1))
+        by_end = np.argsort(end, kind="stable")
+        self._by_end = node[by_end]
+        self._starts = np.searchsorted(end[by_end], np.arange(2 * len(graph.relations) + 1))
+
+    def nodes(self, end: int) -> Int64:
+        """Return the distinct nodes that have the end, ascending."""
+        return self._by_end[self._starts[end] : self._starts[end + 1]]
+
+    def types(self, end: int, nodes: Int64) -> tuple[TypeShare, ...]:
+        """Find the most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
+        if len(nodes) > MOST_NODES:
+            nodes = nodes[np.linspace(0, len(nodes) - 1, MOST_NODES).astype(np.int64)]
+        graph = self._graph
+        declared = _counts(graph.types.offsets, graph.types.type, nodes, len(graph.types.names))
+        if declared.any():
+            return _shares(declared, len(nodes), lambda i: graph.types.names[i], declared=True)
+        literal = self._literal_types(nodes)
+        if literal:
+            return literal
+        inferred = _counts(self._offsets, self._end, nodes, 2 * len(graph.relations))
+        inferred[end] = 0
+        return _shares(inferred, len(nodes), self._end_name, declared=False)
+
+    def _literal_types(self, nodes: Int64) -> tuple[TypeShare, ...]:
+        """Share datatypes, or kinds of parsed values where the source knows no datatypes."""
+        values = self._graph.values
+        datatype = values.datatype[nodes]
+        if (datatype >= 0).any():
+            counts = np.bincount(datatype[datatype >= 0], minlength=len(values.datatypes))
+            return _shares(counts, len(nodes), lambda i: values.datatypes[i], declared=True)
+        counts = np.bincount(values.kind[nodes], minlength=len(ValueKind))
+        counts[ValueKind.NONE] = 0
+        if 2 * counts.sum() < len(nodes):
+            return ()
+        return _shares(counts, len(nodes), lambda i: KINDS[ValueKind(i)], declared=False)
+
+    def _end_name(self, end: int) -> str:
+        return f"{'tail' if end % 2 else 'head'} of {self._graph.relation_labels[end // 2]}"
+
+
+def _distinct(offsets: Int64, relation: Int32) -> tuple[Int64, Int64]:
+    """Find the distinct (node, relation) pairs of an adjacency, which is sorted by them."""
+    node = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    new = np.ones(len(node), np.bool_)
+    new[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
+    return node[new], relation[new].astype(np.int64)
+
+
+def _counts(offsets: Int64, item: Int32 | Int64, nodes: Int64, items: int) -> Int64:
+    """Count how often each item stands in the rows `nodes` of a table of rows: int64 [items]."""
+    lengths = offsets[nodes + 1] - offsets[nodes]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.bincount(item[np.repeat(offsets[nodes], lengths) + within], minlength=items)
+
+
+def _shares(
+    counts: NDArray[np.int64], total: int, name: Callable[[int], str], *, declared: bool
+) -> tuple[TypeShare, ...]:
+    order = np.argsort(-counts, kind="stable")[:MOST_TYPES].tolist()
+    shares = [(i, int(counts[i]) / total) for i in order]
+    return tuple(TypeShare(name(i), round(s, 4), declared) for i, s in shares if s >= LEAST_SHARE)

@@ -1,0 +1,141 @@
+"""Indexing and looking into an index."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+
+def test_the_summary_counts(run, films, tmp_path):
+    films.write_text(films.read_text() + "Memento\tyear\t2000\n")
+    result = run("index", films)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("films.clew: 106 triples, 110 entities, 4 relations; ")
+    assert "1 duplicate triples merged" in result.stdout
+    assert (tmp_path / "films.clew" / "manifest.json").exists()
+
+
+def test_json_of_an_index(run, films):
+    summary = json.loads(run("index", films, "-o", "x.clew", "--json").stdout)
+    assert set(summary) == {"index", "bytes", "seconds", "counts", "embedder", "sources", "report"}
+    assert summary["counts"] == json.loads(run("info", "x.clew", "--json").stdout)["counts"]
+
+
+def test_the_default_name_leaves_out_both_endings(run, films, tmp_path):
+    import gzip
+
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "kb.tsv.gz").write_bytes(gzip.compress(films.read_bytes()))
+    assert run("index", folder / "kb.tsv.gz").exit_code == 0
+    assert (tmp_path / "kb.clew").is_dir()
+
+
+def test_a_malformed_line_names_file_and_line_and_leaves_no_index(run, films, tmp_path):
+    films.write_text("a\tb\tc\nno tabs\n")
+    result = run("index", films)
+    assert result.exit_code == 2
+    assert f"{films}:2: " in result.stderr
+    assert not (tmp_path / "films.clew").exists()
+
+
+def test_skipped_lines_are_counted_with_their_reasons(run, films):
+    films.write_text("a\tb\tc\nno tabs\n")
+    result = run("index", films, "--on-error", "skip")
+    assert result.exit_code == 0
+    assert "1 lines skipped, the first:" in result.stdout
+    assert f"{films}:2: " in result.stdout
+
+
+def test_side_files(run, films, tmp_path):
+    (tmp_path / "t").write_text("Memento\tfilm\nNobody\tperson\n")
+    (tmp_path / "a").write_text("Christopher Nolan\tNolan\n")
+    result = run("index", films, "--types", "t", "--aliases", "a")
+    assert "1 types, 1 aliases" in result.stdout
+    assert "1 lines of side files name entities that the graph lacks: Nobody\n" in result.stdout
+
+
+def test_quiet_says_nothing(run, films):
+    result = run("index", films, "--quiet")
+    assert (result.stdout, result.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: None, "no such file"),
+        (lambda p: p.mkdir(), "directory"),
+        (lambda p: p.write_bytes(b""), "empty"),
+        (lambda p: p.write_bytes(b"\0\1\2" * 100), "binary"),
+        (lambda p: p.write_text("a,b,c\n"), "x.tsv:1: "),
+        (lambda p: p.write_bytes(b"a\tb\t\xff\n"), "x.tsv:1: invalid UTF-8"),
+    ],
+)
+def test_sources_that_cannot_be_read(run, tmp_path, make, message):
+    make(tmp_path / "x.tsv")
+    for verb in (["index", "x.tsv"], ["ask", "x.tsv", "q"], ["info", "x.tsv"]):
+        result = run(*verb)
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code", "message"),
+    [
+        (lambda p: shutil.rmtree(p), 2, "no such index"),
+        (lambda p: (p / "manifest.json").write_text("{"), 2, "not JSON"),
+        (lambda p: (p / "manifest.json").write_text('{"format": 99, "clew": "9.0"}'), 2, "format 99"),
+        (lambda p: os.truncate(next(p.glob("gen-*/graph.out.offsets.npy")), 100), 2, "damaged"),
+        (lambda p: next(p.glob("gen-*/graph.out.offsets.npy")).unlink(), 2, "missing"),
+    ],
+)
+def test_an_index_that_cannot_be_used_says_why_and_what_to_do(run, index, spoil, code, message):
+    spoil(index)
+    result = run("ask", index, "around Memento")
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "clew index SOURCE" in result.stderr
+
+
+def test_options_of_graph_files_do_not_go_with_an_index(index):
+    from clew import Clew, UsageError
+
+    with pytest.raises(UsageError, match="'types' is for graph files"):
+        Clew.open(index, types="t.tsv")
+
+
+def test_info_shows_counts_relations_examples_and_types(run, index):
+    text = run("info", index).stdout
+    assert "triples    106" in text
+    assert "directed_by   3 triples   Memento → Christopher Nolan" in text
+    assert "  2 tails: 100% number" in text
+    assert "embedder   clew-static (128 dimensions" in text
+
+
+def test_info_json_has_signatures(run, index):
+    info = json.loads(run("info", index, "--json").stdout)
+    relation = next(r for r in info["relations"] if r["name"] == "directed_by")
+    assert relation["example"] == ["Memento", "directed_by", "Christopher Nolan"]
+    assert relation["head_types"] == [{"type": "head of year", "share": 0.6667, "declared": False}]
+    assert (relation["triples"], relation["heads"], relation["tails"]) == (3, 3, 2)
+
+
+def test_version_and_help(run):
+    assert run("--version").stdout == "clew 0.1.0\n"
+    assert "index" in run("--help").stdout
+    assert run().stdout == run("--help").stdout
+    assert run("bogus").exit_code == 2
+
+
+def test_ctrl_c_during_indexing_leaves_the_index_as_it_was(process, run, index, films, tmp_path):
+    before = (index / "manifest.json").read_bytes()
+    films.write_text("".join(f"a{i}\tr\tb{i}\n" for i in range(200_000)))
+    running = process("index", films)
+    while not (index / "writing").exists():
+        assert running.poll() is None
+    running.send_signal(2)
+    _, err = running.communicate(timeout=20)
+    assert running.returncode == 130, err
+    assert (index / "manifest.json").read_bytes() == before
+    assert run("ask", index, "around Memento").exit_code == 0

@@ -1,0 +1,90 @@
+"""Patterns from files, matches as JSON lines or drawn."""
+
+import json
+
+import pytest
+
+DIRECTOR = {"triples": [["Memento", "directed by", "UNKNOWN person 1"]], "answer": "UNKNOWN person 1"}
+SHARED = {"triples": [["Memento", "directed_by", "UNKNOWN 1"], ["UNKNOWN film", "directed_by", "UNKNOWN 1"]]}
+
+
+@pytest.fixture
+def pattern(write_lines):
+    return lambda *objects: write_lines("patterns.json", *objects)
+
+
+def test_a_match_as_json(run, index, pattern):
+    result = run("match", index, pattern(DIRECTOR), "--k", "1", "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert found["matches"] == [
+        {
+            "gsd": 0.0,
+            "direction_misses": 0,
+            "nodes": ["Memento", "Christopher Nolan"],
+            "triples": [["Memento", "directed_by", "Christopher Nolan"]],
+        }
+    ]
+    assert (found["id"], found["complete"], found["bound"]) == (None, True, None)
+    assert found["timings_ms"]["total"] > 0
+
+
+def test_matches_are_drawn(run, index, pattern):
+    lines = run("match", index, pattern(SHARED), "--all").stdout.splitlines()
+    assert lines[0].startswith("1 match ")
+    assert lines[1:] == ["gsd 0.0000", "  Memento ─directed_by→ Christopher Nolan ←directed_by─ Inception"]
+
+
+def test_k_bounds_the_matches(run, index, pattern):
+    for k in (1, 2, 5):
+        found = json.loads(run("match", index, pattern(DIRECTOR), "--k", k, "--json").stdout)
+        assert len(found["matches"]) == k
+
+
+def test_many_patterns_one_line_each(run, index, pattern):
+    file = pattern(DIRECTOR | {"id": "x"}, SHARED)
+    result = run("match", index, "--patterns", file)
+    assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["x", "2"]
+
+
+def test_a_pattern_from_stdin(run, index):
+    result = run("match", index, "-", "--json", input=json.dumps(DIRECTOR))
+    assert json.loads(result.stdout)["matches"]
+
+
+def test_a_pattern_without_a_match_exits_with_3(run, index, pattern):
+    chain = [[f"UNKNOWN {i}", "UNKNOWN relation", f"UNKNOWN {i + 1}"] for i in range(9)]
+    result = run(
+        "match", index, pattern({"triples": [["Heat", "directed_by", "UNKNOWN 0"], *chain]}), "--json"
+    )
+    assert (result.exit_code, json.loads(result.stdout)["matches"]) == (3, [])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "patterns.json: not JSON"),
+        ('{"triples": []}', "patterns.json: field 'triples'"),
+        ('{"triples": [["a", "b"]]}', "patterns.json: field 'triples[0]'"),
+        ('{"triples": [["UNKNOWN 1", "b", "UNKNOWN 2"]]}', "every node is unknown"),
+    ],
+)
+def test_a_malformed_pattern_names_file_and_field(run, index, tmp_path, content, message):
+    (tmp_path / "patterns.json").write_text(content)
+    result = run("match", index, "patterns.json")
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_malformed_line_is_named_before_anything_is_searched(run, index, tmp_path):
+    (tmp_path / "p.jsonl").write_text(json.dumps(DIRECTOR) + '\n{"triples": 1}\n')
+    result = run("match", index, "--patterns", "p.jsonl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "p.jsonl:2: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["p.json", "--patterns", "p.jsonl"], ["p.json", "--k", "0"], ["none.json"]]
+)
+def test_wrong_usage(run, index, arguments):
+    assert run("match", index, *arguments).exit_code == 2

@@ -1,0 +1,62 @@
+"""Triples become paths: each triple once, towards the answer."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.cli.answer_view import drawn, filled
+from clew.cli.paths import paths_of
+from clew.types import TripleText
+
+
+def draw(triples, answer):
+    texts = [TripleText(*t.split()) for t in triples]
+    return [drawn(path, {}).plain.strip() for path in paths_of(texts, answer)]
+
+
+@pytest.mark.parametrize(
+    ("triples", "answer", "paths"),
+    [
+        (["A r B"], "B", ["A ─r→ B"]),
+        (["A r B"], "A", ["B ←r─ A"]),
+        (["A r B", "C r B"], "C", ["A ─r→ B ←r─ C"]),
+        (["C r B", "A r B"], "C", ["A ─r→ B ←r─ C"]),
+        (["A r X", "B s X"], "X", ["A ─r→ X", "B ─s→ X"]),
+        (["X r A", "X s Y", "Y t B"], "X", ["A ←r─ X", "B ←t─ Y ←s─ X"]),
+        (["A r Y", "B r Y", "Y s X"], "X", ["A ─r→ Y ─s→ X", "B ─r→ Y"]),
+        (["A r B", "A s B"], "B", ["A ─r→ B", "A ─s→ B"]),
+        (["A r A"], "A", ["A ─r→ A"]),
+        (["A r B", "C s D"], "7", ["A ─r→ B", "C ─s→ D"]),
+        (["A r B", "B r C", "C r A"], "C", ["A ←r─ C", "A ─r→ B ─r→ C"]),
+        ([], "A", []),
+    ],
+)
+def test_paths(triples, answer, paths):
+    assert draw(triples, answer) == paths
+
+
+node = st.sampled_from("ABCDX")
+
+
+@settings(max_examples=200, derandomize=True)
+@given(st.lists(st.tuples(node, st.sampled_from("rs"), node), max_size=6), node)
+def test_every_triple_is_drawn_once_in_its_direction(triples, answer):
+    found = []
+    for path in paths_of([TripleText(*t) for t in triples], answer):
+        at = path.start
+        for hop in path.hops:
+            found.append((at, hop.relation, hop.node) if hop.forward else (hop.node, hop.relation, at))
+            at = hop.node
+    assert sorted(found) == sorted(triples)
+
+
+@settings(max_examples=100, derandomize=True)
+@given(st.lists(st.text("ab ", min_size=1, max_size=9), min_size=1, max_size=9), st.integers(10, 30))
+def test_lines_are_filled_and_no_item_is_broken(items, width):
+    lines = filled(items, width)
+    assert " · ".join(lines) == " · ".join(items)
+    assert all(len(line) <= width for line in lines)
+
+
+def test_without_a_width_there_is_one_line():
+    assert filled(["a" * 100, "b" * 100], None) == ["a" * 100 + " · " + "b" * 100]

@@ -1,0 +1,175 @@
+"""`Clew` from Python: open, ask, match, look into."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clew import Clew, EmbedderMismatch, InputError, Pattern, PatternEdge, PatternNode, TripleText, UsageError
+from clew.engine import clean_question, default_cache, index_sources
+from clew.methods import registry
+from clew.types import Answer
+
+
+class Echo:
+    """A method that hands back what it was given."""
+
+    made = 0
+
+    def __init__(self, index, embedder):
+        Echo.made += 1
+
+    def answer(self, question, *, id=None, entities=()):
+        return Answer(question, id=id, text=" ".join(entities))
+
+
+class Letters:
+    """An embedder of two dimensions."""
+
+    name, dimension, fingerprint = "letters", 2, "v1"
+
+    def embed(self, texts):
+        return np.array([[len(text) % 2, 1 - len(text) % 2] for text in texts], np.float32)
+
+
+@pytest.fixture
+def films(tmp_path):
+    path = tmp_path / "films.tsv"
+    path.write_text(
+        "Memento\tdirected_by\tChristopher Nolan\nMemento\tyear\t2000\nHeat\tdirected_by\tMichael Mann\n"
+        "Heat\tyear\t1995\nHeat\tactor\tAl Pacino\n"
+    )
+    (tmp_path / "films.types.tsv").write_text(
+        "Memento\tfilm\nHeat\tfilm\nAl Pacino\tperson\nMichael Mann\tperson\n"
+    )
+    return path
+
+
+@pytest.fixture
+def clew(films, tmp_path, monkeypatch):
+    monkeypatch.setitem(registry.METHODS, "auto", f"{__name__}:Echo")
+    with Clew.open(films, cache_dir=tmp_path / "cache") as opened:
+        yield opened
+
+
+def test_a_file_is_indexed_once(films, tmp_path):
+    first, second = (Clew.open(films, cache_dir=tmp_path / "cache") for _ in range(2))
+    assert (first.built, second.built) == (True, False)
+    assert first.path == second.path
+    assert first.side_files.types.name == "films.types.tsv"
+
+
+def test_an_index_is_opened_with_the_embedder_that_made_it(films, tmp_path):
+    letters = Letters()
+    index_sources([films], tmp_path / "a.clew", embedder=letters)
+    assert Clew.open(tmp_path / "a.clew", embedder=letters).embedder is letters
+    with pytest.raises(EmbedderMismatch, match="letters"):
+        Clew.open(tmp_path / "a.clew", embedder="clew-static")
+    with pytest.raises(UsageError, match="no embedder 'letters'"):
+        Clew.open(tmp_path / "a.clew")
+
+
+def test_what_is_asked_reaches_the_method(clew):
+    answer = clew.ask(" who\n?", id="7", entities=["A\tB", " "])
+    assert (answer.question, answer.id, answer.text) == ("who ?", "7", "A B")
+
+
+def test_a_method_is_made_once(clew):
+    before = Echo.made
+    clew.ask("a")
+    clew.ask("b")
+    assert Echo.made == before + 1
+
+
+def test_unknown_method(clew):
+    with pytest.raises(UsageError, match="no method 'x'"):
+        clew.ask("a", method="x")
+
+
+@pytest.mark.parametrize(
+    ("question", "cleaned"),
+    [
+        ("a\x00b\x1bc", "a b c"),
+        ("a\u2028b", "a b"),
+        ("\ud800x", "\ufffdx"),
+        ("w " * 300, ("w " * 300).strip()),
+    ],
+)
+def test_questions_are_cleaned(question, cleaned):
+    assert clean_question(question) == cleaned
+
+
+@pytest.mark.parametrize("question", ["", " ", "\x00", "w " * 301, "x" * 10_001])
+def test_questions_that_are_none(question):
+    with pytest.raises(UsageError):
+        clean_question(question)
+
+
+def test_match_takes_json_and_patterns(clew):
+    as_json = clew.match({"triples": [["Heat", "directed by", "UNKNOWN 1"]]}, k=1)
+    nodes = (PatternNode("Heat", known=True), PatternNode("UNKNOWN 1", known=False))
+    assert clew.match(Pattern(nodes, (PatternEdge(0, "directed by", 1),)), k=1) == as_json
+    assert clew.triple(as_json.matches[0].triples[0]) == TripleText("Heat", "directed_by", "Michael Mann")
+
+
+@pytest.mark.parametrize("type_", ["person", "Persons", "PERSON"])
+def test_a_typed_unknown_is_of_that_declared_type_or_a_close_one(clew, type_):
+    result = clew.match({"triples": [["Heat", "UNKNOWN relation", f"UNKNOWN {type_} 1"]]}, all=True)
+    found = {clew.index.graph.entities[match.nodes[1]] for match in result.matches}
+    assert found == {"Michael Mann", "Al Pacino"}
+
+
+def test_a_type_may_be_asked_for_by_a_word_like_it(clew):
+    result = clew.match({"triples": [["UNKNOWN movie 1", "UNKNOWN relation", "Al Pacino"]]}, all=True)
+    assert [clew.index.graph.entities[match.nodes[0]] for match in result.matches] == ["Heat"]
+
+
+def test_a_type_like_no_other_restricts_nothing(clew):
+    result = clew.match({"triples": [["Heat", "UNKNOWN relation", "UNKNOWN volcano 1"]]}, all=True)
+    assert len(result.matches) == 3
+
+
+def test_info_counts_and_signs_relations(clew):
+    info = clew.info()
+    assert (info.counts["triples"], info.counts["entities"], info.counts["relations"]) == (5, 7, 3)
+    assert info.types == {"film": 2, "person": 2}
+    directed = next(r for r in info.relations if r.name == "directed_by")
+    assert [(t.type, t.share, t.declared) for t in directed.head_types] == [("film", 1.0, True)]
+    assert [(t.type, t.share) for t in directed.tail_types] == [("person", 0.5)]
+    year = next(r for r in info.relations if r.name == "year")
+    assert [(t.type, t.share, t.declared) for t in year.tail_types] == [("number", 1.0, False)]
+    assert [source.role for source in info.sources] == ["source", "types"]
+
+
+def test_labels_of_rdf(tmp_path):
+    source = tmp_path / "g.ttl"
+    source.write_text(
+        "@prefix : <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        ':Q1 :P2 :Q3 . :Q1 rdfs:label "Memento" . :P2 rdfs:label "director" . :Q3 :born 1970 .\n'
+    )
+    clew = Clew.open(source, cache_dir=tmp_path / "cache")
+    labels = clew.labels(range(clew.index.graph.triples))
+    assert labels["http://x.org/Q1"] == "Memento"
+    assert labels["http://x.org/born"] == "born"
+
+
+def test_nothing_there(tmp_path):
+    for name in ("none.tsv", "none.clew"):
+        with pytest.raises(InputError, match=name):
+            Clew.open(tmp_path / name, cache_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("environment", "place"),
+    [
+        ({"CLEW_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"}, "/a"),
+        ({"XDG_CACHE_HOME": "/b"}, "/b/clew"),
+        ({"HOME": "/h"}, "/h/.cache/clew"),
+    ],
+)
+def test_where_the_cache_is(monkeypatch, environment, place):
+    for name in ("CLEW_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert default_cache() == Path(place)

@@ -1,0 +1,48 @@
+"""What `import clew` gives: few names, lazily, and exactly those that are listed."""
+
+import subprocess
+import sys
+
+import pytest
+
+import clew
+from clew import errors, types
+
+
+def test_every_listed_name_is_there_and_there_are_few():
+    assert len(clew.__all__) <= 30
+    assert sorted(clew.__all__) == clew.__all__
+    for name in clew.__all__:
+        assert getattr(clew, name).__name__ == name
+
+
+def test_dir_is_the_list():
+    assert [name for name in dir(clew) if name != "__version__"] == clew.__all__
+
+
+def test_every_error_is_public():
+    tree = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    assert tree <= set(clew.__all__)
+
+
+def test_every_type_of_an_answer_is_public():
+    assert {n for n in ("Answer", "Citation", "Abstention", "Step") if hasattr(types, n)} <= set(clew.__all__)
+
+
+def test_other_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="no attribute 'bogus'"):
+        _ = clew.bogus
+
+
+@pytest.mark.parametrize("module", ["clew", "clew.cli.app", "clew.errors"])
+def test_import_is_light(module):
+    heavy = ("numpy", "numba", "rapidfuzz", "pyoxigraph", "rich")
+    code = f"import sys, {module}; print(*[m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "\n"
+
+
+def test_opening_and_asking_import_no_numba():
+    code = "import sys, clew; clew.Clew; print('numba' in sys.modules, 'pyoxigraph' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
+    )
