@@ -45,7 +45,7 @@ class Weights:
     """Every step, so that short paths win."""
     step_evidence: float = 0.5
     """A step that no word names; a word of similarity s to it saves the share s."""
-    plain_return: float = 1.9
+    plain_return: float = 4.0
     """A step back through the same relation that no word names and no word like *share* or *also* asks for."""
     silent_later: float = 0.8
     """A further step that no word names."""
@@ -55,6 +55,8 @@ class Weights:
     """Factor for words that ask for a way back on a path without one."""
     answer_class: float = 0.9
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
+    asked_type: float = 0.6
+    """The node at the end is not what the noun after *which* names."""
     against: float = 0.436
     """A step against the direction in which its relation reads, where both are possible."""
     against_grammar: float = 0.8

@@ -135,7 +135,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     node = kind[:, arrived].copy()
     weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
     for row, word in enumerate(words):
-        if _is_asked(question, word):
+        if is_asked(question, word):
             step[row] *= found.turned[row]
             cover[row] *= found.turned[row]
         if word.capital:
@@ -156,10 +156,10 @@ def _weight(question: Question, word: Word, weights: Weights) -> float:
         return weights.wh
     if word.share:
         return 0.3 * word.share
-    return word.weight * (weights.asked if _is_asked(question, word) else 1.0)
+    return word.weight * (weights.asked if is_asked(question, word) else 1.0)
 
 
-def _is_asked(question: Question, word: Word) -> bool:
+def is_asked(question: Question, word: Word) -> bool:
     """Whether it is the noun right after *which* or *what*."""
     at = question.words.index(word)
     return at > 0 and question.words[at - 1].norm in ("which", "what")

@@ -99,7 +99,8 @@ class Linker:
                     break
                 if any(c.isdigit() for w in words for c in w.norm):
                     continue
-                unknown = any(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in words)
+                content = [w for w in words if w.norm not in FUNCTION]
+                unknown = all(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in content)
                 if unknown and sum(len(w.norm) for w in words) >= 4:
                     spans.append((start, stop))
         return spans

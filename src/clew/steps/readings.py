@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
-from clew.steps.comparison import Comparison, Span
+from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
 from clew.text.question import FUNCTION, Question
-from clew.steps.vocabulary import Vocabulary, class_fit
+from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.text.normalise import normalise
 from clew.types import Mention
 
 Float = NDArray[np.float64]
@@ -28,8 +29,6 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 
 
-DOUBTFUL = 0.3
-"""Cost of an anchor from which it is an ordinary word taken for a name, or a misspelt one."""
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
 USUAL = 0.02
@@ -38,13 +37,16 @@ USUAL = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A mention read as one entity; `cost` of doing so."""
+    """A mention read as one entity; `cost` of doing so; `ordinary` if its words are more likely just words;
+    `ways`: relations and directions in which the entity has edges."""
 
     span: Span
     entity: int
     cost: float
     text: str
     how: str
+    ordinary: bool = False
+    ways: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Reading:
     @property
     def doubtful(self) -> bool:
         """Whether it takes an ordinary word for a name."""
-        return any(a.cost >= DOUBTFUL for a in self.anchors)
+        return any(a.ordinary for a in self.anchors)
 
     @property
     def last(self) -> int:
@@ -128,6 +130,7 @@ class Reader:
     def read(self, comparison: Comparison, mentions: Sequence[Mention], *, keep: int = 16) -> list[Reading]:
         """Readings with one mention, and with two or three where one leaves words unexplained; cheapest first."""
         space = self._space(comparison)
+        mentions = self._whole(comparison.question, mentions)
         singles: list[Reading] = []
         for mention in mentions:
             for anchor in self._anchors(comparison, mention):
@@ -152,6 +155,16 @@ class Reader:
                 readings.sort(key=_order)
         certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
         return readings[:keep] + certain
+
+    def _whole(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
+        """Without mentions inside a longer one that is written just like a name (*Fall* in *The Fall*)."""
+        sure = [m for m in mentions if m.candidates[0].score == 1.0 and self.common(question, m) < 0]
+        return [
+            m
+            for m in mentions
+            if not any(s is not m and s.start <= m.start and m.stop <= s.stop for s in sure)
+            or any(s.start == m.start and s.stop == m.stop for s in sure)
+        ]
 
     def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
         """For a yes/no question: paths from one mention that may end at another, cheapest first."""
@@ -179,9 +192,10 @@ class Reader:
     def _anchors(self, comparison: Comparison, mention: Mention) -> Iterator[Anchor]:
         span = Span(mention.start, mention.stop)
         common = self.common(comparison.question, mention)
+        ordinary = common > 0 or (common > -0.03 and mention.candidates[0].how == "typo")
         for candidate in mention.candidates:
             cost = common + 3 * (1 - candidate.score)
-            yield Anchor(span, candidate.entity, cost, mention.text, candidate.how)
+            yield Anchor(span, candidate.entity, cost, mention.text, candidate.how, ordinary, len(self.ends_of(candidate.entity)))
 
     def common(self, question: Question, span: Span | Mention) -> float:
         """Cost of taking words for a name that are, as written, more likely just words."""
@@ -194,8 +208,12 @@ class Reader:
             return length
         if all(w.weight < 0.7 for w in words):
             return 1.5 + length
-        if all(self.vocabulary.lexicon.known(w.norm) or w.norm in FUNCTION for w in words):
-            return (self.weights.common_word if len(words) == 1 else self.weights.common_words) + length
+        plain = [normalise(w.text) for w in words]
+        lower = not any(c.isupper() for c in question.text[1:])
+        if lower and len(words) > 1:
+            return length
+        if all(self.vocabulary.lexicon.known(w) or w in FUNCTION for w in plain):
+            return (self.weights.common_word if len(words) == 1 else max(self.weights.common_words, 0.1 - length)) + length
         return length
 
     def _sets(
@@ -227,6 +245,10 @@ class Reader:
             likely = class_fit(self.vocabulary.classes, comparison.question.classes)[np.arange(steps) ^ 1]
             known = np.minimum(2 * self.vocabulary.classes.max(axis=1), 1.0)[np.arange(steps) ^ 1]
             final = self.weights.answer_class * (1 - likely) * np.maximum(known, UNKNOWN_CLASS)
+        for row, word in enumerate(comparison.words):
+            if is_asked(comparison.question, word) and is_noun(self.vocabulary.lexicon, word.norm):
+                told = np.maximum(comparison.node[row], comparison.cover[row])
+                final = final + self.weights.asked_type * (1 - told)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]

@@ -68,8 +68,14 @@ def _lexical(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     table = np.zeros((len(words), len(vocabulary.word_index)))
     for row, word in enumerate(words):
         for other, column in vocabulary.word_index.items():
-            table[row, column] = vocabulary.lexicon.similarity(word, other)
+            table[row, column] = vocabulary.near(word, other)
     return table
+
+
+def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W]: how far a word is one of the relations' own words, by the lexicon alone."""
+    near = vocabulary.lexicon.similarity
+    return np.array([max((near(w, other) for other in vocabulary.word_index), default=0.0) for w in words])
 
 
 def _best(vocabulary: Vocabulary, table: Float) -> Float:
@@ -123,7 +129,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
     noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
     agreement, arrival = _agreement(vocabulary, words)
-    even = np.clip(1.0 - lexical.max(axis=1, keepdims=True), 0.0, 1.0) ** scale.even
+    even = np.clip(1.0 - _named(vocabulary, words)[:, None], 0.0, 1.0) ** scale.even
     kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span) * even * agreement
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
@@ -140,7 +146,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     if vocabulary.type_words:
         named = np.array(
             [
-                [max((vocabulary.lexicon.similarity(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
+                [max((vocabulary.near(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
                 for w in words
             ]
         )

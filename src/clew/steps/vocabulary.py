@@ -18,6 +18,7 @@ from clew.text.question import FUNCTION
 from clew.text.embedder import Embedder
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
+from clew.text.thesaurus import ALIKE, groups_of
 
 Float = NDArray[np.float64]
 
@@ -61,6 +62,12 @@ class Vocabulary:
     active: NDArray[np.bool_]
     embedder: Embedder
     lexicon: Lexicon
+
+    def near(self, word: str, other: str) -> float:
+        """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""
+        lemmas = self.lexicon.lemmas
+        alike = ALIKE if groups_of(word, lemmas) & groups_of(other, lemmas) else 0.0
+        return max(alike, self.lexicon.similarity(word, other))
 
 
 def _unit(rows: Float) -> Float:
@@ -181,7 +188,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
 
 def same_label(vocabulary: Vocabulary, first: str, second: str) -> bool:
     """Whether two words name two different words of one relation (*place*, *birth*: `place_of_birth`)."""
-    near = vocabulary.lexicon.similarity
+    near = vocabulary.near
     return any(
         i != j and near(first, i) >= SAME and near(second, j) >= SAME
         for words in vocabulary.relation_words

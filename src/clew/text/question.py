@@ -198,7 +198,7 @@ def read_question(text: str) -> Question:
 def _capitals_tell(found: Sequence[Token]) -> bool:
     """Whether capital letters mark names: not where nearly every word has one."""
     content = [t for t in found[1:] if t.norm not in FUNCTION and t.text[:1].isalpha()]
-    return len(content) < 3 or sum(t.text[:1].isupper() for t in content) < 0.8 * len(content)
+    return len(content) < 4 or not all(t.text[:1].isupper() for t in content)
 
 
 def _is_name(token: Token, position: int, telling: bool) -> bool:
