@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
@@ -20,11 +19,11 @@ from clew.index.directory import Index
 from clew.steps.alignment import Weights
 from clew.steps.comparison import Comparison, compare
 from clew.steps.confidence import Trust, confidence
+from clew.steps.direction import BEING
 from clew.steps.explain import Explanation, explain
 from clew.steps.link import Linker, given_mentions
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
-from clew.steps.direction import BEING
 from clew.steps.readings import Anchor, Reader, Reading
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import class_fit, vocabulary_of
@@ -86,7 +85,12 @@ class Auto:
     name = "auto"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, weights: Weights | None = None, scale: Scale | None = None,
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        weights: Weights | None = None,
+        scale: Scale | None = None,
         trust: Trust | None = None,
     ) -> None:
         self.index, self.graph = index, index.graph
@@ -154,7 +158,9 @@ class Auto:
             return self._without_mentions(work)
         doubt = self._doubt(work, readings[0])
         if doubt is not None:
-            alone = self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
+            alone = (
+                self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
+            )
             return alone if alone is not None and alone.abstained is None else _Found(abstained=doubt)
         return self._first_that_holds(work, readings)
 
@@ -196,7 +202,8 @@ class Auto:
         if any(w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop):
             return True
         outside = [
-            i for i, w in enumerate(comparison.words)
+            i
+            for i, w in enumerate(comparison.words)
             if w.weight > 0 and all(w.stop <= a.span.start or w.start >= a.span.stop for a in reading.anchors)
         ]
         if any(comparison.step[i, branch[0]] >= NAMED for i in outside):
@@ -205,7 +212,8 @@ class Auto:
         before = [w for w in words if w.stop <= anchor.span.start]
         if after is not None:
             return any(
-                comparison.words[i] is after and comparison.node[i, list(reading.steps)].max() >= NAMED for i in outside
+                comparison.words[i] is after and comparison.node[i, list(reading.steps)].max() >= NAMED
+                for i in outside
             )
         return bool(before) and before[-1].norm in BEING
 
@@ -236,7 +244,11 @@ class Auto:
             return ""
         classes = self.table.vocabulary.classes
         end = reading.last ^ 1
-        told = [float(comparison.step[i, reading.last]) for i, w in enumerate(comparison.words) if w.norm not in WH_CLASSES]
+        told = [
+            float(comparison.step[i, reading.last])
+            for i, w in enumerate(comparison.words)
+            if w.norm not in WH_CLASSES
+        ]
         if max(told, default=0.0) >= SURE or classes[end].max() < 0.8:
             return ""
         fits = class_fit(classes, question.classes)[end]
@@ -271,7 +283,9 @@ class Auto:
             evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
             work.time("match", since)
             if not evidence.matches and not evidence.complete:
-                return _Found(pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False)
+                return _Found(
+                    pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False
+                )
             if not evidence.matches:
                 empty = empty or pattern
                 continue
@@ -279,7 +293,9 @@ class Auto:
             if rival is not None:
                 return _Found(pattern=pattern, abstained=rival)
             return self._read(work, reading, pattern, evidence)
-        return _Found(pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best or readings[0])))
+        return _Found(
+            pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best or readings[0]))
+        )
 
     def _doubt_silently(self, work: _Work, reading: Reading) -> bool:
         told = explain(work.comparison, reading, extra=work.operator.used)
@@ -315,7 +331,9 @@ class Auto:
         if self.reader.turns_back(reading):
             others = [e for e in draft if e not in {a.entity for a in reading.anchors}]
             if not others:
-                return _Found(pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
+                return _Found(
+                    pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading))
+                )
             draft = others
         operator = work.operator
         if operator.kind == "range":
@@ -348,11 +366,19 @@ class Auto:
         extreme = find_extreme(graph, draft, operator.relation, operator.sign)
         if extreme is None:
             name = graph.relation_labels[operator.relation]
-            return _Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
-        return self._with_extreme(with_value(pattern, graph, operator.relation, extreme.value), extreme.entities)
+            return _Found(
+                pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"')
+            )
+        return self._with_extreme(
+            with_value(pattern, graph, operator.relation, extreme.value), extreme.entities
+        )
 
     def _in_range(
-        self, work: _Work, drafted: Sequence[tuple[int, tuple[int, ...]]], pattern: Pattern | None, complete: bool
+        self,
+        work: _Work,
+        drafted: Sequence[tuple[int, tuple[int, ...]]],
+        pattern: Pattern | None,
+        complete: bool,
     ) -> _Found:
         """The drafted entities (with their proof) that have a value in the question's range."""
         graph, operator, limits = self.graph, work.operator, work.question.limits
@@ -384,12 +410,18 @@ class Auto:
     def _without_mentions(self, work: _Work) -> _Found:
         """Superlatives over a whole type; anything else needs a name that the graph has."""
         operator, graph = work.operator, self.graph
-        open_words = [
-            w.text
-            for i, w in enumerate(work.comparison.words)
-            if w.weight >= 0.9 and w.start not in operator.used and not w.share
-            and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
-        ] if operator.kind in ("extreme", "most", "range") else ["?"]
+        open_words = (
+            [
+                w.text
+                for i, w in enumerate(work.comparison.words)
+                if w.weight >= 0.9
+                and w.start not in operator.used
+                and not w.share
+                and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
+            ]
+            if operator.kind in ("extreme", "most", "range")
+            else ["?"]
+        )
         if open_words:
             names = " ".join(w.text for w in work.question.words if w.capital)
             detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
@@ -513,7 +545,9 @@ def _link_step(graph: Graph, mentions: Sequence[Mention]) -> Step:
     rows = [
         {
             "text": m.text,
-            "candidates": [{"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates],
+            "candidates": [
+                {"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates
+            ],
         }
         for m in mentions
     ]
@@ -533,6 +567,4 @@ def _readings_step(graph: Graph, readings: Sequence[Reading]) -> Step:
 
 
 def _explain_step(told: Explanation) -> Step:
-    return Step(
-        "explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)}
-    )
+    return Step("explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)})

@@ -27,7 +27,8 @@ class Explanation:
     """`open_words`: content words that nothing in the reading explains; `open_names`: those among them that are
     written like names or unknown to the lexicon. `share`: explained share of the content words' weight; `worst`: open
     share of the worst explained one; `weakest`, `mean`: evidence for the steps, but for returns that a word like
-    *share* asks for."""
+    *share* asks for.
+    """
 
     open_words: tuple[str, ...]
     open_names: tuple[str, ...]
@@ -40,7 +41,8 @@ class Explanation:
 
 def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] = frozenset()) -> Explanation:
     """Compare every content word with all steps and nodes of a reading; words that start at the characters `extra` are
-    explained by an operator."""
+    explained by an operator.
+    """
     steps = list(dict.fromkeys(reading.steps))
     outside = [i for i, w in enumerate(comparison.words) if _is_outside(w, reading)]
     evidence = {s: max((float(comparison.step[i, s]) for i in outside), default=0.0) for s in steps}
@@ -53,8 +55,11 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     weakest = min(counted.values(), default=1.0)
     told = _told(comparison, steps)
     content = [
-        i for i in outside
-        if not comparison.words[i].share and comparison.words[i].weight >= 0.9 and comparison.words[i].start not in extra
+        i
+        for i in outside
+        if not comparison.words[i].share
+        and comparison.words[i].weight >= 0.9
+        and comparison.words[i].start not in extra
     ]
     open_words = [comparison.words[i] for i in _open(comparison, content, told, weakest)]
     weight = sum(comparison.words[i].weight for i in content)

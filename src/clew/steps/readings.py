@@ -18,9 +18,9 @@ from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
-from clew.text.question import FUNCTION, Question
 from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
 from clew.text.normalise import normalise
+from clew.text.question import FUNCTION, Question
 from clew.types import Mention
 
 Float = NDArray[np.float64]
@@ -38,7 +38,8 @@ USUAL = 0.02
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """A mention read as one entity; `cost` of doing so; `ordinary` if its words are more likely just words;
-    `ways`: relations and directions in which the entity has edges."""
+    `ways`: relations and directions in which the entity has edges.
+    """
 
     span: Span
     entity: int
@@ -166,7 +167,9 @@ class Reader:
             or any(s.start == m.start and s.stop == m.stop for s in sure)
         ]
 
-    def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
+    def read_between(
+        self, comparison: Comparison, mentions: Sequence[Mention]
+    ) -> list[tuple[Reading, Anchor]]:
         """For a yes/no question: paths from one mention that may end at another, cheapest first."""
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
@@ -195,7 +198,15 @@ class Reader:
         ordinary = common > 0 or (common > -0.03 and mention.candidates[0].how == "typo")
         for candidate in mention.candidates:
             cost = common + 3 * (1 - candidate.score)
-            yield Anchor(span, candidate.entity, cost, mention.text, candidate.how, ordinary, len(self.ends_of(candidate.entity)))
+            yield Anchor(
+                span,
+                candidate.entity,
+                cost,
+                mention.text,
+                candidate.how,
+                ordinary,
+                len(self.ends_of(candidate.entity)),
+            )
 
     def common(self, question: Question, span: Span | Mention) -> float:
         """Cost of taking words for a name that are, as written, more likely just words."""
@@ -213,7 +224,9 @@ class Reader:
         if lower and len(words) > 1:
             return length
         if all(self.vocabulary.lexicon.known(w) or w in FUNCTION for w in plain):
-            return (self.weights.common_word if len(words) == 1 else max(self.weights.common_words, 0.1 - length)) + length
+            return (
+                self.weights.common_word if len(words) == 1 else max(self.weights.common_words, 0.1 - length)
+            ) + length
         return length
 
     def _sets(
@@ -255,7 +268,9 @@ class Reader:
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
         index = np.arange(steps) ^ 1
         meets = self.schema.cooccur[np.ix_(index, index)] > 0
-        return Space(self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64))
+        return Space(
+            self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64)
+        )
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
         """Charge first steps that run against the grammar around the mention, where both ways are possible."""
@@ -270,7 +285,8 @@ class Reader:
 
     def _start(self, entity: int) -> tuple[list[int], Float]:
         """The ends of a node, and the cost of each first step: also of those that others of its kind have, so that
-        *nothing recorded* is told from *not asked*."""
+        *nothing recorded* is told from *not asked*.
+        """
         ends = self.ends_of(entity)
         start = np.full(len(self.fixed), np.inf)
         if ends:
@@ -294,9 +310,14 @@ class Reader:
 
     def _twice(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
         """Two relations of one mention that meet (*who both directed and starred in X*): every word goes to the step or
-        node that it names best, whatever its place."""
+        node that it names best, whatever its place.
+        """
         ends, start = self._start(anchor.entity)
-        outside = [i for i, w in enumerate(comparison.words) if w.stop <= anchor.span.start or w.start >= anchor.span.stop]
+        outside = [
+            i
+            for i, w in enumerate(comparison.words)
+            if w.stop <= anchor.span.start or w.start >= anchor.span.stop
+        ]
         if not outside:
             return []
         weight = comparison.weight[outside]
@@ -325,7 +346,9 @@ class Reader:
             sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
             starts.append(start)
             active = np.union1d(active, np.array(ends, np.int64))
-        whole = comparison.sides(gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False)
+        whole = comparison.sides(
+            gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False
+        )
         joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights)
         cost = sum(a.cost for a in anchors)
         return [Reading(anchors, j.branches, j.trunk, j.cost + cost) for j in joins]

@@ -45,7 +45,8 @@ class Similarities:
     """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
     how far the word tells the step from others; `type` [W, S] with
     the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there;
-    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at."""
+    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at.
+    """
 
     relation: Float
     cover: Float
@@ -160,7 +161,12 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     clash = np.where((noun & ~verb)[:, None], clash, 1.0)
     turned = np.where(facing, scale.facing, 1.0)
     return Similarities(
-        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1], turned
+        relation,
+        full[:, steps // 2] * clash,
+        relation[:, steps // 2] * clash,
+        kind,
+        arrival[:, steps ^ 1],
+        turned,
     )
 
 
@@ -194,4 +200,8 @@ class WordTable:
     def _either(self, word: str) -> tuple[Float, ...]:
         """The rows of a word; of `a|b` the larger of both."""
         rows = [self._rows[w] for w in word.split("|")]
-        return rows[0] if len(rows) == 1 else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        return (
+            rows[0]
+            if len(rows) == 1
+            else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        )
