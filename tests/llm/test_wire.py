@@ -157,7 +157,7 @@ def test_a_server_killed_in_mid_reply(mortal: tuple[subprocess.Popen[str], str],
     process, url = mortal
     model = tiny(url)
     run_sync(model.complete(ask("hello", max_tokens=2)))
-    # The schema keeps the reply from ending soon, and freezing the server keeps it from ending before the kill.
+    # The schema keeps the reply from ending soon, and freezing the server from ending before the kill.
     endless = {"type": "array", "items": {"type": "boolean"}, "minItems": 600}
     request = ask("hello", form="schema", schema=endless)
     if streamed:

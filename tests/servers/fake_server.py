@@ -19,7 +19,6 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
-    silent: bool = False
 
 
 @dataclass
@@ -37,7 +36,6 @@ class FakeServer:
     def __init__(self, answers: list[Answer]) -> None:
         self.answers = answers
         self.seen: list[Seen] = []
-        self.stopping = threading.Event()
         self.lock = threading.Lock()
 
     def next(self, seen: Seen) -> Answer:
@@ -54,20 +52,15 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             size = int(self.headers.get("content-length") or 0)
             body = json.loads(self.rfile.read(size)) if size else {}
             answer = fake.next(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-            if answer.silent:
-                fake.stopping.wait(30)
-                self.close_connection = True
-                return
             content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             self.send_response(answer.status)
-            headers = {"content-type": "application/json", **answer.headers}
+            headers = {"content-type": "application/json", "connection": "close", **answer.headers}
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(content) + (100 if answer.cut else 0)))
             self.end_headers()
             self.wfile.write(content)
-            if answer.cut:
-                self.close_connection = True
+            self.close_connection = True
 
         do_GET = do_POST
 
@@ -88,7 +81,6 @@ def serving(*answers: Answer) -> Iterator[tuple[FakeServer, str]]:
     try:
         yield fake, f"http://127.0.0.1:{server.server_address[1]}"
     finally:
-        fake.stopping.set()
         server.shutdown()
         server.server_close()
         thread.join()
