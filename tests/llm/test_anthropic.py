@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from clew.errors import ContextOverflow, KeyRefused, LlmError, ModelFailed, Mode
 from clew.llm import Message, Request, Settings, ask, iterate_sync, open_model, run_sync
 from clew.llm.managed import ManagedModel
 from clew.llm.retry import Retry
-from servers.fake_server import Answer, events, serving
+from servers.fake_server import Answer, message, message_events, serving
 
 pytest.importorskip("anthropic")
 
@@ -19,37 +18,6 @@ pytest.importorskip("anthropic")
 @dataclass(frozen=True)
 class Colour:
     name: str
-
-
-def message(*texts: str, stop: str | None = "end_turn") -> dict[str, Any]:
-    return {
-        "id": "m",
-        "type": "message",
-        "role": "assistant",
-        "model": "fake",
-        "content": [{"type": "text", "text": text} for text in texts],
-        "stop_reason": stop,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 3},
-    }
-
-
-def streamed(*texts: str, stop: str | None = "end_turn", end: bool = True) -> Answer:
-    parts: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message(stop=None), "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-    ]
-    for text in texts:
-        delta = {"type": "text_delta", "text": text}
-        parts.append({"type": "content_block_delta", "index": 0, "delta": delta})
-    if end:
-        parts.append({"type": "content_block_stop", "index": 0})
-        delta = {"stop_reason": stop, "stop_sequence": None}
-        parts.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 9}})
-        parts.append({"type": "message_stop"})
-    answer = events(*parts, end=end)
-    assert isinstance(answer.body, bytes)
-    return Answer(answer.body.replace(b"data: [DONE]\n\n", b""), headers=answer.headers, cut=not end)
 
 
 def model_at(url: str) -> ManagedModel:
@@ -101,7 +69,7 @@ def test_a_reply_cut_off_at_max_tokens():
 
 
 def test_a_stream():
-    with serving(streamed("a", "b")) as (_, url):
+    with serving(message_events("a", "b")) as (_, url):
         model = model_at(url)
         chunks = list(iterate_sync(model.stream(ask("hi"))))
         run_sync(model.close())
@@ -160,7 +128,7 @@ def test_each_bad_answer_has_its_error(answer: Answer, kind: type[LlmError], say
     assert len(fake.seen) == sent
 
 
-@pytest.mark.parametrize("answer", [streamed("a", end=False), streamed("a", stop=None)])
+@pytest.mark.parametrize("answer", [message_events("a", end=False), message_events("a", stop=None)])
 def test_a_stream_that_breaks_is_never_a_whole_reply(answer: Answer):
     with serving(answer) as (_, url):
         model = model_at(url)

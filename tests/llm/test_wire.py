@@ -34,6 +34,12 @@ def tiny(url: str, **options: Any) -> ManagedModel:
     return open_model(Settings("llamacpp/tiny", base_url=url, **options))
 
 
+def freeze(process: subprocess.Popen[str]) -> None:
+    """Stop a process, and wait until it has stopped."""
+    os.kill(process.pid, signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+
+
 def test_chat(tiny_url: str):
     model = tiny(tiny_url)
     reply = run_sync(model.complete(ask("hello", max_tokens=6, seed=1)))
@@ -163,7 +169,7 @@ def test_a_server_killed_in_mid_reply(mortal: tuple[subprocess.Popen[str], str],
     if streamed:
         chunks = iterate_sync(model.stream(request))
         next(chunks)
-        os.kill(process.pid, signal.SIGSTOP)
+        freeze(process)
         process.kill()
         with pytest.raises(ModelUnreachable) as caught:
             list(chunks)
@@ -171,7 +177,7 @@ def test_a_server_killed_in_mid_reply(mortal: tuple[subprocess.Popen[str], str],
 
         async def complete() -> None:
             call = asyncio.create_task(model.complete(request))
-            os.kill(process.pid, signal.SIGSTOP)
+            freeze(process)
             await asyncio.sleep(0.2)
             process.kill()
             await call
@@ -218,7 +224,7 @@ def test_a_server_that_stops_answering(mortal: tuple[subprocess.Popen[str], str]
     process, url = mortal
     model = tiny(url, timeout=0.3)
     run_sync(model.complete(ask("hello", max_tokens=2)))
-    os.kill(process.pid, signal.SIGSTOP)
+    freeze(process)
     request = ask("hello", max_tokens=2)
     with pytest.raises(ModelTimeout, match="Allow more time"):
         list(iterate_sync(model.stream(request))) if streamed else run_sync(model.complete(request))
