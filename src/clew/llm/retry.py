@@ -38,6 +38,9 @@ class Retry:
                 attempts = min(attempts, 2)
         elif isinstance(error, (ModelUnreachable, ModelTimeout)) and reached:
             asked = None
+            if isinstance(error, ModelTimeout):
+                # Each costs the whole timeout, and perhaps the tokens.
+                attempts = min(attempts, 2)
         else:
             return None
         if attempt >= attempts:

@@ -78,6 +78,11 @@ def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tupl
     return sent, tuple(notes)
 
 
+def sendable(text: str) -> str:
+    """Replace what UTF-8 cannot write: halves of surrogate pairs, which a broken command line can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Put system messages in front of the first user message, for models that have no such role."""
     system = [m.text for m in messages if m.role == "system"]
