@@ -8,6 +8,7 @@ import typer
 
 from clew.cli.ask import ask
 from clew.cli.failures import Commands
+from clew.cli.evaluate import evaluate
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
@@ -51,3 +52,4 @@ def root(
 
 for command in (index, ask, match, info):
     app.command()(command)
+app.command("eval")(evaluate)

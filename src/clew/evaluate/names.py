@@ -12,7 +12,7 @@ _NO = frozenset(("no", "false", "refuted", "incorrect"))
 
 @lru_cache(maxsize=200_000)
 def name_form(name: str) -> str:
-    """The form in which names are compared: Clew's normal form (no case, accents, punctuation, underscores).
+    """Give the form in which names are compared: no case, accents, punctuation, underscores.
 
     Two names are the same if their forms are equal, or if one is given as an alias of the other.
     """
@@ -20,7 +20,7 @@ def name_form(name: str) -> str:
 
 
 def strict_form(name: str) -> str:
-    """The form of KG-RAG's exact match: lower case, ends stripped."""
+    """Give the form of KG-RAG's exact match: lower case, ends stripped."""
     return name.lower().strip()
 
 

@@ -39,9 +39,9 @@ class GoldPath:
 class EvalQuestion:
     """A question with its gold, or a claim with its `verdict`.
 
-    Without gold answers it cannot be answered, and abstaining is right; `answerable` is False. Where a data set
-    does not give its answers at all, `gold_known` is False and nothing is scored. `kind` groups questions in
-    reports; `query` is the gold query; `line` is where the question stands in its file.
+    Without gold answers it cannot be answered, and abstaining is right; `answerable` is False. Where a data
+    set does not give its answers at all, `gold_known` is False and nothing is scored. `kind` groups
+    questions in reports; `query` is the gold query; `line` is where the question stands in its file.
     """
 
     id: str
@@ -104,8 +104,8 @@ class GraphSource:
 class Part:
     """A part of a data set, as it is asked: `name` is `metaqa/2-hop/dev`.
 
-    `files` are all files that were read for the questions; without a `graph` the user names one. `notes` say what
-    a reader of the results must know.
+    `files` are all files that were read for the questions; without a `graph` the user names one. `notes`
+    say what a reader of the results must know.
     """
 
     name: str

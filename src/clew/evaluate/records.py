@@ -41,7 +41,7 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How answers and gold overlap: answers given, right ones among them, gold answers, found ones among them."""
+    """Answers given, right ones among them, gold answers, found ones among them."""
 
     given: int
     right: int
@@ -53,8 +53,9 @@ class Overlap:
 class Record:
     """A question with what a method made of it; `answer` is the stable JSON of an answer, with `steps`.
 
-    `gold_in_graph` counts the gold answers that the graph names. `judgements` (judge → verdict) and `bert_score` are
-    kept beside the records and joined to them; `relation_form` maps relations to one name of each inverse pair.
+    `gold_in_graph` counts the gold answers that the graph names. `judgements` (judge → verdict) and
+    `bert_score` are kept beside the records and joined to them; `relation_form` maps relations to one name
+    of each inverse pair.
     """
 
     key: Key
@@ -69,7 +70,7 @@ class Record:
     relation_form: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def as_json(self) -> dict[str, Any]:
-        """The line of the file of records."""
+        """Make the line of the file of records."""
         key, failure = self.key, self.failure
         told = self.question.as_json()
         return {
@@ -160,7 +161,7 @@ def record_from_json(value: dict[str, Any]) -> Record:
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """The JSON of an answer with its steps."""
+    """Make the JSON of an answer with its steps."""
     steps = [{"name": step.name, "detail": _plain(step.detail)} for step in answer.steps]
     return answer.as_json() | {"steps": steps}
 

@@ -74,7 +74,7 @@ def json_document(file: Path) -> Any:  # noqa: ANN401
         raise InputError(f"{file}: cannot be read ({error})") from error
 
 
-class _PlainUnpickler(pickle.Unpickler):  # noqa: S301
+class _PlainUnpickler(pickle.Unpickler):
     """Reads containers, strings and numbers; anything that would import or call code is refused."""
 
     def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
@@ -96,7 +96,7 @@ def plain_pickle(file: Path) -> Any:  # noqa: ANN401
 
 
 class Fields:
-    """Typed access to the fields of one object of a file; every failure says file, line and what was expected."""
+    """Typed access to the fields of one object of a file; errors say file, line and what was expected."""
 
     def __init__(self, value: object, file: Path, line: int, where: str = "") -> None:
         self.file, self.line, self.where = file, line, where

@@ -1,12 +1,14 @@
 """MetaQA (Zhang et al., AAAI 2018): `kb.txt` and the vanilla questions.
 
-A line is `question with the [topic entity]<TAB>answer|answer|…`. Brackets are removed before a question is asked.
-`qa_SPLIT_qtype.txt`, where it is there, names the chain of types that the gold follows (`movie_to_director`).
+A line is `question with the [topic entity]<TAB>answer|answer|…`. Brackets are removed before a question is
+asked. `qa_SPLIT_qtype.txt`, where it is there, names the chain of types that the gold follows
+(`movie_to_director`).
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from clew.errors import ParseError
@@ -41,7 +43,7 @@ class MetaQA:
         source="https://github.com/yuyuz/MetaQA",
         licence="CC BY 3.0",
         files="kb.txt, N-hop/vanilla/qa_SPLIT.txt, N-hop/qa_SPLIT_qtype.txt (optional)",
-        cite="Zhang, Dai, Kozareva, Smola, Song: Variational Reasoning for QA with Knowledge Graph, AAAI 2018",
+        cite="Zhang, Dai, Kozareva, Smola, Song: Variational Reasoning for QA with KG, AAAI 2018",
     )
 
     def parts(self, folder: Path) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ def _with_kind(question: EvalQuestion, kind: str) -> EvalQuestion:
     """Add the type of the question and, where it is a chain of known types, the gold path."""
     types = kind.split("_to_")
     relations: list[str] = []
-    for left, right in zip(types, types[1:], strict=False):
+    for left, right in pairwise(types):
         other = right if left == _MOVIE else left
         if other not in _RELATIONS:
             relations = []

@@ -1,9 +1,10 @@
 """Our own plain format: a graph and `questions.jsonl`, with which a user measures Clew on his own graph.
 
-A line is `{"question": …, "gold": [name or [name, alias, …], …]}`, with, if known, `id`, `entities`, `kind`, `paths`
-(`[[entity, relation, …], …]`) and `query`. `"gold": []` is a question that the graph cannot answer. A claim has
-`"verdict": "supported" | "refuted"` in place of `gold`. The graph is the one file or directory beside it whose name is
-`graph` with any suffix that `clew index` reads (`graph.tsv`, `graph.nt.gz`, `graph.clew`).
+A line is `{"question": …, "gold": [name or [name, alias, …], …]}`, with, if known, `id`, `entities`,
+`kind`, `paths` (`[[entity, relation, …], …]`) and `query`. `"gold": []` is a question that the graph cannot
+answer. A claim has `"verdict": "supported" | "refuted"` in place of `gold`. The graph is the one file or
+directory beside it whose name is `graph` with any suffix that `clew index` reads (`graph.tsv`,
+`graph.nt.gz`, `graph.clew`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Plain:
     )
 
     def parts(self, folder: Path) -> tuple[str, ...]:
-        """The one part."""
+        """Name the one part."""
         return ("all",)
 
     def read(self, folder: Path, part: str, split: str | None) -> Part:

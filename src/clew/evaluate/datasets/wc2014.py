@@ -1,7 +1,7 @@
 """WC2014 (Zhang et al. 2016, released with IRN): World Cup 2014, paths and conjunctions.
 
-A line is `question<TAB>one answer<TAB>gold path<TAB>a1/a2/…/<TAB>local subgraph`; a conjunction has two paths, joined
-by `*`. A file may be a part of the published one (`WC-P1.first20.txt`).
+A line is `question<TAB>one answer<TAB>gold path<TAB>a1/a2/…/<TAB>local subgraph`; a conjunction has two
+paths, joined by `*`. A file may be a part of the published one (`WC-P1.first20.txt`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class WC2014:
         source="https://github.com/zmtkeke/IRN (WC2014.zip)",
         licence="none stated",
         files="WC2014.txt, WC-P1.txt, WC-P2.txt, WC-C.txt",
-        cite="Zhang, Winn, Tomioka: Gaussian Attention Model and Its Application to KB Embedding and QA, 2016",
+        cite="Zhang, Winn, Tomioka: Gaussian Attention Model and Its Application to KB and QA, 2016",
     )
 
     def parts(self, folder: Path) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Metrics of the answers to one question.
 
-A question without gold answers is one that cannot be answered: an abstention scores 1 and any answer 0, as for the
-questions without an answer of SQuAD 2.0 (Rajpurkar et al. 2018). A failure scores 0.
+A question without gold answers is one that cannot be answered: an abstention scores 1 and any answer 0, as
+for the questions without an answer of SQuAD 2.0 (Rajpurkar et al. 2018). A failure scores 0.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ ANSWER_METRICS = (
         Metric(
             "exact_match",
             "Exact match",
-            "Share of questions whose answer, lower-cased and stripped, is a gold answer: its text or its first entity.",
+            "Share of questions whose answer (text or first entity), lower-cased and stripped, is gold.",
             "KG-RAG sec. 4.2.1 (Hit@1)",
         ),
         exact_match,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clew.evaluate.records import Record
+from clew.evaluate.rows import Row
 
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["share", "count", "milliseconds", "money"]
@@ -39,4 +40,4 @@ class RunMetric:
     """A metric of a run as a whole; `value` is None where it does not apply."""
 
     about: Metric
-    value: Callable[[Sequence[Record]], float | None]
+    value: Callable[[Sequence[Row]], float | None]

@@ -1,8 +1,8 @@
 """Citation precision and recall, against gold paths.
 
-A citation is right if its answer is a gold answer and its triples are those of the gold paths: the same relations as
-often (a relation and its stored inverse count as one), with every entity that the paths start from. The question of
-direction does not arise, as a triple has one.
+A citation is right if its answer is a gold answer and its triples are those of the gold paths: the same
+relations as often (a relation and its stored inverse count as one), with every entity that the paths start
+from. The question of direction does not arise, as a triple has one.
 """
 
 from __future__ import annotations

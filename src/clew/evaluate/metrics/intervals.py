@@ -25,7 +25,7 @@ class Interval:
 def bootstrap(
     values: Sequence[float], *, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Percentile bootstrap interval of the mean (Efron 1979); the same values and seed give the same interval.
+    """Percentile bootstrap interval of the mean (Efron 1979); the same input gives the same interval.
 
     Raises:
         ValueError: there are no values.
@@ -53,7 +53,7 @@ def _means(data: NDArray[np.float64], seed: int, resamples: int) -> NDArray[np.f
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Mean difference (first minus second) over the same questions, its interval, and the p of no difference."""
+    """Mean difference (first minus second) over the same questions, its interval, and p of no difference."""
 
     difference: float
     interval: Interval
@@ -66,9 +66,10 @@ class Comparison:
 def compare(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = 10_000
 ) -> Comparison:
-    """Compare two methods on the same questions by a two-sided paired randomisation test (Fisher; Noreen 1989).
+    """Compare two methods on the same questions by a two-sided paired randomisation test (Noreen 1989).
 
-    With few differing pairs it is exact (for 0/1 scores: McNemar's exact test), else by `resamples` random signs.
+    With few differing pairs it is exact (for 0/1 scores: McNemar's exact test), else by `resamples` random
+    signs.
 
     Raises:
         ValueError: the lengths differ or are 0.

@@ -1,7 +1,8 @@
-"""Accurate, incorrect or missing: the three-way score of CRAG and Walk&Retrieve, and SynaptiQA's judge accuracy.
+"""Accurate, incorrect or missing: the score of CRAG and Walk&Retrieve; and SynaptiQA's judge accuracy.
 
-Without judges, and where a judge's verdict is not needed (an exact match, an abstention), the built-in judge decides:
-`missing` for an abstention, `accurate` if there are answers and all of them are right, `incorrect` otherwise.
+Without judges, and where a judge's verdict is not needed (an exact match, an abstention), the built-in
+judge decides: `missing` for an abstention, `accurate` if there are answers and all of them are right,
+`incorrect` otherwise.
 """
 
 from __future__ import annotations

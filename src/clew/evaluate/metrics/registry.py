@@ -21,5 +21,5 @@ def metric_named(name: str) -> QuestionMetric | RunMetric:
 
 
 def about(name: str) -> Metric:
-    """What a metric is; UsageError if there is none of that name."""
+    """Say what a metric is; UsageError if there is none of that name."""
     return metric_named(name).about

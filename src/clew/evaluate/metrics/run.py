@@ -2,62 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from clew.evaluate.metrics.base import Metric, RunMetric
-from clew.evaluate.metrics.outcome import accuracy
-from clew.evaluate.names import truth_of
-from clew.evaluate.questions import Verdict
-from clew.evaluate.records import Record
+from clew.evaluate.metrics.base import Better, Metric, RunMetric, Unit
+from clew.evaluate.rows import Row
 
-Records = Sequence[Record]
+Rows = Sequence[Row]
+HERE = "this harness"
 
 
-def verdict_of(record: Record) -> Verdict | None:
-    """What the method says of a claim; None if it abstains or says neither."""
-    if record.answer is None or record.abstained is not None:
-        return None
-    told = truth_of(record.answers[0][0] if record.answers else record.text)
-    return None if told is None else "supported" if told else "refuted"
-
-
-def claim_accuracy(records: Records) -> float | None:
+def claim_accuracy(rows: Rows) -> float | None:
     """Share of claims with the right verdict."""
-    claims = [r for r in records if r.question.verdict is not None]
-    return sum(verdict_of(r) == r.question.verdict for r in claims) / len(claims) if claims else None
+    claims = [r for r in rows if r.verdict is not None]
+    return sum(r.said == r.verdict for r in claims) / len(claims) if claims else None
 
 
-def claim_macro_f1(records: Records) -> float | None:
+def claim_macro_f1(rows: Rows) -> float | None:
     """Mean of the F1 of `supported` and of `refuted`."""
-    claims = [r for r in records if r.question.verdict is not None]
+    claims = [r for r in rows if r.verdict is not None]
     if not claims:
         return None
     scores: list[float] = []
     for verdict in ("supported", "refuted"):
-        right = sum(verdict_of(r) == verdict == r.question.verdict for r in claims)
-        said = sum(verdict_of(r) == verdict for r in claims)
-        gold = sum(r.question.verdict == verdict for r in claims)
+        right = sum(r.said == verdict == r.verdict for r in claims)
+        said = sum(r.said == verdict for r in claims)
+        gold = sum(r.verdict == verdict for r in claims)
         scores.append(2 * right / (said + gold) if said + gold else 1.0)
     return sum(scores) / len(scores)
 
 
-def should_abstain(record: Record) -> bool:
-    """Whether the graph cannot answer: there is no gold, or none of it is in the graph."""
-    return record.question.verdict is None and record.gold_in_graph == 0
-
-
-def abstention_precision(records: Records) -> float | None:
+def abstention_precision(rows: Rows) -> float | None:
     """Share of the abstentions that were right."""
-    abstained = [r for r in records if r.abstained is not None and r.question.gold_known]
-    return sum(map(should_abstain, abstained)) / len(abstained) if abstained else None
+    abstained = [r for r in rows if r.abstained is not None and r.gold_known and r.verdict is None]
+    return sum(r.without_gold for r in abstained) / len(abstained) if abstained else None
 
 
-def abstention_recall(records: Records) -> float | None:
+def abstention_recall(rows: Rows) -> float | None:
     """Share of the questions that the graph cannot answer from which the method abstained."""
-    unanswerable = [r for r in records if should_abstain(r) and r.question.gold_known]
+    unanswerable = [r for r in rows if r.without_gold and r.gold_known and r.verdict is None]
     return sum(r.abstained is not None for r in unanswerable) / len(unanswerable) if unanswerable else None
 
 
@@ -70,23 +55,22 @@ class RiskPoint:
     threshold: float
 
 
-def risk_coverage(records: Records) -> tuple[RiskPoint, ...]:
-    """The risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
-    scored = [(r.confidence, accuracy(r)) for r in records if r.answers]
-    answered = sorted(((c, a) for c, a in scored if a is not None), key=lambda pair: -pair[0])
-    total = sum(accuracy(r) is not None for r in records)
+def risk_coverage(rows: Rows) -> tuple[RiskPoint, ...]:
+    """Compute the risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
+    judged = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
+    answered = sorted(((r.confidence, a) for r, a in judged if r.answered), key=lambda pair: -pair[0])
     points: list[RiskPoint] = []
     wrong = 0.0
-    for at, (confidence, right) in enumerate(answered, 1):
-        wrong += 1.0 - right
+    for at, (confidence, accurate) in enumerate(answered, 1):
+        wrong += 1.0 - accurate
         if at == len(answered) or answered[at][0] != confidence:
-            points.append(RiskPoint(at / total, wrong / at, confidence))
+            points.append(RiskPoint(at / len(judged), wrong / at, confidence))
     return tuple(points)
 
 
-def aurc(records: Records) -> float | None:
+def aurc(rows: Rows) -> float | None:
     """Area under the risk-coverage curve up to the coverage reached, divided by that coverage."""
-    points = risk_coverage(records)
+    points = risk_coverage(rows)
     if not points:
         return None
     area, last = 0.0, 0.0
@@ -96,164 +80,108 @@ def aurc(records: Records) -> float | None:
     return area / last
 
 
-def coverage(records: Records) -> float | None:
+def coverage(rows: Rows) -> float | None:
     """Share of questions that were answered."""
-    return sum(r.abstained is None and r.failure is None for r in records) / len(records) if records else None
+    return sum(r.answered for r in rows) / len(rows) if rows else None
 
 
-def failures(records: Records) -> float | None:
-    """Questions that ended in an error."""
-    return float(sum(r.failure is not None for r in records))
+def failures(rows: Rows) -> float | None:
+    """Count questions that ended in an error."""
+    return float(sum(r.failed for r in rows))
 
 
-def _usage(records: Records, name: str) -> float | None:
-    used = [float(r.answer["usage"][name]) for r in records if r.answer is not None]
-    return sum(used) / len(used) if used else None
+def mean_of(values: Callable[[Row], float | None]) -> Callable[[Rows], float | None]:
+    """Make the metric that is the mean of a value over the questions that have it."""
+
+    def mean(rows: Rows) -> float | None:
+        known = [value for r in rows if (value := values(r)) is not None]
+        return sum(known) / len(known) if known else None
+
+    return mean
 
 
-def calls(records: Records) -> float | None:
-    """Calls of a model, mean over questions."""
-    return _usage(records, "calls")
-
-
-def tokens(records: Records) -> float | None:
-    """Tokens in and out, mean over questions."""
-    inward, outward = _usage(records, "input_tokens"), _usage(records, "output_tokens")
-    return None if inward is None or outward is None else inward + outward
-
-
-def cost(records: Records) -> float | None:
+def cost(rows: Rows) -> float | None:
     """Money, over all questions; None where no price is known."""
-    paid = [r.cost for r in records if r.cost is not None]
+    paid = [r.cost for r in rows if r.cost is not None]
     return sum(paid) if paid else None
 
 
-def percentile(records: Records, stage: str, share: float) -> float | None:
+def percentile(rows: Rows, stage: str, share: float) -> float | None:
     """Percentile of a stage's milliseconds over the questions that have the stage."""
-    times = [r.timings[stage] for r in records if stage in r.timings]
+    times = [r.timings[stage] for r in rows if stage in r.timings]
     return float(np.percentile(times, 100 * share)) if times else None
 
 
-def stages(records: Records) -> tuple[str, ...]:
-    """Stages in order of first appearance, `total` last."""
-    names = dict.fromkeys(stage for r in records for stage in r.timings)
+def stages(rows: Rows) -> tuple[str, ...]:
+    """Name the stages in order of first appearance, `total` last."""
+    names = dict.fromkeys(stage for r in rows for stage in r.timings)
     return (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
+
+
+def _share(name: str, title: str, definition: str, source: str, better: Better = "higher") -> Metric:
+    return Metric(name, title, definition, source, better)
+
+
+def _amount(name: str, title: str, definition: str, unit: Unit) -> Metric:
+    return Metric(name, title, definition, HERE, "lower", 0.0, float("inf"), unit)
 
 
 RUN_METRICS = (
     RunMetric(
-        Metric(
-            "claim_accuracy",
-            "Claim accuracy",
-            "Share of claims with the right verdict.",
-            "FactKG; SimGRAG sec. 6",
-        ),
+        _share("claim_accuracy", "Claim accuracy", "Share of right verdicts.", "FactKG; SimGRAG sec. 6"),
         claim_accuracy,
     ),
     RunMetric(
-        Metric("claim_macro_f1", "Claim macro-F1", "Mean F1 of supported and refuted.", "standard"),
-        claim_macro_f1,
+        _share("claim_macro_f1", "Claim macro-F1", "Mean F1 of both verdicts.", "standard"), claim_macro_f1
     ),
     RunMetric(
-        Metric(
+        _share(
             "abstention_precision",
             "Abstention precision",
-            "Share of abstentions from questions that the graph cannot answer (no gold, or none in the graph).",
-            "this harness",
+            "Share of the abstentions that are from questions without gold in the graph.",
+            HERE,
         ),
         abstention_precision,
     ),
     RunMetric(
-        Metric(
+        _share(
             "abstention_recall",
             "Abstention recall",
-            "Share of the questions that the graph cannot answer from which the method abstains.",
-            "this harness",
+            "Share of the questions without gold in the graph from which the method abstains.",
+            HERE,
         ),
         abstention_recall,
     ),
     RunMetric(
-        Metric(
-            "coverage",
-            "Coverage",
-            "Share of questions that are answered.",
-            "El-Yaniv & Wiener 2010",
-            "neither",
-        ),
+        _share("coverage", "Coverage", "Share of questions answered.", "El-Yaniv & Wiener 2010", "neither"),
         coverage,
     ),
     RunMetric(
-        Metric(
+        _share(
             "aurc",
             "AURC",
-            "Mean risk (share not accurate) of the risk-coverage curve by the score of the best answer.",
-            "Geifman & El-Yaniv 2019",
+            "Mean share of answers that are not accurate along the risk-coverage curve.",
+            "Geifman et al. 2019",
             "lower",
         ),
         aurc,
     ),
+    RunMetric(_amount("failures", "Failures", "Questions that ended in an error.", "count"), failures),
+    RunMetric(_amount("calls", "Calls", "Model calls a question.", "count"), mean_of(lambda r: r.calls)),
     RunMetric(
-        Metric(
-            "failures",
-            "Failures",
-            "Questions that ended in an error.",
-            "this harness",
-            "lower",
-            0,
-            np.inf,
-            "count",
-        ),
-        failures,
+        _amount("tokens", "Tokens", "Tokens a question, in and out.", "count"), mean_of(lambda r: r.tokens)
+    ),
+    RunMetric(_amount("cost", "Cost", "Money for all questions.", "money"), cost),
+    RunMetric(
+        _amount("p50_ms", "p50", "Median time of a question.", "milliseconds"),
+        lambda rows: percentile(rows, "total", 0.5),
     ),
     RunMetric(
-        Metric(
-            "calls", "Calls", "Calls of a model per question.", "this harness", "lower", 0, np.inf, "count"
-        ),
-        calls,
+        _amount("p95_ms", "p95", "95th percentile of the time of a question.", "milliseconds"),
+        lambda rows: percentile(rows, "total", 0.95),
     ),
     RunMetric(
-        Metric(
-            "tokens", "Tokens", "Tokens in and out per question.", "this harness", "lower", 0, np.inf, "count"
-        ),
-        tokens,
-    ),
-    RunMetric(
-        Metric("cost", "Cost", "Money for all questions.", "this harness", "lower", 0, np.inf, "money"), cost
-    ),
-    RunMetric(
-        Metric(
-            "p50_ms", "p50", "Median time of a question.", "this harness", "lower", 0, np.inf, "milliseconds"
-        ),
-        lambda records: percentile(records, "total", 0.5),
-    ),
-    RunMetric(
-        Metric(
-            "p95_ms",
-            "p95",
-            "95th percentile of the time.",
-            "this harness",
-            "lower",
-            0,
-            np.inf,
-            "milliseconds",
-        ),
-        lambda records: percentile(records, "total", 0.95),
-    ),
-    RunMetric(
-        Metric(
-            "mean_ms",
-            "Mean time",
-            "Mean time of a question.",
-            "this harness",
-            "lower",
-            0,
-            np.inf,
-            "milliseconds",
-        ),
-        lambda records: _mean([r.timings["total"] for r in records if "total" in r.timings]),
+        _amount("mean_ms", "Mean time", "Mean time of a question.", "milliseconds"),
+        mean_of(lambda r: r.timings.get("total")),
     ),
 )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

@@ -1,0 +1,128 @@
+"""Asking the methods of an open index.
+
+A method's class is called with (index, embedder) and the options that an experiment gives: keyword
+parameters of the class, or fields of the dataclass that its parameter `settings` takes. A parameter `model`
+gets the chat model, a parameter or field `seed` the seed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, cast, get_args, get_type_hints
+
+from clew.engine import Clew, clean_question
+from clew.errors import ClewError, UsageError
+from clew.evaluate.answering import Ask, Outcome, Task
+from clew.evaluate.config import MethodSpec, Option
+from clew.evaluate.records import Failure, answer_json
+from clew.llm.prices import Price
+from clew.llm.types import ChatModel
+from clew.methods.registry import Method, MethodFactory, method_named
+
+MODEL, SETTINGS, SEED = "model", "settings", "seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What the class of a method accepts: keyword parameters, and fields of its settings."""
+
+    parameters: frozenset[str]
+    settings: type | None
+    fields: frozenset[str]
+
+    @property
+    def options(self) -> frozenset[str]:
+        """Names of options that an experiment may give."""
+        return (self.parameters | self.fields) - {MODEL, SETTINGS}
+
+    def arguments(self, options: Mapping[str, Option]) -> dict[str, Any]:
+        """Sort options into keyword arguments."""
+        given = {name: value for name, value in options.items() if name in self.parameters}
+        inner = {name: value for name, value in options.items() if name not in self.parameters}
+        return given | ({SETTINGS: self.settings(**inner)} if inner and self.settings is not None else {})
+
+
+def accepted(factory: MethodFactory) -> Accepted:
+    """Look at the class of a method."""
+    names = list(inspect.signature(factory).parameters)[2:]
+    hints = get_type_hints(cast("Any", factory).__init__) if SETTINGS in names else {}
+    hint = hints.get(SETTINGS)
+    types = [t for t in (hint, *get_args(hint)) if isinstance(t, type) and is_dataclass(t)]
+    known = frozenset(f.name for f in fields(types[0])) if types else frozenset[str]()
+    return Accepted(frozenset(names), types[0] if types else None, known)
+
+
+def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
+    """Check methods and their options before anything is asked; UsageError if one is wrong."""
+    for spec in specs:
+        options = accepted(method_named(spec.method)).options
+        wrong = sorted(set(spec.options) - options)
+        if wrong:
+            known = ", ".join(sorted(options)) or "none"
+            raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
+    if model is not None and not any(MODEL in accepted(method_named(s.method)).parameters for s in specs):
+        names = ", ".join(spec.method for spec in specs)
+        raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
+
+
+@dataclass
+class EngineAsk:
+    """Asks methods over one index; they are made when they are first asked."""
+
+    clew: Clew
+    model: ChatModel | None = None
+    price: Price | None = None
+    trace: bool = True
+    _methods: dict[tuple[str, int | None], Method] = field(
+        default_factory=dict[tuple[str, "int | None"], Method]
+    )
+
+    def __call__(self, task: Task) -> Outcome:
+        """Ask one question; errors that concern this question alone become a failure."""
+        method = self._method(task.method, task.seed)
+        try:
+            answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
+        except ClewError as error:
+            if error.exit_code == 2 and not isinstance(error, UsageError):
+                raise  # a missing key, extra or recording is not the question's fault
+            return Outcome(None, Failure(type(error).__name__, str(error)))
+        except Exception as error:  # a bug in a method fails that question, and is counted
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            told = f"{error} ({Path(where.filename).name}:{where.lineno})"
+            return Outcome(None, Failure(type(error).__name__, told))
+        told = answer_json(answer)
+        if not self.trace:
+            told.pop("steps")
+        cost = None if self.price is None or not answer.usage.calls else self.price.of(answer.usage)
+        return Outcome(told, cost=cost)
+
+    def _method(self, spec: MethodSpec, seed: int | None) -> Method:
+        key = (spec.label, seed)
+        if key not in self._methods:
+            factory = method_named(spec.method)
+            takes = accepted(factory)
+            options = dict(spec.options)
+            if seed is not None and SEED in takes.options:
+                options.setdefault(SEED, seed)
+            arguments = takes.arguments(options)
+            if self.model is not None and MODEL in takes.parameters:
+                arguments[MODEL] = self.model
+            self._methods[key] = cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
+        return self._methods[key]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAndAsk:
+    """Makes an `Ask` in another process, from the path of an index."""
+
+    index: Path
+    embedder: str | None
+    trace: bool
+
+    def __call__(self) -> Ask:
+        """Open the index."""
+        return EngineAsk(Clew.open(self.index, embedder=self.embedder), trace=self.trace)

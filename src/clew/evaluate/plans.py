@@ -1,0 +1,193 @@
+"""From what a user wants (a data set or an experiment, methods, options) to a run that is ready to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from clew.errors import InputError, UsageError
+from clew.evaluate.config import MethodSpec, Sampling, Settings
+from clew.evaluate.datasets.registry import DATASETS, dataset_named
+from clew.evaluate.engine_ask import check_methods
+from clew.evaluate.experiments import Experiment, read_experiment
+from clew.evaluate.graphs import open_graph
+from clew.evaluate.questions import Part
+from clew.evaluate.runner import Plan, single_part_names
+from clew.index.build import Progress
+from clew.llm.managed import ManagedModel
+from clew.methods.registry import METHODS
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a user asked for; None and empty leave it to the experiment or the default."""
+
+    target: Path
+    dataset: str | None
+    parts: tuple[str, ...]
+    split: str | None
+    graph: Path | None
+    data: tuple[str, ...]
+    methods: tuple[str, ...]
+    limit: int | None
+    seeds: tuple[int, ...] | None
+    given_entities: bool
+    llm: str | None
+    trace: bool
+    embedder: str | None
+    workers: int
+    out: Path
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Parts, methods and sampling, wherever they come from."""
+
+    parts: Sequence[Part]
+    methods: Sequence[MethodSpec]
+    settings: Settings
+    experiment: str | None = None
+
+
+def make_plan(
+    wanted: Wanted, environment: Mapping[str, str], *, progress: Progress | None, note: Note
+) -> Plan:
+    """Read the data, open the graphs and check the methods; nothing is asked yet.
+
+    Raises:
+        UsageError: an option is wrong, or does not go with the target.
+        InputError: data or graph are missing.
+        ParseError: a line of the data is malformed.
+
+    """
+    read = _experiment(wanted, note) if wanted.target.suffix == ".toml" else _dataset(wanted)
+    single_part_names(read.parts)
+    for part in read.parts:
+        for text in part.notes:
+            note(f"{part.name}: {text}")
+    model = None if wanted.llm is None else open_llm(wanted.llm, environment, wanted.out)
+    check_methods(read.methods, model)
+    graphs = {
+        part.name: open_graph(
+            part, wanted.graph, wanted.out, embedder=read.settings.embedder, progress=progress
+        )
+        for part in read.parts
+    }
+    return Plan(
+        read.parts,
+        graphs,
+        read.methods,
+        read.settings,
+        workers=wanted.workers,
+        model=model,
+        price=None if model is None else model.policy.price,
+        experiment=read.experiment,
+    )
+
+
+def open_llm(name: str, environment: Mapping[str, str], out: Path) -> ManagedModel:
+    """Open a chat model whose replies are kept in the run directory, so that a run repeats."""
+    from clew.llm import open_model, settings_from
+
+    out.mkdir(parents=True, exist_ok=True)
+    return open_model(settings_from(environment, name, cache=out / "replies.sqlite"))
+
+
+def _settings(wanted: Wanted) -> Settings:
+    sampling = Sampling(wanted.limit, wanted.seeds or (0,))
+    return Settings(sampling, wanted.given_entities, wanted.trace, wanted.llm, wanted.embedder)
+
+
+def _dataset(wanted: Wanted) -> _Read:
+    if wanted.data:
+        raise UsageError("--data is for experiments. Give the directory of the data set itself")
+    reader = dataset_named(wanted.dataset or _guess(wanted.target))
+    if not wanted.target.is_dir():
+        raise InputError(f"{wanted.target}: no such directory. Give the directory of the data set")
+    if wanted.split is not None and not reader.splits:
+        raise UsageError(f"{reader.about.name} has no splits. Leave out --split")
+    names = wanted.parts or reader.parts(wanted.target)
+    if not names:
+        raise InputError(
+            f"{wanted.target}: no questions of {reader.about.name}. Expected: {reader.about.files}"
+        )
+    parts = [reader.read(wanted.target, name, wanted.split) for name in dict.fromkeys(names)]
+    if not wanted.methods:
+        raise UsageError("No method given. Write --method auto")
+    methods = [MethodSpec(name, name) for name in dict.fromkeys(wanted.methods)]
+    return _Read(parts, methods, _settings(wanted))
+
+
+def _guess(folder: Path) -> str:
+    """Name the data set of a directory by what is in it, where only one fits."""
+    if (folder / "questions.jsonl").is_file():
+        return "plain"
+    fitting = [
+        r.about.name for r in DATASETS if r.about.name != "plain" and folder.is_dir() and r.parts(folder)
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(reader.about.name for reader in DATASETS)
+    raise UsageError(f"{folder}: say what it is with --dataset, one of: {names}")
+
+
+def _experiment(wanted: Wanted, note: Note) -> _Read:
+    if wanted.dataset or wanted.parts or wanted.graph:
+        raise UsageError(
+            "An experiment names its data itself. Leave out --dataset, --part, --hops and --graph"
+        )
+    experiment = read_experiment(wanted.target)
+    parts: list[Part] = []
+    folders = data_folders(wanted.data)
+    for column in experiment.data:
+        folder = folders(column.dataset)
+        if folder is None:
+            note(
+                f"{column.name}: left out, as there is no directory of {column.dataset}. Name it with --data"
+            )
+            continue
+        try:
+            part = dataset_named(column.dataset).read(folder, column.part, wanted.split or column.split)
+        except InputError as error:
+            note(f"{column.name}: left out ({error})")
+            continue
+        if all(part.name != other.name for other in parts):
+            parts.append(part)
+    if not parts:
+        raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
+    return _Read(
+        parts, _known(experiment, note), _merged(wanted, experiment), wanted.target.read_text("utf-8")
+    )
+
+
+def _known(experiment: Experiment, note: Note) -> list[MethodSpec]:
+    known = [spec for spec in experiment.methods if spec.method in METHODS]
+    for name in dict.fromkeys(s.method for s in experiment.methods if s.method not in METHODS):
+        note(f"{name}: left out, as this version has no such method")
+    if not known:
+        raise UsageError("This version has none of the experiment's methods")
+    return known
+
+
+def _merged(wanted: Wanted, experiment: Experiment) -> Settings:
+    """Take the settings of the experiment, where the user says nothing else."""
+    sampling = Sampling(wanted.limit or experiment.limit, wanted.seeds or experiment.seeds)
+    given = wanted.given_entities or experiment.given_entities
+    return replace(_settings(wanted), sampling=sampling, given_entities=given)
+
+
+def data_folders(data: Sequence[str]) -> Callable[[str], Path | None]:
+    """Find directories of data sets: `NAME=DIR` names one, a plain `DIR` has one directory for each."""
+    named = {name: Path(path) for name, mark, path in (item.partition("=") for item in data) if mark}
+    roots = [Path(item) for item in data if "=" not in item]
+    for path in (*named.values(), *roots):
+        if not path.is_dir():
+            raise InputError(f"{path}: no such directory. Check --data")
+
+    def find(name: str) -> Path | None:
+        return named.get(name) or next((root / name for root in roots if (root / name).is_dir()), None)
+
+    return find
