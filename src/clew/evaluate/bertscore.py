@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al. 2020): greedy matching of token embeddings by cosine, from any model with token output.
+"""BERTScore (Zhang et al. 2020): greedy matching of token embeddings, from any model with token output.
 
 Precision is the mean, over the tokens of the answer, of the largest cosine with a token of the reference;
 recall the same the other way round; F1 their harmonic mean. Special tokens are left out; there is no idf
@@ -37,7 +37,7 @@ class TokenEmbedder(Protocol):
         ...
 
     def tokens(self, texts: Sequence[str]) -> list[Float32]:
-        """Embed the tokens of each text: float32 [tokens, dimension], rows of length 1, special tokens left out."""
+        """Embed the tokens of each text: float32 [tokens, dimension], unit rows, without special tokens."""
         ...
 
 

@@ -46,7 +46,7 @@ def _source(part: Part, folder: Path) -> Path:
         raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
     if graph.make is None:
         return _single(graph.files, part)
-    path = folder / f"graph.{part.name.replace('/', '.')}.nt"
+    path = folder / f"graph.{part.name.replace('/', '.')}.tsv"
     passing = path.with_name(f".{path.name}.part")
     folder.mkdir(parents=True, exist_ok=True)
     graph.make(passing)

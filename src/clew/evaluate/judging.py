@@ -1,4 +1,4 @@
-"""Judging a run: each open question by each judge, resumable, kept in `judgements.jsonl` beside the records."""
+"""Judging a run: each open question by each judge, resumable, kept in `judgements.jsonl`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clew.errors import UsageError
 from clew.evaluate.answering import in_threads
 from clew.evaluate.judges import Form, Judge, Judgement, prompt_hash
 from clew.evaluate.metrics.outcome import needs_judge
-from clew.evaluate.records import Record
+from clew.evaluate.records import Key, Record
 from clew.evaluate.rundir import JUDGEMENTS, Lines, RunDirectory, key_of
 
 SILENT = 20
@@ -79,8 +79,8 @@ def _judged(work: Work) -> tuple[Record, Judge, Judgement]:
     return record, judge, judge.judge(record)
 
 
-def _open(directory: RunDirectory, judges: Sequence[Judge], done: set[tuple[object, str]]) -> Iterator[Work]:
-    """Yield what is to be judged: for the three-way judge, answers that are not the gold; for `match`, all answers."""
+def _open(directory: RunDirectory, judges: Sequence[Judge], done: set[tuple[Key, str]]) -> Iterator[Work]:
+    """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
         if record.answer is None or not record.question.gold_known or record.question.verdict is not None:
             continue
