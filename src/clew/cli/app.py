@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.datasets import datasets
 from clew.cli.failures import Commands
 from clew.cli.evaluate import evaluate
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.report import report
 
 app = typer.Typer(
     name="clew",
@@ -50,6 +52,6 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info):
+for command in (index, ask, match, info, report, datasets):
     app.command()(command)
 app.command("eval")(evaluate)

@@ -42,7 +42,7 @@ class Crag:
         return ("all",) if find_optional(folder, _QUESTIONS) is not None else ()
 
     def read(self, folder: Path, part: str, split: str | None) -> Part:
-        """Read the questions of a split, of all domains or the one of `part`; raises as `DatasetReader.read`."""
+        """Read the questions of a split, of all domains or one; raises as `DatasetReader.read`."""
         file = find_file(folder, _QUESTIONS, "file of questions")
         wanted = _SPLITS[split or "test"]
         rows = [Fields(value, file, number) for number, value in json_lines(file)]
