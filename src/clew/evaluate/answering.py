@@ -28,13 +28,14 @@ CHUNK = 8
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question for one method."""
+    """One question, or claim, for one method."""
 
     method: MethodSpec
     id: str
     text: str
     entities: tuple[str, ...]
     seed: int | None
+    claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,11 @@ from clew.engine import Clew, clean_question
 from clew.errors import ClewError, UsageError
 from clew.evaluate.answering import Ask, Outcome, Task
 from clew.evaluate.config import MethodSpec, Option
-from clew.evaluate.records import Failure, answer_json
+from clew.evaluate.records import Failure, answer_json, plain
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 from clew.methods.registry import Method, MethodFactory, method_named
+from clew.types import Usage
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
 
@@ -57,7 +58,7 @@ def accepted(factory: MethodFactory) -> Accepted:
 
 
 def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
-    """Check methods and their options before anything is asked; UsageError if one is wrong."""
+    """Check options before anything is opened; UsageError if one is wrong."""
     for spec in specs:
         options = accepted(method_named(spec.method)).options
         wrong = sorted(set(spec.options) - options)
@@ -67,6 +68,19 @@ def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
     if model is not None and not any(MODEL in accepted(method_named(s.method)).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)
         raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
+
+
+def needs_model(spec: MethodSpec, clew: Clew) -> str | None:
+    """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
+    factory = method_named(spec.method)
+    takes = accepted(factory)
+    if MODEL not in takes.parameters:
+        return None
+    try:
+        cast("Any", factory)(clew.index, clew.embedder, **takes.arguments(spec.options))
+    except UsageError as error:
+        return str(error)
+    return None
 
 
 @dataclass
@@ -80,12 +94,16 @@ class EngineAsk:
     _methods: dict[tuple[str, int | None], Method] = field(
         default_factory=dict[tuple[str, "int | None"], Method]
     )
+    _unverifying: set[str] = field(default_factory=set[str])
 
     def __call__(self, task: Task) -> Outcome:
         """Ask one question; errors that concern this question alone become a failure."""
         method = self._method(task.method, task.seed)
         try:
-            answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
+            told = self._verified(task) if task.claim else None
+            if told is None:
+                answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
+                told = answer_json(answer)
         except ClewError as error:
             if error.exit_code == 2 and not isinstance(error, UsageError):
                 raise  # a missing key, extra or recording is not the question's fault
@@ -94,11 +112,35 @@ class EngineAsk:
             where = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{error} ({Path(where.filename).name}:{where.lineno})"
             return Outcome(None, Failure(type(error).__name__, told))
-        told = answer_json(answer)
         if not self.trace:
-            told.pop("steps")
-        cost = None if self.price is None or not answer.usage.calls else self.price.of(answer.usage)
+            told.pop("steps", None)
+        used = Usage(**told["usage"])
+        cost = None if self.price is None or not used.calls else self.price.of(used)
         return Outcome(told, cost=cost)
+
+    def _verified(self, task: Task) -> dict[str, Any] | None:
+        """Verify a claim where the method can; None where it only answers.
+
+        In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
+        """
+        verify = getattr(self.clew, "verify", None)
+        if verify is None or task.method.method in self._unverifying:
+            return None
+        takes = accepted(method_named(task.method.method))
+        settings = takes.arguments(task.method.options).get(SETTINGS)
+        try:
+            found = verify(
+                task.text,
+                id=task.id,
+                closed_world=True,
+                method=task.method.method,
+                model=self.model,
+                settings=settings,
+            )
+        except UsageError:
+            self._unverifying.add(task.method.method)
+            return None
+        return verification_json(found)
 
     def _method(self, spec: MethodSpec, seed: int | None) -> Method:
         key = (spec.label, seed)
@@ -113,6 +155,22 @@ class EngineAsk:
                 arguments[MODEL] = self.model
             self._methods[key] = cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
         return self._methods[key]
+
+
+def verification_json(found: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Write a verification as an answer: its verdict is the answer, and too little information an abstention."""
+    told = cast("dict[str, Any]", found.as_json())
+    enough = told["verdict"] != "not_enough_info"
+    verdict = {"entity": told["verdict"], "label": told["verdict"], "score": 1.0}
+    missing = {"reason": "not_in_evidence", "detail": "not enough information", "candidates": []}
+    return {
+        **told,
+        "question": told["claim"],
+        "answers": [verdict] if enough else [],
+        "text": told["verdict"] if enough else "",
+        "abstained": None if enough else missing,
+        "steps": [{"name": step.name, "detail": plain(step.detail)} for step in found.steps],
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 ```toml
 title = "SimGRAG, table 1"
-view = "table"            # table, bars, scatter, lines, errors, latency
+view = "table"            # table, bars, scatter, lines, errors, shapes, graphs
 metric = "hits_at_1"
 limit = 500               # questions of each part and seed; all where it is left out
 seeds = [0]
@@ -11,7 +11,7 @@ differs = ["what the paper did otherwise"]
 [[columns]]
 name = "MetaQA 1-hop"
 dataset = "metaqa"
-part = "1-hop"
+part = "1-hop"            # several joined by + are averaged; kind = "…" and stage = "…" narrow it down
 
 [[rows]]
 name = "SimGRAG"
@@ -34,18 +34,26 @@ from clew.errors import InputError, UsageError
 from clew.evaluate.config import MethodSpec, Option
 from clew.evaluate.metrics.registry import metric_named
 
-View = Literal["table", "bars", "scatter", "lines", "errors", "latency"]
+View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table, or a group of a figure: a part of a data set, and which metric is shown."""
+    """A column of a table, or a group of a figure: parts of a data set, and which metric is shown.
+
+    Several parts are averaged. `kind` takes the questions of one kind only, `stage` the mean time of one
+    stage instead of the metric. `scale` turns our value into the paper's unit; None is the experiment's for
+    shares, else 1.
+    """
 
     name: str
     dataset: str
-    part: str
+    parts: tuple[str, ...]
     split: str | None
     metric: str
+    kind: str | None = None
+    stage: str | None = None
+    scale: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +88,9 @@ class Experiment:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
-    def data(self) -> tuple[Column, ...]:
-        """Columns that need data of their own."""
-        return tuple({(c.dataset, c.part, c.split): c for c in self.columns}.values())
+    def data(self) -> tuple[tuple[str, str, str | None], ...]:
+        """Data set, part and split of all that is needed."""
+        return tuple(dict.fromkeys((c.dataset, part, c.split) for c in self.columns for part in c.parts))
 
     @property
     def methods(self) -> tuple[MethodSpec, ...]:
@@ -135,7 +143,17 @@ def _experiment(document: dict[str, Any]) -> Experiment:
 def _column(value: dict[str, Any], metric: str) -> Column:
     name = value.get("metric", metric)
     metric_named(name)
-    return Column(value["name"], value["dataset"], value["part"], value.get("split"), name)
+    scale = value.get("scale")
+    return Column(
+        name=value["name"],
+        dataset=value["dataset"],
+        parts=tuple(part.strip() for part in value["part"].split("+")),
+        split=value.get("split"),
+        metric=name,
+        kind=value.get("kind"),
+        stage=value.get("stage"),
+        scale=None if scale is None else float(scale),
+    )
 
 
 def _row(value: dict[str, Any], columns: int) -> RowSpec:

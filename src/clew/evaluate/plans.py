@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.config import MethodSpec, Sampling, Settings
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
-from clew.evaluate.engine_ask import check_methods
+from clew.evaluate.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.experiments import Experiment, read_experiment
 from clew.evaluate.graphs import open_graph
 from clew.evaluate.questions import Part
 from clew.evaluate.runner import Plan, single_part_names
 from clew.index.build import Progress
 from clew.llm.managed import ManagedModel
-from clew.methods.registry import METHODS
+from clew.methods.registry import METHODS, method_named
 
 Note = Callable[[str], None]
 
@@ -72,20 +73,44 @@ def make_plan(
     check_methods(read.methods, model)
     graphs = {
         part.name: open_graph(
-            part, wanted.graph, wanted.out, embedder=read.settings.embedder, progress=progress
+            part, _graph_for(part, wanted), wanted.out, embedder=read.settings.embedder, progress=progress
         )
         for part in read.parts
     }
+    methods = read.methods
+    if model is None:
+        methods = _without_model(read, graphs[read.parts[0].name].clew, note)
     return Plan(
         read.parts,
         graphs,
-        read.methods,
+        methods,
         read.settings,
         workers=wanted.workers,
         model=model,
         price=None if model is None else model.policy.price,
         experiment=read.experiment,
     )
+
+
+def _graph_for(part: Part, wanted: Wanted) -> Path | None:
+    """Take the graph that the user names; in an experiment only for data that come without one."""
+    return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
+
+
+def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodSpec]:
+    """Leave out the methods of an experiment that need a model; UsageError for one that the user named."""
+    able: list[MethodSpec] = []
+    for spec in read.methods:
+        reason = needs_model(spec, clew)
+        if reason is None:
+            able.append(spec)
+        elif read.experiment is None:
+            raise UsageError(f"Method {spec.method}: {reason}")
+        else:
+            note(f"{spec.label}: left out ({reason})")
+    if not able:
+        raise UsageError("All methods of the experiment need a model. Name one with --llm provider/model")
+    return able
 
 
 def open_llm(name: str, environment: Mapping[str, str], out: Path) -> ManagedModel:
@@ -142,19 +167,19 @@ def _experiment(wanted: Wanted, note: Note) -> _Read:
     experiment = read_experiment(wanted.target)
     parts: list[Part] = []
     folders = data_folders(wanted.data)
-    for column in experiment.data:
-        folder = folders(column.dataset)
+    for dataset, name, split in experiment.data:
+        folder = folders(dataset)
         if folder is None:
-            note(
-                f"{column.name}: left out, as there is no directory of {column.dataset}. Name it with --data"
-            )
+            note(f"{dataset}/{name}: left out, as its directory is not known. Name it: --data {dataset}=DIR")
             continue
         try:
-            part = dataset_named(column.dataset).read(folder, column.part, wanted.split or column.split)
+            part = dataset_named(dataset).read(folder, name, wanted.split or split)
         except InputError as error:
-            note(f"{column.name}: left out ({error})")
+            note(f"{dataset}/{name}: left out ({error})")
             continue
-        if all(part.name != other.name for other in parts):
+        if part.graph is None and wanted.graph is None:
+            note(f"{part.name}: left out, as it comes without its graph. Name it: --graph SOURCE")
+        elif all(part.name != other.name for other in parts):
             parts.append(part)
     if not parts:
         raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
@@ -164,9 +189,17 @@ def _experiment(wanted: Wanted, note: Note) -> _Read:
 
 
 def _known(experiment: Experiment, note: Note) -> list[MethodSpec]:
-    known = [spec for spec in experiment.methods if spec.method in METHODS]
-    for name in dict.fromkeys(s.method for s in experiment.methods if s.method not in METHODS):
-        note(f"{name}: left out, as this version has no such method")
+    """Take the methods that this version has with their options; say which are left out."""
+    known: list[MethodSpec] = []
+    for spec in experiment.methods:
+        if spec.method not in METHODS:
+            note(f"{spec.label}: left out, as this version has no method {spec.method}")
+            continue
+        wrong = sorted(set(spec.options) - accepted(method_named(spec.method)).options)
+        if wrong:
+            note(f"{spec.label}: left out, as {spec.method} has no option {wrong[0]!r} in this version")
+            continue
+        known.append(spec)
     if not known:
         raise UsageError("This version has none of the experiment's methods")
     return known

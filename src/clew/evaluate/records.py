@@ -162,19 +162,19 @@ def record_from_json(value: dict[str, Any]) -> Record:
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Make the JSON of an answer with its steps."""
-    steps = [{"name": step.name, "detail": _plain(step.detail)} for step in answer.steps]
+    steps = [{"name": step.name, "detail": plain(step.detail)} for step in answer.steps]
     return answer.as_json() | {"steps": steps}
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401
+def plain(value: object) -> Any:  # noqa: ANN401
     """Turn what a step holds into what JSON can: mappings, lists, strings, finite numbers."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in cast("list[object]", value)]
+        return [plain(item) for item in cast("list[object]", value)]
     if isinstance(value, (bool, int, str)) or value is None:
         return value
     if isinstance(value, float):
         return round(value, 6) if math.isfinite(value) else None
     item = getattr(value, "item", None)  # numbers of NumPy
-    return _plain(item()) if callable(item) else str(value)
+    return plain(item()) if callable(item) else str(value)

@@ -14,7 +14,8 @@ class Row:
     """A scored question: `scores` by metric, `offset` of its record in the file.
 
     `verdict` is the gold of a claim and `said` what the method says of it; `without_gold` is set where the
-    graph cannot answer; `error_step` names the step at which a wrong answer went wrong.
+    graph cannot answer; `shape` is that of the gold paths; `error_step` names the step at which a wrong
+    answer went wrong.
     """
 
     key: Key
@@ -33,4 +34,5 @@ class Row:
     cost: float | None
     scores: Mapping[str, float | None]
     error_step: str | None
+    shape: str
     offset: int

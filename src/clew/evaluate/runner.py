@@ -105,7 +105,10 @@ def _tasks(plan: Plan, part: Part) -> Iterator[tuple[EvalQuestion, Task]]:
             questions = sampling.union(part) if seed is None else sampling.sample(part, seed)
             for question in questions:
                 entities = question.entities if plan.settings.given_entities else ()
-                yield question, Task(method, question.id, question.text, entities, seed)
+                yield (
+                    question,
+                    Task(method, question.id, question.text, entities, seed, part.task == "claims"),
+                )
 
 
 def _key(part: Part, task: Task) -> Key:

@@ -10,7 +10,7 @@ from clew.evaluate.metrics.intervals import Interval, bootstrap
 from clew.evaluate.metrics.registry import QUESTION_METRICS
 from clew.evaluate.metrics.run import RUN_METRICS
 from clew.evaluate.names import truth_of
-from clew.evaluate.questions import Verdict
+from clew.evaluate.questions import EvalQuestion, Verdict
 from clew.evaluate.records import Record
 from clew.evaluate.rows import Row
 
@@ -21,6 +21,15 @@ def verdict_said(record: Record) -> Verdict | None:
         return None
     told = truth_of(record.answers[0][0] if record.answers else record.text)
     return None if told is None else "supported" if told else "refuted"
+
+
+def shape_of(question: EvalQuestion) -> str:
+    """Name the structure of the gold paths as SimGRAG's appendix F does; empty without gold paths."""
+    hops = [len(path.relations) for path in question.paths]
+    if len(hops) < 2:
+        return f"{hops[0]}-hop path" if hops else ""
+    kind = "star" if len(hops) > 2 and max(hops) == 1 else "conjunction"
+    return f"{sum(hops)}-hop {kind}"
 
 
 def score(record: Record, offset: int = 0) -> Row:
@@ -45,6 +54,7 @@ def score(record: Record, offset: int = 0) -> Row:
         cost=record.cost,
         scores=scores,
         error_step=error_step(record, scores["hits_at_1"]),
+        shape=shape_of(question),
         offset=offset,
     )
 

@@ -7,9 +7,15 @@ from clew.evaluate.metrics.answers import ANSWER_METRICS
 from clew.evaluate.metrics.base import Metric, QuestionMetric, RunMetric
 from clew.evaluate.metrics.citations import CITATION_METRICS
 from clew.evaluate.metrics.outcome import OUTCOME_METRICS
+from clew.evaluate.metrics.retrieval import RETRIEVAL_METRICS
 from clew.evaluate.metrics.run import RUN_METRICS
 
-QUESTION_METRICS: tuple[QuestionMetric, ...] = (*ANSWER_METRICS, *OUTCOME_METRICS, *CITATION_METRICS)
+QUESTION_METRICS: tuple[QuestionMetric, ...] = (
+    *ANSWER_METRICS,
+    *OUTCOME_METRICS,
+    *CITATION_METRICS,
+    *RETRIEVAL_METRICS,
+)
 METRICS: dict[str, QuestionMetric | RunMetric] = {m.about.name: m for m in (*QUESTION_METRICS, *RUN_METRICS)}
 
 

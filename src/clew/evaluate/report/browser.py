@@ -1,4 +1,4 @@
-"""The questions that a report shows one by one: all of a small run, of a large one the wrong ones and a sample."""
+"""The questions that a report shows one by one: all of a small run, else wrong ones and a sample."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import floor, log10
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class PointChart:
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell: its text, a second line in small print, whether it is the best of its column or from a paper."""
+    """A cell: its text, a second line in small print, whether it is the best, or from a paper."""
 
     text: str
     small: str = ""
@@ -83,7 +84,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a header; rows begin with names. A row of one cell is a heading over the rows below it."""
+    """A table with a header; rows begin with names. A row of one cell is a heading over those below it."""
 
     name: str
     title: str
@@ -126,9 +127,18 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round((first + i) * step, 10) for i in range(count)]
 
 
-def _floor_log10(value: float) -> int:
-    from math import floor, log10
+def log_ticks(low: float, high: float) -> list[float]:
+    """Choose 1, 2 and 5 times powers of ten, as logarithms, between two logarithms."""
+    found = [
+        power + offset
+        for power in range(int(low // 1) - 1, int(high // 1) + 2)
+        for offset in (0.0, log10(2), log10(5))
+        if low <= power + offset <= high
+    ]
+    return found if len(found) > 1 else [low, *found, high]
 
+
+def _floor_log10(value: float) -> int:
     return floor(log10(value))
 
 

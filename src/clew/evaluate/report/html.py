@@ -46,7 +46,8 @@ def asset(name: str) -> str:
 def _section(section: Section) -> str:
     intro = f'<p class="note">{escape(section.intro)}</p>' if section.intro else ""
     items = "".join(table(item) if isinstance(item, Table) else figure(item) for item in section.items)
-    return f'<section id="{section.id}"><h2>{escape(section.title)}</h2>{intro}{items}</section>'
+    title = escape(section.title)
+    return f'<section id="{section.id}"><h2>{title}</h2>{intro}<div class="grid2">{items}</div></section>'
 
 
 def table(shown: Table) -> str:
@@ -83,8 +84,8 @@ def figure(chart: Chart) -> str:
     """Write a chart with its legend."""
     names = chart.series if isinstance(chart, BarChart) else tuple(name for name, _ in chart.series)
     keys = "".join(
-        f'<span><svg width="11" height="11"><rect class="c{at % SHADES}{" hollow" if name in chart.hollow else ""}"'
-        f' x="1" y="1" width="9" height="9"/></svg>{escape(name)}</span>'
+        '<span><svg width="11" height="11"><rect x="1" y="1" width="9" height="9"'
+        f' class="c{at % SHADES}{" hollow" if name in chart.hollow else ""}"/></svg>{escape(name)}</span>'
         for at, name in enumerate(names)
     )
     note = f'<p class="note">{escape(chart.note)}</p>' if chart.note else ""
@@ -102,8 +103,10 @@ def _browser(questions: Sequence[dict[str, Any]]) -> str:
     )
     return (
         '<section id="browser"><h2>Questions</h2><div class="filters">'
-        f'{selects}<input id="f-text" type="search" placeholder="words of the question, id or kind" aria-label="search">'
-        '</div><p class="soft"><span id="count"></span> <button id="before">←</button> <button id="after">→</button></p>'
+        f'{selects}<input id="f-text" type="search" aria-label="search"'
+        ' placeholder="words of the question, id or kind">'
+        '</div><p class="soft"><span id="count"></span>'
+        ' <button id="before">←</button> <button id="after">→</button></p>'
         f'<div id="list"></div></section><script id="questions" type="application/json">{data}</script>'
         f"<script>{asset('browser.js')}</script>"
     )

@@ -3,40 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable, Sequence
 
 from clew.evaluate.errors_by_step import STEPS
 from clew.evaluate.experiments import Column, Experiment, RowSpec
 from clew.evaluate.metrics.registry import about
 from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, Table, TableCell
 from clew.evaluate.report.form import NOTHING
+from clew.evaluate.scoring import mean_figure
 from clew.evaluate.summary import Cell, LoadedRun
 
 PAPER = "paper: "
 
 
-def cell_of(run: LoadedRun, column: Column, row: RowSpec) -> Cell | None:
-    """Find our cell of a row and column: the part of that data set, whatever its split."""
+def cells_of(run: LoadedRun, column: Column, row: RowSpec) -> list[Cell]:
+    """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
     if row.method is None:
-        return None
-    start = f"{column.dataset}/{column.part}"
-    part = next((p for p in run.parts if p == start or p.startswith(f"{start}/")), None)
-    if part is None and column.part in ("all", "claims"):
-        part = next((p for p in run.parts if p.startswith(f"{column.dataset}/")), None)
-    return None if part is None else run.cell(part, row.method.label)
+        return []
+    found: list[Cell] = []
+    for part in column.parts:
+        name = part_name(run, column.dataset, part)
+        cell = None if name is None else run.cell(name, row.method.label)
+        if cell is None:
+            return []
+        found.append(cell)
+    return found
+
+
+def part_name(run: LoadedRun, dataset: str, part: str) -> str | None:
+    """Find the part of a run that a column means; a data set with one part is meant whatever its name."""
+    of_set = [name for name in run.parts if name.split("/")[0] == dataset]
+    exact = [name for name in of_set if f"{name}/".startswith(f"{dataset}/{part}/")]
+    return next(iter(exact or (of_set if len(of_set) == 1 and part in ("all", "claims") else [])), None)
 
 
 def our_value(run: LoadedRun, experiment: Experiment, column: Column, row: RowSpec) -> float | None:
-    """Our figure in the paper's scale; None where it was not run."""
-    cell = cell_of(run, column, row)
-    if cell is None:
+    """Our figure in the paper's unit, the mean over the column's parts; None where it was not run."""
+    values = [_value(cell, column) for cell in cells_of(run, column, row)]
+    known = [value for value in values if value is not None]
+    if not known or len(known) != len(values):
         return None
+    return statistics.mean(known) * _scale(experiment, column)
+
+
+def _value(cell: Cell, column: Column) -> float | None:
+    rows = cell.rows if column.kind is None else [r for r in cell.rows if r.kind == column.kind]
+    if column.stage is not None:
+        times = [r.timings[column.stage] for r in rows if column.stage in r.timings]
+        return statistics.mean(times) if times else None
+    if column.kind is not None:
+        figure = mean_figure(rows, column.metric)
+        return None if figure is None else figure.value
     seeds = cell.over_seeds(column.metric)
     figure = cell.figures.get(column.metric)
-    value = seeds[0] if seeds is not None else None if figure is None else figure.value
-    if value is None:
-        return None
-    return value * (experiment.scale if about(column.metric).unit == "share" else 1.0)
+    return seeds[0] if seeds is not None else None if figure is None else figure.value
+
+
+def _scale(experiment: Experiment, column: Column) -> float:
+    if column.scale is not None:
+        return column.scale
+    share = column.stage is None and about(column.metric).unit == "share"
+    return experiment.scale if share else 1.0
 
 
 def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> Table:
@@ -64,8 +92,8 @@ def _note(run: LoadedRun, experiment: Experiment) -> str:
     parts = ", ".join(f"{part} ({len(_largest(run, part)):,})" for part in run.parts)
     told = "; ".join(experiment.differs)
     return (
-        f"Upright: ours (model: {model}; questions: {parts}). Grey: the paper's own figures; a row that is grey"
-        f" throughout was not run here.{f' The paper: {told}.' if told else ''}"
+        f"Upright: ours (model: {model}; questions: {parts}). Grey: the paper's own figures; a row"
+        f" that is grey throughout was not run here.{f' The paper: {told}.' if told else ''}"
     )
 
 
@@ -92,14 +120,15 @@ def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
 
 
 def _our_bar(run: LoadedRun, experiment: Experiment, column: Column, row: RowSpec) -> Bar | None:
-    value, cell = our_value(run, experiment, column, row), cell_of(run, column, row)
-    if value is None or cell is None:
+    value, cells = our_value(run, experiment, column, row), cells_of(run, column, row)
+    if value is None:
         return None
-    scale = experiment.scale
-    seeds = cell.over_seeds(column.metric)
+    figure = cells[0].figures.get(column.metric)
+    if len(cells) > 1 or column.kind is not None or column.stage is not None or figure is None:
+        return Bar(value)
+    scale, seeds, interval = _scale(experiment, column), cells[0].over_seeds(column.metric), figure.interval
     if seeds is not None:
         return Bar(value, value - scale * seeds[1], value + scale * seeds[1])
-    interval = cell.figures[column.metric].interval
     return Bar(value) if interval is None else Bar(value, scale * interval.low, scale * interval.high)
 
 
@@ -146,23 +175,57 @@ def paper_scatter(run: LoadedRun, experiment: Experiment, name: str) -> PointCha
 
 
 def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> Table:
-    """Lay out the shares of errors by step (SimGRAG, table 4); rows are the steps, for the first method."""
-    methods = experiment.methods
+    """Lay out the shares of errors by step (SimGRAG, table 4): a row for each step, for the one method."""
+
+    def ours(column: Column, row: RowSpec) -> str | None:
+        cells = cells_of(run, column, row)
+        if not cells:
+            return None
+        steps = [r.error_step for cell in cells for r in cell.rows if r.error_step is not None]
+        step = STEPS[experiment.rows.index(row)]
+        return f"{100 * steps.count(step) / len(steps):.0f}" if steps else "no errors"
+
+    return _two_lines(run, experiment, name, ours)
+
+
+def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> Table:
+    """Lay out the shapes of gold paths in percent (SimGRAG, table 3): a row for each shape."""
+
+    def ours(column: Column, row: RowSpec) -> str | None:
+        parts = [part_name(run, column.dataset, part) for part in column.parts]
+        cells = [next((c for c in run.cells if c.part == part), None) for part in parts]
+        shapes = [r.shape for cell in cells if cell is not None for r in cell.rows if r.shape]
+        return f"{100 * shapes.count(row.name) / len(shapes):.0f}" if shapes else None
+
+    return _two_lines(run, experiment, name, ours)
+
+
+def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> Table:
+    """Lay out the sizes of the graphs; rows are `entities`, `triples`, `relations` and `questions`."""
+
+    def ours(column: Column, row: RowSpec) -> str | None:
+        part = part_name(run, column.dataset, column.parts[0])
+        if part is None:
+            return None
+        facts = run.facts["parts"][part]
+        return f"{(facts['graph'] | {'questions': facts['questions']})[row.name]:,}"
+
+    return _two_lines(run, experiment, name, ours)
+
+
+def _two_lines(
+    run: LoadedRun, experiment: Experiment, name: str, ours: Callable[[Column, RowSpec], str | None]
+) -> Table:
     rows: list[tuple[TableCell | str, ...]] = []
-    for step, row in zip(STEPS, experiment.rows, strict=False):
+    for row in experiment.rows:
         line: list[TableCell | str] = [row.name]
-        for at, column in enumerate(experiment.columns):
-            probe = RowSpec(row.name, methods[0] if methods else None, row.paper)
-            cell = cell_of(run, column, probe)
-            steps = [] if cell is None else [r.error_step for r in cell.rows if r.error_step is not None]
-            printed = NOTHING if math.isnan(row.paper[at]) else f"{row.paper[at]:g} %"
-            if cell is None:
-                line.append(TableCell(printed, paper=True))
-            else:
-                share = f"{100 * steps.count(step) / len(steps):.0f} %" if steps else "no errors"
-                line.append(TableCell(share, f"paper {printed}"))
+        for column, theirs in zip(experiment.columns, row.paper, strict=True):
+            printed = NOTHING if math.isnan(theirs) else f"{theirs:,g}"
+            value = ours(column, row)
+            small = "" if printed == NOTHING else f"paper {printed}"
+            line.append(TableCell(printed, paper=True) if value is None else TableCell(value, small))
         rows.append(tuple(line))
-    header = ("step", *(column.name for column in experiment.columns))
+    header = ("", *(column.name for column in experiment.columns))
     return Table(name, experiment.title, header, tuple(rows), _note(run, experiment))
 
 
@@ -170,6 +233,10 @@ def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[Table 
     """Make what the experiment asks for; figures also come as a table."""
     if experiment.view == "errors":
         return [paper_errors(run, experiment, name)]
+    if experiment.view == "shapes":
+        return [paper_shapes(run, experiment, name)]
+    if experiment.view == "graphs":
+        return [paper_graphs(run, experiment, name)]
     table = paper_table(run, experiment, f"{name}-table" if experiment.view != "table" else name)
     if experiment.view == "bars":
         return [paper_bars(run, experiment, name), table]

@@ -6,9 +6,19 @@ from collections.abc import Callable, Iterable
 from html import escape
 from math import log10
 
-from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, nice_ticks, series_range
+from clew.evaluate.report.charts import (
+    Bar,
+    BarChart,
+    Chart,
+    Point,
+    PointChart,
+    log_ticks,
+    nice_ticks,
+    series_range,
+)
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 12, 58
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
+WIDE = 560
 SHADES = 8
 """The page's style has so many colours, `c0` to `c7`."""
 Scale = Callable[[float], float]
@@ -20,7 +30,7 @@ def svg(chart: Chart) -> str:
 
 
 def _bars(chart: BarChart) -> str:
-    width = max(420, min(1000, LEFT + RIGHT + len(chart.groups) * (26 + 24 * len(chart.series))))
+    width = max(460, min(1000, LEFT + RIGHT + len(chart.groups) * (26 + 24 * len(chart.series))))
     bars = [bar for row in chart.bars for bar in row if bar is not None]
     ends = [v for bar in bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = series_range(ends, from_zero=True)
@@ -59,7 +69,7 @@ def _error_bar(x: float, low: float, high: float) -> str:
 
 
 def _points(chart: PointChart) -> str:
-    width = 620
+    width = WIDE
     points = [p for _, row in chart.series for p in row]
     xs = [_x(p.x, chart) for p in points]
     ys = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
@@ -68,7 +78,8 @@ def _points(chart: PointChart) -> str:
     x = _linear(x_low, x_high, LEFT, width - RIGHT)
     y = _linear(y_low, y_high, HEIGHT - BOTTOM, TOP)
     parts = _frame(width, y, nice_ticks(y_low, y_high), chart.y_title)
-    parts += _x_axis(x, nice_ticks(x_low, x_high), chart, width)
+    ticks = log_ticks(x_low, x_high) if chart.log_x else nice_ticks(x_low, x_high)
+    parts += _x_axis(x, ticks, chart, width)
     for s, (name, row) in enumerate(chart.series):
         style = f"c{s % SHADES}{' hollow' if name in chart.hollow else ''}"
         if chart.lines and len(row) > 1:
@@ -86,8 +97,13 @@ def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: Point
     at = y(point.y)
     told = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
     error = "" if point.low is None or point.high is None else _error_bar(x, y(point.low), y(point.high))
-    label = f'<text x="{x + 7:.1f}" y="{at - 6:.1f}">{escape(point.label)}</text>' if point.label else ""
-    return f'<g><title>{escape(told)}</title>{error}<circle class="{style}" cx="{x:.1f}" cy="{at:.1f}" r="4.5"/>{label}</g>'
+    label = ""
+    if point.label:
+        # A label near the right edge is written to the left of its point.
+        place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * WIDE else f'x="{x + 7:.1f}"'
+        label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
+    circle = f'<circle class="{style}" cx="{x:.1f}" cy="{at:.1f}" r="4.5"/>'
+    return f"<g><title>{escape(told)}</title>{error}{circle}{label}</g>"
 
 
 def _x_axis(x: Scale, ticks: Iterable[float], chart: PointChart, width: int) -> list[str]:
@@ -98,7 +114,8 @@ def _x_axis(x: Scale, ticks: Iterable[float], chart: PointChart, width: int) -> 
         parts.append(f'<path class="axis" d="M{x(tick):.1f} {base}v4"/>')
         parts.append(f'<text class="mid" x="{x(tick):.1f}" y="{base + 17}">{text}</text>')
     parts.append(
-        f'<text class="mid name" x="{(LEFT + width) / 2:.0f}" y="{HEIGHT - 12}">{escape(chart.x_title)}</text>'
+        f'<text class="mid name" x="{(LEFT + width) / 2:.0f}" y="{HEIGHT - 12}">'
+        f"{escape(chart.x_title)}</text>"
     )
     return parts
 
@@ -121,7 +138,8 @@ def _group_label(x: float, room: float, text: str, *, slanted: bool) -> str:
     at = HEIGHT - BOTTOM + 17
     if slanted:
         shown = text if len(text) <= 18 else f"{text[:17]}…"
-        return f'<text class="end" transform="translate({x:.1f} {at - 4}) rotate(-28)">{escape(shown)}<title>{escape(text)}</title></text>'
+        place = f'class="end" transform="translate({x:.1f} {at - 4}) rotate(-28)"'
+        return f"<text {place}>{escape(shown)}<title>{escape(text)}</title></text>"
     most = max(6, int(room / 6.4))
     shown = text if len(text) <= most else f"{text[: most - 1]}…"
     return f'<text class="mid" x="{x:.1f}" y="{at}">{escape(shown)}<title>{escape(text)}</title></text>'

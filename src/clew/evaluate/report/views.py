@@ -14,11 +14,27 @@ from clew.evaluate.scoring import mean_figure
 from clew.evaluate.summary import COMPARED, Cell, LoadedRun, comparisons
 
 OVERVIEW = (
-    *("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set"),
-    *("accuracy", "hallucination", "missing", "truthfulness", "judge_accuracy", "unjudged", "bert_score"),
-    *("claim_accuracy", "claim_macro_f1", "citation_precision", "citation_recall"),
-    *("abstention_precision", "abstention_recall", "coverage", "aurc"),
-    *("failures", "calls", "tokens", "cost", "p50_ms", "p95_ms"),
+    ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
+    (
+        "Accurate, incorrect, missing",
+        ("accuracy", "hallucination", "missing", "truthfulness", "judge_accuracy", "unjudged"),
+    ),
+    ("Claims", ("claim_accuracy", "claim_macro_f1", "coverage")),
+    (
+        "Evidence and abstention",
+        (
+            *(
+                "retrieval_hits",
+                "citation_precision",
+                "citation_recall",
+                "sub_questions",
+                "abstention_precision",
+                "abstention_recall",
+            ),
+            *("coverage", "aurc"),
+        ),
+    ),
+    ("Cost and time", ("failures", "calls", "tokens", "cost", "p50_ms", "p95_ms", "mean_ms")),
 )
 MOST_KINDS = 40
 _PROBLEMS = {
@@ -30,18 +46,28 @@ _PROBLEMS = {
 
 
 def overview(run: LoadedRun) -> list[Table]:
-    """Tabulate all metrics: for each part, methods by metrics."""
+    """Tabulate all metrics: a table for each group of metrics, a row for each part and method."""
     tables: list[Table] = []
-    for part in run.parts:
-        cells = [cell for cell in run.cells if cell.part == part]
-        shown = [m for m in OVERVIEW if any(m in cell.figures for cell in cells)]
-        rows = [
-            (cell.method, f"{len(cell.rows):,}", *(_cell(cell, m, cells) for m in shown)) for cell in cells
+    for title, metrics in OVERVIEW:
+        claims = title == "Claims"
+        cells = [
+            c for c in run.cells if claims == ("claim_accuracy" in c.figures) or title == "Cost and time"
         ]
-        header = ("method", "n", *(_headed(m) for m in shown))
-        note = "Shares in %, with 95 % bootstrap intervals; times in milliseconds."
-        tables.append(Table(f"metrics-{part}", part, header, tuple(rows), note))
+        shown = [m for m in metrics if any(m in cell.figures for cell in cells)]
+        if not shown:
+            continue
+        rows: list[tuple[TableCell | str, ...]] = []
+        for cell in cells:
+            rivals = [c for c in cells if c.part == cell.part]
+            values = (_cell(cell, m, rivals) for m in shown)
+            rows.append((cell.part, cell.method, f"{len(cell.rows):,}", *values))
+        header = ("part", "method", "n", *(_headed(m) for m in shown))
+        tables.append(Table(title, title, header, tuple(rows), _NOTES.get(title, _SHARES), names=2))
     return tables
+
+
+_SHARES = "Shares in %, with 95 % bootstrap intervals; bold: the best method of the part."
+_NOTES = {"Cost and time": "Calls and tokens are means over questions; times are of the method alone."}
 
 
 def _headed(metric: str) -> str:
@@ -137,8 +163,8 @@ def risk_chart(run: LoadedRun) -> PointChart | None:
     if not series:
         return None
     note = (
-        "Answers are given in order of the method's confidence (score of its best answer); risk is the share of"
-        " answers given that are not accurate. A method whose scores are all equal has one point."
+        "Answers are given in order of the method's confidence (score of its best answer); risk is the share"
+        " of answers given that are not accurate. A method whose scores are all equal has one point."
     )
     return PointChart(
         "risk", "Risk and coverage", "coverage (%)", "risk (%)", tuple(series), lines=True, note=note
@@ -177,9 +203,9 @@ def error_table(run: LoadedRun) -> Table | None:
     if not rows:
         return None
     note = (
-        "Questions with Hits@1 = 0, sorted by rule from gold paths (SimGRAG's authors sorted by hand): pattern, if the"
-        " pattern is not that of the gold paths or there is none; retrieval, if no gold answer is in the evidence shown;"
-        " reading otherwise."
+        "Questions with Hits@1 = 0, sorted by rule from gold paths (SimGRAG sorts by hand): pattern, if"
+        " the pattern is not that of the gold paths or there is none; retrieval, if no gold answer is in the"
+        " evidence shown; reading otherwise."
     )
     header = ("part", "method", "wrong", *STEPS)
     return Table("errors", "Errors by step", header, tuple(rows), note, names=2)
@@ -226,8 +252,8 @@ def comparison_table(run: LoadedRun) -> Table | None:
             (pair.part, about(pair.metric).title, f"{pair.first} − {pair.second}", difference, better, p)
         )
     note = (
-        "Two-sided paired randomisation test on the same questions (exact where few differ, which is McNemar's test for"
-        " 0/1 scores), p after Holm's correction over the pairs of a part and metric; bold: p < 0.05."
+        "Two-sided paired randomisation test on the same questions (exact where few differ, McNemar's test"
+        " for 0/1 scores), p after Holm's correction over the pairs of a part and metric; bold: p < 0.05."
     )
     header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
     return Table("comparisons", "Comparison of methods", header, tuple(rows), note, names=3)
