@@ -52,6 +52,8 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info, report, datasets):
+for command in (index, ask, match, info):
     app.command()(command)
 app.command("eval")(evaluate)
+app.command()(report)
+app.command()(datasets)

@@ -158,7 +158,7 @@ class EngineAsk:
 
 
 def verification_json(found: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Write a verification as an answer: its verdict is the answer, and too little information an abstention."""
+    """Write a verification as an answer: its verdict; too little information is an abstention."""
     told = cast("dict[str, Any]", found.as_json())
     enough = told["verdict"] != "not_enough_info"
     verdict = {"entity": told["verdict"], "label": told["verdict"], "score": 1.0}

@@ -160,10 +160,8 @@ def _guess(folder: Path) -> str:
 
 
 def _experiment(wanted: Wanted, note: Note) -> _Read:
-    if wanted.dataset or wanted.parts or wanted.graph:
-        raise UsageError(
-            "An experiment names its data itself. Leave out --dataset, --part, --hops and --graph"
-        )
+    if wanted.dataset or wanted.parts:
+        raise UsageError("An experiment names its data itself. Leave out --dataset, --part and --hops")
     experiment = read_experiment(wanted.target)
     parts: list[Part] = []
     folders = data_folders(wanted.data)

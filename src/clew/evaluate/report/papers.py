@@ -78,12 +78,21 @@ def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> Table:
         line: list[TableCell | str] = [row.name]
         for at, column in enumerate(experiment.columns):
             ours, theirs = our_value(run, experiment, column, row), row.paper[at]
-            printed = NOTHING if math.isnan(theirs) else f"{theirs:g}"
+            digits = _decimals([other.paper[at] for other in experiment.rows])
+            printed = NOTHING if math.isnan(theirs) else f"{theirs:.{digits}f}"
             small = "" if printed == NOTHING else f"paper {printed}"
-            line.append(TableCell(printed, paper=True) if ours is None else TableCell(f"{ours:.4g}", small))
+            line.append(
+                TableCell(printed, paper=True) if ours is None else TableCell(f"{ours:.{digits}f}", small)
+            )
         rows.append(tuple(line))
     header = ("", *(column.name for column in experiment.columns))
     return Table(name, experiment.title, header, tuple(rows), _note(run, experiment))
+
+
+def _decimals(values: Sequence[float]) -> int:
+    """Count the decimals that the paper prints in a column; 1 where it prints nothing."""
+    printed = [f"{value:g}" for value in values if not math.isnan(value)]
+    return max((len(text.partition(".")[2]) for text in printed), default=1)
 
 
 def _note(run: LoadedRun, experiment: Experiment) -> str:
