@@ -8,8 +8,8 @@ import typer
 
 from clew.cli.ask import ask
 from clew.cli.datasets import datasets
-from clew.cli.failures import Commands
 from clew.cli.evaluate import evaluate
+from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match

@@ -50,7 +50,8 @@ class Accepted:
 def accepted(factory: MethodFactory) -> Accepted:
     """Look at the class of a method."""
     names = list(inspect.signature(factory).parameters)[2:]
-    hints = get_type_hints(cast("Any", factory).__init__) if SETTINGS in names else {}
+    made_by = cast("Any", factory).__init__ if isinstance(factory, type) else factory
+    hints = get_type_hints(made_by) if SETTINGS in names else {}
     hint = hints.get(SETTINGS)
     types = [t for t in (hint, *get_args(hint)) if isinstance(t, type) and is_dataclass(t)]
     known = frozenset(f.name for f in fields(types[0])) if types else frozenset[str]()
