@@ -8,11 +8,13 @@ gets the chat model, a parameter or field `seed` the seed.
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, cast
 
 from clew.engine import Clew, clean_question
 from clew.errors import ClewError, UsageError
@@ -25,6 +27,7 @@ from clew.methods.registry import Method, MethodFactory, method_named
 from clew.types import Usage
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +51,21 @@ class Accepted:
 
 
 def accepted(factory: MethodFactory) -> Accepted:
-    """Look at the class of a method."""
-    names = list(inspect.signature(factory).parameters)[2:]
-    made_by = cast("Any", factory).__init__ if isinstance(factory, type) else factory
-    hints = get_type_hints(made_by) if SETTINGS in names else {}
-    hint = hints.get(SETTINGS)
-    types = [t for t in (hint, *get_args(hint)) if isinstance(t, type) and is_dataclass(t)]
-    known = frozenset(f.name for f in fields(types[0])) if types else frozenset[str]()
-    return Accepted(frozenset(names), types[0] if types else None, known)
+    """Look at the class (or function) of a method."""
+    parameters = inspect.signature(factory).parameters
+    settings = _dataclass(factory, parameters[SETTINGS].annotation) if SETTINGS in parameters else None
+    known = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
+    return Accepted(frozenset(list(parameters)[2:]), settings, known)
+
+
+def _dataclass(factory: MethodFactory, annotation: object) -> Any:  # noqa: ANN401
+    """Find the dataclass that an annotation names, in the module of the method; None if there is none.
+
+    Looked up by name, as other names of an annotation may exist for type checkers only.
+    """
+    module = sys.modules[factory.__module__]
+    found = (getattr(module, name, None) for name in _NAME.findall(str(annotation)))
+    return next((t for t in found if isinstance(t, type) and is_dataclass(t)), None)
 
 
 def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
