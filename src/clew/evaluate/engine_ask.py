@@ -106,9 +106,20 @@ class EngineAsk:
         default_factory=dict[tuple[str, "int | None"], Method]
     )
     _unverifying: set[str] = field(default_factory=set[str])
+    _warm: set[str] = field(default_factory=set[str])
 
     def __call__(self, task: Task) -> Outcome:
-        """Ask one question; errors that concern this question alone become a failure."""
+        """Ask one question; errors that concern this question alone become a failure.
+
+        Without a model a method's first question is asked twice, and the first time does not count: it
+        compiles kernels and loads what later questions find loaded.
+        """
+        if self.model is None and task.method.label not in self._warm:
+            self._warm.add(task.method.label)
+            self._ask(task)
+        return self._ask(task)
+
+    def _ask(self, task: Task) -> Outcome:
         method = self._method(task.method, task.seed)
         try:
             told = self._verified(task) if task.claim else None
