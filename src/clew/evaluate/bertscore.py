@@ -25,6 +25,8 @@ from clew.text.embedders.extras import require
 Float32 = NDArray[np.float32]
 SEPARATOR = " · "
 BATCH = 32
+LONGEST = 512
+"""Tokens of a text that are read where the tokenizer file states no limit."""
 TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 
 
@@ -74,30 +76,31 @@ class OnnxTokens:
             )
         self._output = found[0]
         self._inputs = {node.name for node in session.get_inputs()}
-        tokenizer.enable_padding()
+        tokenizer.no_padding()
+        if tokenizer.truncation is None:
+            tokenizer.enable_truncation(LONGEST)
 
     def tokens(self, texts: Sequence[str]) -> list[Float32]:
-        """Embed the tokens of each text; see `TokenEmbedder`."""
-        found: list[Float32] = []
-        for start in range(0, len(texts), BATCH):
-            found += self._batch(list(texts[start : start + BATCH]))
-        return found
+        """Embed the tokens of each text; see `TokenEmbedder`.
 
-    def _batch(self, texts: list[str]) -> list[Float32]:
-        encoded = self._tokenizer.encode_batch(texts)
+        One text at a time: in a quantised model the others of a batch would change the vectors.
+        """
+        return [self._tokens(text) for text in texts]
+
+    def _tokens(self, text: str) -> Float32:
+        encoded = self._tokenizer.encode(text)
         feed = {
-            "input_ids": np.array([e.ids for e in encoded], np.int64),
-            "attention_mask": np.array([e.attention_mask for e in encoded], np.int64),
-            "token_type_ids": np.array([e.type_ids for e in encoded], np.int64),
+            "input_ids": np.array([encoded.ids], np.int64),
+            "attention_mask": np.array([encoded.attention_mask], np.int64),
+            "token_type_ids": np.array([encoded.type_ids], np.int64),
         }
         feed = {name: array for name, array in feed.items() if name in self._inputs}
         try:
-            vectors = self._session.run([self._output], feed)[0]
+            vectors = self._session.run([self._output], feed)[0][0]
         except Exception as error:  # onnxruntime's errors have no common base but Exception
             raise EmbedderError(f"{self.name}: the model failed ({error})") from error
-        # A special token, padding too, is marked in the mask that the tokenizer gives.
-        kept = [np.array(e.special_tokens_mask, np.int64) == 0 for e in encoded]
-        return [unit_rows(rows[mask].astype(np.float32)) for rows, mask in zip(vectors, kept, strict=True)]
+        plain = np.array(encoded.special_tokens_mask, np.int64) == 0
+        return unit_rows(vectors[plain].astype(np.float32))
 
 
 def open_tokens(spec: str) -> TokenEmbedder:
