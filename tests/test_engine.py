@@ -112,11 +112,16 @@ def test_match_takes_json_and_patterns(clew):
     assert clew.triple(as_json.matches[0].triples[0]) == TripleText("Heat", "directed_by", "Michael Mann")
 
 
-@pytest.mark.parametrize("type_", ["person", "Persons", "human"])
+@pytest.mark.parametrize("type_", ["person", "Persons", "PERSON"])
 def test_a_typed_unknown_is_of_that_declared_type_or_a_close_one(clew, type_):
     result = clew.match({"triples": [["Heat", "UNKNOWN relation", f"UNKNOWN {type_} 1"]]}, all=True)
     found = {clew.index.graph.entities[match.nodes[1]] for match in result.matches}
     assert found == {"Michael Mann", "Al Pacino"}
+
+
+def test_a_type_may_be_asked_for_by_a_word_like_it(clew):
+    result = clew.match({"triples": [["UNKNOWN movie 1", "UNKNOWN relation", "Al Pacino"]]}, all=True)
+    assert [clew.index.graph.entities[match.nodes[0]] for match in result.matches] == ["Heat"]
 
 
 def test_a_type_like_no_other_restricts_nothing(clew):

@@ -1,4 +1,4 @@
-"""The command line with a method of a few lines instead of the real one, so that its tests are quick and exact.
+"""The command line with a method of a few lines in place of the real one, so that tests are quick and exact.
 
 It reads "VERB NAME": `around` answers with all neighbours of an entity, `broken` fails as a bug would,
 `slow` leaves a file `at-work` and waits a second, anything else is abstained from.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Timer
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -47,7 +47,10 @@ _DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop early: after so many `expansions` (edges and choices looked at) or `milliseconds`."""
+    """When to stop early: after so many `expansions` (edges and choices looked at) or `milliseconds`.
+
+    The milliseconds are those of the search; compiling it, once, and looking up candidates is before them.
+    """
 
     expansions: int | None = None
     milliseconds: float | None = None
@@ -132,6 +135,7 @@ def match(
         return MatchResult(())
     if budget is None or budget.milliseconds is None:
         return _search(prepared, query, options, np.zeros(1, np.uint8))
+    _compile(prepared, query, options)
     stop = np.zeros(1, np.uint8)
     timer = Timer(budget.milliseconds / 1000, stop.fill, (1,))
     timer.daemon = True
@@ -167,6 +171,15 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
         options[11] = int(needed is None)
         slack = query.wider(slack, nearest, None if needed is None else needed - query.least)
         kept = found
+
+
+def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
+    """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
+    from clew.graph.kernels.search import search
+
+    if not cast(Any, search).signatures:
+        query.narrow(0)
+        _run(prepared, query, options, np.ones(1, np.uint8))
 
 
 @dataclass(frozen=True, slots=True)

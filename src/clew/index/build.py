@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ from clew.errors import EmbedderMismatch, IndexError_, InputError
 from clew.graph.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
 from clew.index.directory import IndexWriter, writing
-from clew.index.manifest import FORMAT_VERSION, About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.nearest.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.nearest.registry import FEW, has_faiss
@@ -65,6 +66,10 @@ def build_index(
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
     """
     tell = progress or _say_nothing
+    for source in sources:
+        if isfile(source / MANIFEST):
+            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
+            raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
     modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
     key = _key(modified, (types, aliases), format, on_error, embedder)

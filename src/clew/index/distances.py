@@ -7,13 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from clew.graph.distances import Distance, Mask, TextDistances, Vectors
+from clew.graph.distances import Candidates, Distance, Mask, TextDistances, Vectors
 from clew.index.directory import Index
+from clew.index.nearest.base import VectorIndex
+from clew.index.nearest.entities import ENTITY_SEARCH, nearest_stored
+from clew.index.nearest.registry import open_vectors
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS, readable, relation_text
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import PatternEdge, PatternNode
 
+MOST_CANDIDATES = 16_384
+"""Candidates of a name in an index that has a backend (SimGRAG section 5.1)."""
+MOST_REMEMBERED = 1000
+"""Names whose candidates are kept."""
 CLOSE_TYPE = 0.6
 """A type is meant by another word if their cosine is at least this; a farther one restricts nothing."""
 
@@ -29,7 +36,34 @@ class IndexDistances(TextDistances):
         )
         super().__init__(embedder, vectors, exact=self._exact, mask=self._mask)
         self._index = index
+        self._backend: VectorIndex | None = None
+        self._found: dict[tuple[str, int], Candidates] = {}
+        if ENTITY_SEARCH in index.files:
+            self._backend = open_vectors(index.files[ENTITY_SEARCH], embedder.dimension)
         self._masks: dict[str, Mask | None] = {}
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
+
+        The backend is asked for `MOST_CANDIDATES` at most, as SimGRAG's k(n); what it overlooks is overlooked here.
+        """
+        if self._backend is None:
+            return super().node_candidates(node, count)
+        count = min(count, MOST_CANDIDATES)
+        if (node.name, count) not in self._found:
+            if len(self._found) >= MOST_REMEMBERED:
+                self._found.clear()
+            self._found[node.name, count] = self._ask(self._backend, node.name, count)
+        return self._found[node.name, count]
+
+    def _ask(self, backend: VectorIndex, name: str, count: int) -> Candidates:
+        vectors = self.vectors
+        near = nearest_stored(backend, vectors.entities, vectors.scale, self._embed(name), count)
+        exact = np.array(sorted(self._exact(name)), np.int64)
+        others = ~np.isin(near.ids, exact)
+        ids = np.concatenate([exact, near.ids[others]])[:count]
+        distances = np.concatenate([np.zeros(len(exact), np.float32), near.distances[others]])[:count]
+        return Candidates(ids.astype(np.int32), distances, count >= MOST_CANDIDATES)
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the relation's name, its words split as those of the graph's relations are."""

@@ -8,6 +8,8 @@ costs are those of words left unexplained and of steps that no word names. One d
 that share a beginning share its table (depth-first search with a bound).
 """
 
+# ruff: noqa: ANN001, ANN202 (kernels: numba infers the types)
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,6 +22,8 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+TYPE_TELLS = 0.6
+"""The part of the cost of a step without a name that a word for the type of its end saves."""
 MOST_BRANCHES = 96
 """Branches of one mention that are kept when several meet."""
 
@@ -27,41 +31,50 @@ MOST_BRANCHES = 96
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Costs of an alignment. Fitted on the development halves of several data sets together
-    (`benchmarks/fit_weights.py`)."""
+    (`benchmarks/fit_weights.py`).
+    """
 
-    word: float = 2.0
+    word: float = 3.049
     """A content word left unexplained."""
-    asked: float = 1.0
+    asked: float = 0.668
     """Factor for the noun after *which* or *what*."""
-    wh: float = 0.26
+    wh: float = 0.216
     """Factor for *who*, *where*, *when*."""
-    wh_step: float = 0.46
+    wh_step: float = 0.374
     """How far a *wh* word is evidence for a step that arrives at its class."""
-    genitive: float = 0.1
+    genitive: float = 0.233
     """Least similarity of a noun in a genitive chain (*the … of X*) with a step that its class allows."""
-    told_apart: float = 0.7
+    told_apart: float = 0.697
     """Factor for a word that names the mention's type from afar (*what sort of film is X*)."""
-    step: float = 0.2
+    step: float = 0.194
     """Every step, so that short paths win."""
-    step_evidence: float = 0.5
+    step_evidence: float = 0.404
     """A step that no word names; a word of similarity s to it saves the share s."""
-    plain_return: float = 1.9
+    plain_return: float = 3.0
     """A step back through the same relation that no word names and no word like *share* or *also* asks for."""
-    turn: float = 0.05
+    silent_later: float = 0.8
+    """A further step that no word names."""
+    turn: float = 0.07
     """Any step back through the same relation where no word asks for it."""
-    one_way: float = 0.7
+    one_way: float = 0.694
     """Factor for words that ask for a way back on a path without one."""
-    answer_class: float = 0.9
+    cross: float = 0.15
+    """A word to the right of *… by X*, *… of X* before one to the left."""
+    answer_class: float = 1.034
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
-    against: float = 0.436
+    asked_type: float = 0.883
+    """The node at the end is not what the noun after *which* names."""
+    against: float = 0.44
     """A step against the direction in which its relation reads, where both are possible."""
-    absent: float = 0.3
+    against_grammar: float = 0.8
+    """The first step, where the words around the mention say the other way."""
+    absent: float = 0.433
     """A first step that others of the mention's kind have, but not the mention itself."""
-    common_word: float = 0.5
+    common_word: float = 0.733
     """A single lower-case word of the language taken for a name."""
-    common_words: float = 0.2
+    common_words: float = 0.18
     """Several such words taken for a name."""
-    rare: float = 0.27
+    rare: float = 0.691
     """Scale of -log10 of the share of nodes from which a later step can be walked."""
 
 
@@ -70,7 +83,7 @@ class Sides:
     """The words around a mention, nearest first; L words to the left, then R to the right.
 
     `weight` [L+R]; `share` [L+R] whether the word asks for a way back, and
-    `one_way` the cost of a path without one; `apart`
+    `one_way` the cost of a path without one; `cross` the cost of a word to the right before one to the left; `apart`
     [L+R] a genitive stands between it and the word before; `cover` [L+R, S] how far each step
     explains each word, `step` [L+R, S] how far the word is evidence for the step; `node` [L+R, S] with the node at
     which each step arrives; `anchor` [L+R] with the mention's own type.
@@ -80,6 +93,7 @@ class Sides:
     weight: Float
     share: Float
     one_way: float
+    cross: float
     apart: NDArray[np.bool_]
     cover: Float
     step: Float
@@ -96,24 +110,34 @@ class Path:
 
 
 @nb.njit(cache=True, inline="always")
-def _close(table, fixed, similarity, apart, weight, left, right):  # type: ignore[no-untyped-def] # noqa: ANN
-    """Let the words that come next be given to one place (column `fixed` of `similarity`)."""
+def _close(table, fixed, similarity, apart, weight, before, silent, cross, left, right):
+    """Let the words that come next be given to one place (column `fixed` of `similarity`).
+
+    A word that is `apart` from the one before may only begin there: no word was given to the step that leads here.
+    A word that tells the type of the place makes up in part for a step that no word names.
+    A word to the right that comes before one to the left costs `cross`.
+    """
     for i in range(left + 1):
         for j in range(right + 1):
             if i > 0:
-                told = 0.0 if apart[i - 1] else similarity[i - 1, fixed]
-                cost = table[i - 1, j] + weight[i - 1] * (1.0 - told)
+                near = similarity[i - 1, fixed]
+                told = weight[i - 1] * (1.0 - near)
+                cost = table[i - 1, j] + (weight[i - 1] if apart[i - 1] else told)
+                cost = min(cost, before[i - 1, j] + silent * (1.0 - TYPE_TELLS * near) + told)
                 table[i, j] = min(table[i, j], cost)
             if j > 0:
                 word = left + j - 1
-                told = 0.0 if apart[word] else similarity[word, fixed]
-                cost = table[i, j - 1] + weight[word] * (1.0 - told)
+                early = cross if i < left else 0.0
+                near = similarity[word, fixed]
+                told = weight[word] * (1.0 - near) + early
+                cost = table[i, j - 1] + (weight[word] + early if apart[word] else told)
+                cost = min(cost, before[i, j - 1] + silent * (1.0 - TYPE_TELLS * near) + told)
                 table[i, j] = min(table[i, j], cost)
 
 
 @nb.njit(cache=True)
-def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
-    before, after, step, back, share, apart, cover, words, weight, node, evidence, silent, left, right
+def _extend(
+    before, after, step, back, share, apart, cover, words, weight, node, evidence, silent, cross, left, right
 ):
     """Table after one more step and the node behind it; returns its least entry.
 
@@ -132,8 +156,9 @@ def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
                 similarity = max(words[word, step], share[word]) if back else words[word, step]
                 covered = max(cover[word, step], share[word]) if back else cover[word, step]
                 told = 0.0 if apart[word] else 0.9 * node[word, step]
-                cost = weight[word] * (1.0 - max(covered, told))
-                shared = weight[word] if apart[word] else cost
+                early = cross if side == 1 and i < left else 0.0
+                cost = weight[word] * (1.0 - max(covered, told)) + early
+                shared = weight[word] + early if apart[word] else cost
                 bare[i, j] = min(bare[i, j], bare[at, to] + shared)
                 named[i, j] = min(
                     named[i, j], named[at, to] + shared, before[at, to] + cost + evidence * (1.0 - similarity)
@@ -144,7 +169,7 @@ def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
     for i in range(left + 1):
         for j in range(right + 1):
             after[i, j] = min(named[i, j], bare[i, j] + silent)
-    _close(after, step, node, apart, weight, left, right)
+    _close(after, step, node, apart, weight, before, silent, cross, left, right)
     for i in range(left + 1):
         for j in range(right + 1):
             least = min(least, after[i, j])
@@ -152,7 +177,15 @@ def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
-def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyped-def] # noqa: ANN
+def _silent(back, depth, evidence, plain_return, later):
+    """Cost of a step that no word names."""
+    if back:
+        return plain_return
+    return evidence + later if depth > 0 else evidence
+
+
+@nb.njit(cache=True)
+def _keep(costs, lengths, paths, cost, chosen, length):
     """Insert a path into the sorted list of the best."""
     at = len(costs) - 1
     while at > 0 and costs[at - 1] > cost:
@@ -167,9 +200,35 @@ def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyp
 
 
 @nb.njit(cache=True)
-def _search(  # type: ignore[no-untyped-def] # noqa: ANN
-    table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, base,
+def _search(
+    table,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    one_way,
+    cross,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    began,
+    symmetric,
+    final,
+    longest,
+    costs,
+    lengths,
+    paths,
+    slack,
+    base,
 ):
     """Depth-first search for the paths that go on from `table`; inserts them into (costs, lengths, paths)."""
     right = len(weight) - left
@@ -196,13 +255,26 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
         if total > costs[0] + slack or total > costs[keep - 1]:
             continue
         least = _extend(
-            tables[depth], tables[depth + 1], step, back, share, apart, cover, step_similarity, weight,
-            node_similarity, evidence, plain_return if back else evidence, left, right,
+            tables[depth],
+            tables[depth + 1],
+            step,
+            back or symmetric[step],
+            share,
+            apart,
+            cover,
+            step_similarity,
+            weight,
+            node_similarity,
+            evidence,
+            _silent(back, depth + began, evidence, plain_return, later),
+            cross,
+            left,
+            right,
         )
         if least + total > costs[keep - 1] or least + total > costs[0] + slack:
             continue
         chosen[depth] = step
-        returns[depth + 1] = returns[depth] + back
+        returns[depth + 1] = returns[depth] + (back or symmetric[step])
         cost = tables[depth + 1, left, right] + total + final[step]
         if returns[depth + 1] == 0:
             cost += one_way
@@ -214,9 +286,31 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
-def _single(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, final, longest, keep, slack,
+def _single(
+    anchor,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    one_way,
+    cross,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    symmetric,
+    final,
+    longest,
+    keep,
+    slack,
 ):
     """Best `keep` paths from one mention: (costs [keep], lengths [keep], steps [keep, longest])."""
     words = len(weight)
@@ -225,18 +319,61 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
     paths = np.full((keep, longest), -1, np.int64)
     table = np.full((left + 1, words - left + 1), np.inf)
     table[0, 0] = 0.0
-    _close(table, 0, anchor.reshape(words, 1), apart, weight, left, words - left)
+    _close(table, 0, anchor.reshape(words, 1), apart, weight, table, np.inf, cross, left, words - left)
     _search(
-        table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-        fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, 0.0,
+        table,
+        start,
+        active,
+        follow,
+        backs,
+        left,
+        weight,
+        share,
+        one_way,
+        cross,
+        apart,
+        cover,
+        step_similarity,
+        node_similarity,
+        fixed,
+        evidence,
+        plain_return,
+        turn,
+        later,
+        0,
+        symmetric,
+        final,
+        longest,
+        costs,
+        lengths,
+        paths,
+        slack,
+        0.0,
     )
     return costs, lengths, paths
 
 
 @nb.njit(cache=True)
-def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, backs, left, weight, share, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, longest, limit,
+def _branches(
+    anchor,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    longest,
+    limit,
 ):
     """Tables of all short paths from one mention of several: (steps [P, longest], bases [P], tables [P, ·, ·])."""
     words = len(weight)
@@ -246,7 +383,7 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
     tables = np.full((limit, left + 1, right + 1), np.inf)
     begin = np.full((left + 1, right + 1), np.inf)
     begin[0, 0] = 0.0
-    _close(begin, 0, anchor.reshape(words, 1), apart, weight, left, right)
+    _close(begin, 0, anchor.reshape(words, 1), apart, weight, begin, np.inf, 0.0, left, right)
     count = 0
     for first in active:
         if not np.isfinite(start[first]) or count == limit:
@@ -254,8 +391,21 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
         bases[count] = start[first] + fixed[first]
         steps[count, 0] = first
         _extend(
-            begin, tables[count], first, False, share, apart, cover, step_similarity, weight, node_similarity,
-            evidence, evidence, left, right,
+            begin,
+            tables[count],
+            first,
+            False,
+            share,
+            apart,
+            cover,
+            step_similarity,
+            weight,
+            node_similarity,
+            evidence,
+            evidence,
+            0.0,
+            left,
+            right,
         )
         here = count
         count += 1
@@ -270,15 +420,28 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
             steps[count, 0] = first
             steps[count, 1] = second
             _extend(
-                tables[here], tables[count], second, back, share, apart, cover, step_similarity, weight,
-                node_similarity, evidence, plain_return if back else evidence, left, right,
+                tables[here],
+                tables[count],
+                second,
+                back,
+                share,
+                apart,
+                cover,
+                step_similarity,
+                weight,
+                node_similarity,
+                evidence,
+                _silent(back, 1, evidence, plain_return, later),
+                0.0,
+                left,
+                right,
             )
             count += 1
     return steps[:count], bases[:count], tables[:count]
 
 
 @nb.njit(cache=True)
-def _last(steps, row):  # type: ignore[no-untyped-def] # noqa: ANN
+def _last(steps, row):
     """The step at which a branch ends."""
     if steps.shape[1] > 1 and steps[row, 1] >= 0:
         return steps[row, 1]
@@ -286,7 +449,7 @@ def _last(steps, row):  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
-def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit):  # type: ignore[no-untyped-def] # noqa: ANN
+def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit):
     """The `limit` cheapest pairs of branches that can meet: (rows [P, 2], bases [P], tables [P, ·, ·])."""
     middle = tables_a.shape[2] - 1
     pairs = np.full((limit, 2), -1, np.int64)
@@ -320,9 +483,33 @@ def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit)
 
 
 @nb.njit(cache=True)
-def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
-    steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, active, follow, backs, left, weight, share, apart, cover,
-    step_similarity, node_similarity, fixed, evidence, plain_return, turn, final, trunk, keep, slack,
+def _meet(
+    steps_a,
+    bases_a,
+    tables_a,
+    steps_b,
+    bases_b,
+    tables_b,
+    meets,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    final,
+    trunk,
+    keep,
+    slack,
 ):
     """Best ways in which a branch of one mention meets one of another, and goes on for up to `trunk` steps.
 
@@ -337,6 +524,7 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
     paths = np.full((keep, max(trunk, 1)), -1, np.int64)
     middle = tables_a.shape[2] - 1
     table = np.empty((left + 1, right + 1))
+    none = np.zeros(len(final), np.bool_)
     one_costs = np.full(4, np.inf)
     one_lengths = np.zeros(4, np.int64)
     one_paths = np.full((4, max(trunk, 1)), -1, np.int64)
@@ -354,7 +542,7 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
                     for m in range(middle + 1):
                         best = min(best, tables_a[a, i, m] + tables_b[b, middle - m, j])
                     table[i, j] = best
-            _close(table, last_a, node_similarity, apart, weight, left, right)
+            _close(table, last_a, node_similarity, apart, weight, table, 0.0, 0.0, left, right)
             for i in range(left + 1):
                 for j in range(right + 1):
                     least = min(least, table[i, j])
@@ -365,9 +553,34 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
             one_lengths[:] = 0
             if trunk > 0:
                 _search(
-                    table, follow[last_a], active, follow, backs, left, weight, share, 0.0, apart, cover, step_similarity,
-                    node_similarity, fixed, evidence, plain_return, turn, final, trunk,
-                    one_costs, one_lengths, one_paths, slack, base,
+                    table,
+                    follow[last_a],
+                    active,
+                    follow,
+                    backs,
+                    left,
+                    weight,
+                    share,
+                    0.0,
+                    0.0,
+                    apart,
+                    cover,
+                    step_similarity,
+                    node_similarity,
+                    fixed,
+                    evidence,
+                    plain_return,
+                    turn,
+                    later,
+                    1,
+                    none,
+                    final,
+                    trunk,
+                    one_costs,
+                    one_lengths,
+                    one_paths,
+                    slack,
+                    base,
                 )
             for k in range(4):
                 if not one_costs[k] < costs[keep - 1]:
@@ -391,13 +604,14 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
 class Space:
     """The steps that may be walked: costs of entering each, infinite where it cannot be.
 
-    `follow` [S, S] after each step; `backs` bool [S, S] whether a step walks back the one before; `meets` bool [S, S] whether two steps can arrive at one node; `fixed` [S] of each
+    `follow` [S, S] after each step; `backs` bool [S, S] whether a step walks back the one before; `meets` bool [S, S] whether two steps can arrive at one node; `symmetric` [S] of relations that are their own inverse; `fixed` [S] of each
     step wherever it stands; `final` [S] for ending behind it; `active` the steps to try.
     """
 
     follow: Float
     backs: NDArray[np.bool_]
     meets: NDArray[np.bool_]
+    symmetric: NDArray[np.bool_]
     fixed: Float
     final: Float
     active: Int
@@ -413,14 +627,41 @@ class Join:
 
 
 def best_paths(
-    sides: Sides, start: Float, space: Space, weights: Weights, *, longest: int = 3, keep: int = 12,
+    sides: Sides,
+    start: Float,
+    space: Space,
+    weights: Weights,
+    *,
+    longest: int = 3,
+    keep: int = 12,
     slack: float = 2.0,
 ) -> list[Path]:
     """The `keep` cheapest paths within `slack` of the best, cheapest first; `start` [S] costs of the first step."""
     costs, lengths, paths = _single(
-        sides.anchor, start, space.active, space.follow, space.backs, sides.left, sides.weight, sides.share, sides.one_way,
-        sides.apart, sides.cover, sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return,
-        0.0 if sides.share.any() else weights.turn, space.final, longest, keep, slack,
+        sides.anchor,
+        start,
+        space.active,
+        space.follow,
+        space.backs,
+        sides.left,
+        sides.weight,
+        sides.share,
+        sides.one_way,
+        sides.cross,
+        sides.apart,
+        sides.cover,
+        sides.step,
+        sides.node,
+        space.fixed,
+        weights.step_evidence,
+        weights.plain_return,
+        0.0 if sides.share.any() else weights.turn,
+        weights.silent_later,
+        space.symmetric,
+        space.final,
+        longest,
+        keep,
+        slack,
     )
     return [
         Path(_steps(paths[i], lengths[i]), float(costs[i]))
@@ -430,19 +671,40 @@ def best_paths(
 
 
 def best_joins(
-    sides: Sequence[Sides], whole: Sides, starts: Sequence[Float], space: Space, weights: Weights, *,
-    branch: int = 1, trunk: int = 1, keep: int = 8, slack: float = 1.5,
+    sides: Sequence[Sides],
+    whole: Sides,
+    starts: Sequence[Float],
+    space: Space,
+    weights: Weights,
+    *,
+    branch: int = 1,
+    trunk: int = 1,
+    keep: int = 8,
+    slack: float = 1.5,
 ) -> list[Join]:
     """How paths from two or three mentions meet.
 
     `sides` of each mention in the order of the question: the words between two mentions stand on the right of the
     first and on the left of the second. `whole` has the words left of all mentions and right of all.
     """
-    costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn)
+    costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn, weights.silent_later)
     tables = [
         _branches(
-            side.anchor, start, space.active, space.follow, space.backs, side.left, side.weight, side.share, side.apart, side.cover,
-            side.step, side.node, *costs_of, branch, MOST_BRANCHES,
+            side.anchor,
+            start,
+            space.active,
+            space.follow,
+            space.backs,
+            side.left,
+            side.weight,
+            side.share,
+            side.apart,
+            side.cover,
+            side.step,
+            side.node,
+            *costs_of,
+            branch,
+            MOST_BRANCHES,
         )
         for side, start in zip(sides, starts, strict=True)
     ]
@@ -453,8 +715,26 @@ def best_joins(
         steps = steps[pairs[:, 0]]
         chosen = [(*chosen[a], int(b)) for a, b in pairs]
     costs, pairs, lengths, paths = _meet(
-        steps, bases, merged, *tables[-1], space.meets, space.active, space.follow, space.backs, whole.left, whole.weight,
-        whole.share, whole.apart, whole.cover, whole.step, whole.node, *costs_of, space.final, trunk, keep, slack,
+        steps,
+        bases,
+        merged,
+        *tables[-1],
+        space.meets,
+        space.active,
+        space.follow,
+        space.backs,
+        whole.left,
+        whole.weight,
+        whole.share,
+        whole.apart,
+        whole.cover,
+        whole.step,
+        whole.node,
+        *costs_of,
+        space.final,
+        trunk,
+        keep,
+        slack,
     )
     found: list[Join] = []
     for i in range(keep):

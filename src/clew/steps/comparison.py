@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.steps.alignment import Sides, Weights
-from clew.text.question import WH_CLASSES, Question, Word
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
+from clew.text.question import WH_CLASSES, Question, Word
 
 Float = NDArray[np.float64]
 
+COMPOUND = 0.3
+"""Weight of the first of two nouns that are asked for together (*what film genre*)."""
+PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
 
@@ -31,7 +34,8 @@ class Span:
 class Comparison:
     """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `cover` [W, S] how far each
     step explains the word; `step` [W, S] how far the word is evidence for the step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
-    that have each end; `relation` [W, R]."""
+    that have each end; `relation` [W, R].
+    """
 
     question: Question
     words: tuple[Word, ...]
@@ -46,7 +50,13 @@ class Comparison:
     weights: Weights
 
     def sides(
-        self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int], *, chain: bool = True
+        self,
+        left: Sequence[int],
+        right: Sequence[int],
+        mention: Span,
+        ends: Sequence[int],
+        *,
+        chain: bool = True,
     ) -> Sides:
         """Lay out the words `left` and `right` of a mention (nearest first) whose node has the `ends`.
 
@@ -69,7 +79,16 @@ class Comparison:
         share = np.array([float(self.words[w].share > 0) for w in order])
         asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
         return Sides(
-            len(left), self.weight[order], share, float(asked), apart, cover, step, self.node[order], anchor
+            len(left),
+            self.weight[order],
+            share,
+            float(asked),
+            self.weights.cross if self._binds_left(mention) else 0.0,
+            apart,
+            cover,
+            step,
+            self.node[order],
+            anchor,
         )
 
     def without(self, used: frozenset[int]) -> Comparison:
@@ -79,6 +98,16 @@ class Comparison:
 
     def _between(self, start: int, stop: int) -> list[str]:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
+
+    def _binds_left(self, mention: Span) -> bool:
+        """Whether a preposition ties the mention to the words on its left (*directed by X*, *of the film X*)."""
+        before = [w for w in self.question.words if w.stop <= mention.start][-3:]
+        for at, word in enumerate(reversed(before)):
+            if word.norm in PREPOSITIONS:
+                return True
+            if word.norm not in ("the", "a", "an") and (at > 0 or word.weight < 0.9):
+                return False
+        return False
 
     def _genitive_chain(self, right: Sequence[int], stop: int) -> list[int]:
         """Words of *X's A's B of …* right of the mention: up to the noun after the last genitive."""
@@ -108,7 +137,11 @@ class Comparison:
                 continue
             if word.weight < 0.5:
                 continue
-            near = mention if before is None or (before.start >= mention.stop) != (word.start >= mention.stop) else before
+            near = (
+                mention
+                if before is None or (before.start >= mention.stop) != (word.start >= mention.stop)
+                else before
+            )
             low, high = (word.stop, near.start) if word.stop <= near.start else (near.stop, word.start)
             links = {"'s"} if word.start >= mention.stop else {"of", "'s"}
             if not links & set(self._between(low, high)):
@@ -116,7 +149,9 @@ class Comparison:
             genitive[row] = True
             if before is not None:
                 genitive[row - 1] = True
-                apart[row] = word.norm == before.norm or not same_label(self.vocabulary, before.norm, word.norm)
+                apart[row] = word.norm == before.norm or not same_label(
+                    self.vocabulary, before.norm, word.norm
+                )
         return apart, genitive
 
 
@@ -128,13 +163,18 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     if not words:
         none = np.zeros((0, ends))
         relation = np.zeros((0, ends // 2))
-        return Comparison(question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights)
+        return Comparison(
+            question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights
+        )
     found = table.compare([w.norm for w in words])
     step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
     weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
     for row, word in enumerate(words):
+        if is_asked(question, word):
+            step[row] *= found.turned[row]
+            cover[row] *= found.turned[row]
         if word.capital:
             step[row] *= NAME
             cover[row] *= NAME
@@ -154,7 +194,21 @@ def _weight(question: Question, word: Word, weights: Weights) -> float:
     if word.share:
         return 0.3 * word.share
     at = question.words.index(word)
-    asked = at > 0 and question.words[at - 1].norm in ("which", "what")
-    if asked:
-        return word.weight * weights.asked
-    return word.weight
+    if _is_plain(word) and at + 1 < len(question.words) and is_asked(question, question.words[at + 1]):
+        return COMPOUND
+    return word.weight * (weights.asked if is_asked(question, word) else 1.0)
+
+
+def is_asked(question: Question, word: Word) -> bool:
+    """Whether it is the noun right after *which* or *what*; of two (*what film genre*) the second."""
+    words, at = question.words, question.words.index(word)
+    asked = at > 0 and words[at - 1].norm in ("which", "what")
+    compound = at > 1 and words[at - 2].norm in ("which", "what") and _is_plain(words[at - 1])
+    return (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1]))) or (
+        compound and _is_plain(word)
+    )
+
+
+def _is_plain(word: Word) -> bool:
+    """A content word without an ending of a plural or a verb."""
+    return word.weight >= 0.9 and not word.capital and not word.norm.endswith(("s", "ed", "ing"))

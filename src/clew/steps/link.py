@@ -11,15 +11,18 @@ from dataclasses import dataclass
 
 from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
-from clew.text.question import FUNCTION, Question
+from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
+from clew.text.question import FUNCTION, Question
 from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
 MOST_CANDIDATES = 5
 DERIVED = 0.45
 """Least similarity of another form of a word with the word."""
+ALIKE = 0.4
+"""Least cosine of another form of a word with the word."""
 MOST_FORMS = 60
 
 
@@ -29,6 +32,7 @@ class Linker:
 
     names: NamesIndex
     lexicon: Lexicon
+    embedder: Embedder
 
     def link(self, question: Question) -> list[Mention]:
         """Mentions by exact, alias and normalised names; the longest first, at most `MOST_MENTIONS`."""
@@ -68,11 +72,21 @@ class Linker:
             if word.text not in words:
                 continue
             near = {base: 1.0 for base in self.lexicon.lemmas(word.norm)} | self.lexicon.related(word.norm)
-            ranked = sorted(((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True)
-            found = [
-                Candidate(hit.entity, 0.7 + 0.25 * score, "normalised")
+            ranked = sorted(
+                ((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True
+            )
+            hits = [
+                (hit.entity, score, form)
                 for score, form in ranked[:MOST_FORMS]
                 for hit in self.names.exact(form)
+            ]
+            if not hits:
+                continue
+            vectors = self.embedder.embed([word.norm, *(form for _, _, form in hits)])
+            found = [
+                Candidate(entity, 0.7 + 0.25 * score, "normalised")
+                for (entity, score, _), near in zip(hits, vectors[1:] @ vectors[0], strict=True)
+                if near >= ALIKE
             ]
             if found:
                 mentions.append(Mention(word.start, word.stop, word.text, tuple(found[:MOST_CANDIDATES])))
@@ -91,7 +105,8 @@ class Linker:
                     break
                 if any(c.isdigit() for w in words for c in w.norm):
                     continue
-                unknown = any(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in words)
+                content = [w for w in words if w.norm not in FUNCTION]
+                unknown = all(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in content)
                 if unknown and sum(len(w.norm) for w in words) >= 4:
                     spans.append((start, stop))
         return spans
@@ -115,6 +130,8 @@ def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> lis
             raise UsageError(f"the graph has no entity {name!r} (given with the question)")
         start = text.casefold().find(name.casefold())
         span = (start, start + len(name)) if start >= 0 else (len(text), len(text))
-        candidates = tuple(Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES])
+        candidates = tuple(
+            Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES]
+        )
         mentions.append(Mention(*span, name, candidates))
     return mentions

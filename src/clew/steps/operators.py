@@ -11,9 +11,9 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.comparison import Comparison
 from clew.steps.similarity import WordTable
-from clew.text.question import Question
+from clew.text.question import Limits, Question
 
-Kind = Literal["none", "count", "extreme", "most"]
+Kind = Literal["none", "count", "extreme", "most", "range"]
 
 NAMED = 0.3
 """Least similarity of an attribute word with the relation that measures it."""
@@ -25,14 +25,16 @@ MEASURED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """`count` the answers; keep those of `extreme` value (`sign` 1 largest, -1 smallest) of `relation`; or those
-    with the `most` edges of `relation` at their end `end`. `used`: character starts of the words that say so."""
+    """`count` the answers (with a `range` too, if `counts`); keep those with a value of `relation` in the question's `range`; keep those of `extreme` value (`sign` 1 largest, -1 smallest) of `relation`; or those
+    with the `most` edges of `relation` at their end `end`. `used`: character starts of the words that say so.
+    """
 
     kind: Kind
     sign: int = 1
     relation: int = -1
     end: int = -1
     used: frozenset[int] = frozenset()
+    counts: bool = False
 
 
 NONE = Operator("none")
@@ -40,9 +42,29 @@ NONE = Operator("none")
 
 def find_operator(question: Question, comparison: Comparison, table: WordTable, schema: Schema) -> Operator:
     """The operator of a question; `NONE` where nothing in this graph can be measured as asked."""
+    if question.limits is not None:
+        return _range(question, question.limits, comparison, schema)
     if question.superlative is not None:
         return _extreme(question, comparison, table, schema)
     return Operator("count") if question.count else NONE
+
+
+def _range(question: Question, limits: Limits, comparison: Comparison, schema: Schema) -> Operator:
+    """The measured relation that the words name best, or the one whose values fit the range; years with years."""
+    tails = np.arange(len(schema.triples)) * 2 + 1
+    years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
+    measured = years if limits.years else (schema.numbers[tails] >= MEASURED) & ~years
+    number = limits.low if np.isfinite(limits.low) else limits.high
+    fits = measured & (schema.low[tails] <= number) & (schema.high[tails] >= number)
+    if not fits.any():
+        return NONE
+    named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
+    relation = int(np.where(fits, 1 + named, 0).argmax())
+    if fits.sum() > 1 and named[relation] < NAMED:
+        return NONE
+    near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
+    used = {w.start for w, s in zip(comparison.words, near, strict=True) if s >= NAMED}
+    return Operator("range", 1, relation, 2 * relation, limits.starts | used, question.count)
 
 
 def _extreme(question: Question, comparison: Comparison, table: WordTable, schema: Schema) -> Operator:

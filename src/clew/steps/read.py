@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.distances import FixedDistances
 from clew.graph.graph import Graph, ValueKind
@@ -73,6 +74,12 @@ def find_extreme(graph: Graph, entities: Iterable[int], relation: int, sign: int
     return None if best is None else Extreme(tuple(winners), best[1])
 
 
+def holders(graph: Graph, relation: int) -> NDArray[np.int64]:
+    """The nodes at the head of a relation's triples, ascending."""
+    heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
+    return np.unique(heads[graph.out.relation == relation])
+
+
 def with_value(pattern: Pattern, graph: Graph, relation: int, value: int) -> Pattern:
     """The pattern with one more edge: its answer has the value node by the relation."""
     if pattern.answer is None:
@@ -82,10 +89,13 @@ def with_value(pattern: Pattern, graph: Graph, relation: int, value: int) -> Pat
     return Pattern(nodes, (*pattern.edges, edge), pattern.answer)
 
 
-def holder_pattern(graph: Graph, relation: int, value: int) -> Pattern:
-    """UNKNOWN ─relation→ value."""
+def holder_pattern(graph: Graph, relation: int, value: int | None) -> Pattern:
+    """UNKNOWN ─relation→ value; without a value, another unknown."""
+    held = PatternNode("UNKNOWN 2", known=False)
+    if value is not None:
+        held = PatternNode(graph.entities[value], known=True, entity=value)
     return Pattern(
-        (PatternNode("UNKNOWN 1", known=False), PatternNode(graph.entities[value], known=True, entity=value)),
+        (PatternNode("UNKNOWN 1", known=False), held),
         (PatternEdge(0, graph.relations[relation], 1, fixed=relation),),
         0,
     )

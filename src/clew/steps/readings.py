@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
-from clew.steps.comparison import Comparison, Span
+from clew.steps.comparison import Comparison, Span, is_asked
+from clew.steps.direction import preferred_step
+from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.text.normalise import normalise
 from clew.text.question import FUNCTION, Question
-from clew.steps.vocabulary import Vocabulary, class_fit
 from clew.types import Mention
 
 Float = NDArray[np.float64]
@@ -27,19 +29,25 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 
 
+UNKNOWN_CLASS = 0.5
+"""How much of the charge for the wrong class a node of unknown class gets."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A mention read as one entity; `cost` of doing so."""
+    """A mention read as one entity; `cost` of doing so; `ordinary` if its words are more likely just words;
+    `ways`: relations and directions in which the entity has edges.
+    """
 
     span: Span
     entity: int
     cost: float
     text: str
     how: str
+    ordinary: bool = False
+    ways: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,11 @@ class Reading:
         return (*(s for b in self.branches for s in b), *self.trunk)
 
     @property
+    def doubtful(self) -> bool:
+        """Whether it takes an ordinary word for a name."""
+        return any(a.ordinary for a in self.anchors)
+
+    @property
     def last(self) -> int:
         """The step that arrives at the answer."""
         return self.trunk[-1] if self.trunk else self.branches[0][-1]
@@ -72,6 +85,7 @@ class Reader:
     weights: Weights
     follow: Float
     backs: NDArray[np.bool_]
+    symmetric: NDArray[np.bool_]
     fixed: Float
 
     @classmethod
@@ -92,7 +106,8 @@ class Reader:
             if inverse >= 0:
                 backs[2 * relation, 2 * inverse] = backs[2 * inverse + 1, 2 * relation + 1] = True
                 backs[2 * inverse, 2 * relation] = backs[2 * relation + 1, 2 * inverse + 1] = True
-        return cls(graph, schema, vocabulary, weights, follow, backs, fixed)
+        symmetric = np.repeat(schema.inverse == np.arange(len(schema.inverse)), 2)
+        return cls(graph, schema, vocabulary, weights, follow, backs, symmetric, fixed)
 
     def ends_of(self, node: int) -> list[int]:
         """The ends that a node has: steps that can be walked from it."""
@@ -116,6 +131,7 @@ class Reader:
     def read(self, comparison: Comparison, mentions: Sequence[Mention], *, keep: int = 16) -> list[Reading]:
         """Readings with one mention, and with two or three where one leaves words unexplained; cheapest first."""
         space = self._space(comparison)
+        mentions = self._whole(comparison.question, mentions)
         singles: list[Reading] = []
         for mention in mentions:
             for anchor in self._anchors(comparison, mention):
@@ -123,6 +139,12 @@ class Reader:
         singles.sort(key=_order)
         readings = singles[: 4 * keep]
         best = readings[0].cost if readings else np.inf
+        if best > self.weights.word * 0.25 and {"and", "both"} & {w.norm for w in comparison.question.words}:
+            for mention in mentions[:4]:
+                for anchor in list(self._anchors(comparison, mention))[:2]:
+                    readings += self._twice(comparison, space, anchor)
+            readings.sort(key=_order)
+            best = readings[0].cost if readings else np.inf
         if best > self.weights.word * 0.5:
             for pair in self._sets(comparison, mentions, 2):
                 readings += self._joined(comparison, space, pair)
@@ -132,9 +154,22 @@ class Reader:
                 for triple in self._sets(comparison, mentions, 3):
                     readings += self._joined(comparison, space, triple)
                 readings.sort(key=_order)
-        return readings[:keep]
+        certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
+        return readings[:keep] + certain
 
-    def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
+    def _whole(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
+        """Without mentions inside a longer one that is written just like a name (*Fall* in *The Fall*)."""
+        sure = [m for m in mentions if m.candidates[0].score == 1.0 and self.common(question, m) < 0]
+        return [
+            m
+            for m in mentions
+            if not any(s is not m and s.start <= m.start and m.stop <= s.stop for s in sure)
+            or any(s.start == m.start and s.stop == m.stop for s in sure)
+        ]
+
+    def read_between(
+        self, comparison: Comparison, mentions: Sequence[Mention]
+    ) -> list[tuple[Reading, Anchor]]:
         """For a yes/no question: paths from one mention that may end at another, cheapest first."""
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
@@ -142,12 +177,13 @@ class Reader:
             if first.cost > 0.6 or second.cost > 1.3:
                 continue
             ends, start = self._start(first.entity)
+            start = self._directed(comparison, first, start)
             text = len(comparison.question.text)
             left = self._words(comparison, 0, first.span.start)[::-1]
             right = self._words(comparison, first.span.stop, second.span.start)
             right += self._words(comparison, second.span.stop, text)
-            final = np.full(len(self.fixed), np.inf)
-            final[[e ^ 1 for e in self.ends_of(second.entity)]] = 0.0
+            _, target = self._start(second.entity)
+            final = target[np.arange(len(target)) ^ 1] - self.weights.step
             active = np.union1d(space.active, np.array(ends, np.int64))
             sides = comparison.sides(left, right, first.span, ends)
             limited = replace(space, active=active, final=final)
@@ -159,9 +195,18 @@ class Reader:
     def _anchors(self, comparison: Comparison, mention: Mention) -> Iterator[Anchor]:
         span = Span(mention.start, mention.stop)
         common = self.common(comparison.question, mention)
+        ordinary = common > 0 or (common > -0.03 and mention.candidates[0].how == "typo")
         for candidate in mention.candidates:
             cost = common + 3 * (1 - candidate.score)
-            yield Anchor(span, candidate.entity, cost, mention.text, candidate.how)
+            yield Anchor(
+                span,
+                candidate.entity,
+                cost,
+                mention.text,
+                candidate.how,
+                ordinary,
+                len(self.ends_of(candidate.entity)),
+            )
 
     def common(self, question: Question, span: Span | Mention) -> float:
         """Cost of taking words for a name that are, as written, more likely just words."""
@@ -169,12 +214,19 @@ class Reader:
         if not words or any(not w.norm.isascii() for w in words):
             return 0.0
         length = -0.04 * len(words)
-        if any(c.isupper() or c.isdigit() for w in words[(span.start == 0) :] for c in w.text):
+        written = [w for w in words[(span.start == 0) :] if w.norm not in ("i", "id", "im", "ive")]
+        if any(c.isupper() or c.isdigit() for w in written for c in w.text):
             return length
-        if all(w.norm in FUNCTION for w in words):
+        if all(w.weight < 0.7 for w in words):
             return 1.5 + length
-        if all(self.vocabulary.lexicon.known(w.norm) or w.norm in FUNCTION for w in words):
-            return (self.weights.common_word if len(words) == 1 else self.weights.common_words) + length
+        plain = [normalise(w.text) for w in words]
+        lower = not any(c.isupper() for c in question.text[1:])
+        if lower and len(words) > 1:
+            return length
+        if all(self.vocabulary.lexicon.known(w) or w in FUNCTION for w in plain):
+            return (
+                self.weights.common_word if len(words) == 1 else max(self.weights.common_words, 0.1 - length)
+            ) + length
         return length
 
     def _sets(
@@ -204,18 +256,37 @@ class Reader:
         final = np.zeros(steps)
         if comparison.question.classes:
             likely = class_fit(self.vocabulary.classes, comparison.question.classes)[np.arange(steps) ^ 1]
-            final = self.weights.answer_class * (1 - likely)
+            known = np.minimum(2 * self.vocabulary.classes.max(axis=1), 1.0)[np.arange(steps) ^ 1]
+            final = self.weights.answer_class * (1 - likely) * np.maximum(known, UNKNOWN_CLASS)
+        for row, word in enumerate(comparison.words):
+            if is_asked(comparison.question, word) and is_noun(self.vocabulary.lexicon, word.norm):
+                told = np.maximum(comparison.node[row], comparison.cover[row])
+                final = final + self.weights.asked_type * (1 - told)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
         index = np.arange(steps) ^ 1
         meets = self.schema.cooccur[np.ix_(index, index)] > 0
-        return Space(self.follow, self.backs, meets, self.fixed, final, active.astype(np.int64))
+        return Space(
+            self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64)
+        )
+
+    def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
+        """Charge first steps that run against the grammar around the mention, where both ways are possible."""
+        both = np.flatnonzero((self.fixed > 0) & np.isfinite(start))
+        for backward in both:
+            preferred = preferred_step(comparison, anchor.span, int(backward) // 2)
+            if preferred is None:
+                continue
+            start[backward] -= self.fixed[backward]
+            start[preferred ^ 1] += self.weights.against_grammar
+        return start
 
     def _start(self, entity: int) -> tuple[list[int], Float]:
         """The ends of a node, and the cost of each first step: also of those that others of its kind have, so that
-        *nothing recorded* is told from *not asked*."""
+        *nothing recorded* is told from *not asked*.
+        """
         ends = self.ends_of(entity)
         start = np.full(len(self.fixed), np.inf)
         if ends:
@@ -229,12 +300,39 @@ class Reader:
 
     def _single(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
         ends, start = self._start(anchor.entity)
+        start = self._directed(comparison, anchor, start)
         left = self._words(comparison, 0, anchor.span.start)[::-1]
         right = self._words(comparison, anchor.span.stop, len(comparison.question.text))
         sides = comparison.sides(left, right, anchor.span, ends)
         active = np.union1d(space.active, np.array(ends, np.int64)) if len(ends) else space.active
         paths = best_paths(sides, start, replace(space, active=active), self.weights)
         return [Reading((anchor,), (p.steps,), (), p.cost + anchor.cost) for p in paths]
+
+    def _twice(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
+        """Two relations of one mention that meet (*who both directed and starred in X*): every word goes to the step or
+        node that it names best, whatever its place.
+        """
+        ends, start = self._start(anchor.entity)
+        outside = [
+            i
+            for i, w in enumerate(comparison.words)
+            if w.stop <= anchor.span.start or w.start >= anchor.span.stop
+        ]
+        if not outside:
+            return []
+        weight = comparison.weight[outside]
+        told = np.maximum(comparison.cover[outside], comparison.node[outside])
+        evidence = comparison.step[outside]
+        found: list[Reading] = []
+        for one, other in combinations(ends, 2):
+            if not space.meets[one, other] or evidence[:, one].argmax() == evidence[:, other].argmax():
+                continue
+            open_share = 1 - np.maximum(told[:, one], told[:, other])
+            named = 2 - evidence[:, one].max() - evidence[:, other].max()
+            cost = float(weight @ open_share + self.weights.step_evidence * named + space.final[one])
+            cost += float(start[one] + start[other]) + anchor.cost
+            found.append(Reading((anchor, anchor), ((one,), (other,)), (), cost))
+        return found
 
     def _joined(self, comparison: Comparison, space: Space, anchors: tuple[Anchor, ...]) -> list[Reading]:
         begin, end = 0, len(comparison.question.text)
@@ -244,10 +342,13 @@ class Reader:
         sides, starts, active = [], [], space.active
         for i, anchor in enumerate(anchors):
             ends, start = self._start(anchor.entity)
+            start = self._directed(comparison, anchor, start)
             sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
             starts.append(start)
             active = np.union1d(active, np.array(ends, np.int64))
-        whole = comparison.sides(gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False)
+        whole = comparison.sides(
+            gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False
+        )
         joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights)
         cost = sum(a.cost for a in anchors)
         return [Reading(anchors, j.branches, j.trunk, j.cost + cost) for j in joins]

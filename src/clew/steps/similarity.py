@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.steps.vocabulary import Vocabulary, class_row, is_noun
+from clew.steps.vocabulary import Vocabulary, class_row, is_noun, names_tail
 from clew.text.lexicon import CLASSES
 
 Float = NDArray[np.float64]
@@ -26,30 +26,34 @@ def major(rows: Float) -> Float:
 class Scale:
     """How cosines and lexical similarities become a share of a word that is explained, in [0, 1]."""
 
-    floor: float = 0.203
-    span: float = 0.5
+    floor: float = 0.177
+    span: float = 0.516
     label: float = 0.98
     lexical: float = 0.98
-    type_floor: float = 0.119
-    type_span: float = 0.553
-    contrast: float = 0.881
-    even: float = 1.984
+    type_floor: float = 0.036
+    type_span: float = 0.67
+    contrast: float = 0.905
+    even: float = 0.5
     role: float = 0.9
-    clash: float = 0.461
-    generic: float = 0.662
+    clash: float = 0.419
+    facing: float = 0.332
+    generic: float = 0.98
 
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
     """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
     how far the word tells the step from others; `type` [W, S] with
-    the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there."""
+    the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there;
+    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at.
+    """
 
     relation: Float
     cover: Float
     arrive: Float
     type: Float
     fits: Float
+    turned: Float
 
 
 LEAK = 0.1
@@ -65,8 +69,14 @@ def _lexical(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     table = np.zeros((len(words), len(vocabulary.word_index)))
     for row, word in enumerate(words):
         for other, column in vocabulary.word_index.items():
-            table[row, column] = vocabulary.lexicon.similarity(word, other)
+            table[row, column] = vocabulary.near(word, other)
     return table
+
+
+def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W]: how far a word is one of the relations' own words, by the lexicon alone."""
+    near = vocabulary.lexicon.similarity
+    return np.array([max((near(w, other) for other in vocabulary.word_index), default=0.0) for w in words])
 
 
 def _best(vocabulary: Vocabulary, table: Float) -> Float:
@@ -90,6 +100,19 @@ def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Flo
     return np.where(noun, as_type, 1.0), np.where(noun, as_arrival, 1.0)
 
 
+def _facing(
+    vocabulary: Vocabulary, table: Float, noun: NDArray[np.bool_], person: Float
+) -> NDArray[np.bool_]:
+    """[W, S]: whether the step arrives at the end that the noun does not name (*director*: heads of `directed_by`)."""
+    lexical = _best(vocabulary, table) >= 0.5
+    named = lexical & (noun & (person >= 0.5))[:, None]
+    steps = np.arange(2 * lexical.shape[1])
+    by_tail = np.array([names_tail(words, vocabulary.lexicon) for words in vocabulary.labels])
+    by_head = vocabulary.active & ~by_tail
+    wrong = np.where(steps % 2 == 1, by_tail[steps // 2], by_head[steps // 2])
+    return named[:, steps // 2] & wrong[None]
+
+
 def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> Similarities:
     """Compare words with the graph.
 
@@ -107,8 +130,9 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
     noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
     agreement, arrival = _agreement(vocabulary, words)
-    even = np.clip(1.0 - lexical.max(axis=1, keepdims=True), 0.0, 1.0) ** scale.even
-    kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span) * even * agreement
+    even = 1.0 - np.clip((_named(vocabulary, words)[:, None] - scale.even) / (1 - scale.even), 0.0, 1.0)
+    kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span)
+    kind = kind * even * agreement * vocabulary.richness
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
     relation = 1 - (1 - cosine) * (1 - scale.lexical * lexical)
@@ -124,7 +148,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     if vocabulary.type_words:
         named = np.array(
             [
-                [max((vocabulary.lexicon.similarity(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
+                [max((vocabulary.near(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
                 for w in words
             ]
         )
@@ -134,9 +158,16 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     steps = np.arange(2 * relation.shape[1])
     clash = 1 - scale.clash * (1 - arrival[:, steps ^ 1])
     verb = np.array([bool(vocabulary.lexicon.agent(w)) for w in words])
+    facing = _facing(vocabulary, table, noun, person)
     clash = np.where((noun & ~verb)[:, None], clash, 1.0)
+    turned = np.where(facing, scale.facing, 1.0)
     return Similarities(
-        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1]
+        relation,
+        full[:, steps // 2] * clash,
+        relation[:, steps // 2] * clash,
+        kind,
+        arrival[:, steps ^ 1],
+        turned,
     )
 
 
@@ -161,7 +192,7 @@ class WordTable:
                 self._rows.clear()
                 missing = sorted(wanted)
             found = similarities(self.vocabulary, missing, self.scale)
-            columns = (found.relation, found.cover, found.arrive, found.type, found.fits)
+            columns = (found.relation, found.cover, found.arrive, found.type, found.fits, found.turned)
             for at, word in enumerate(missing):
                 self._rows[word] = tuple(column[at] for column in columns)
         rows = [self._either(w) for w in words]
@@ -170,4 +201,8 @@ class WordTable:
     def _either(self, word: str) -> tuple[Float, ...]:
         """The rows of a word; of `a|b` the larger of both."""
         rows = [self._rows[w] for w in word.split("|")]
-        return rows[0] if len(rows) == 1 else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        return (
+            rows[0]
+            if len(rows) == 1
+            else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        )

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.text.question import FUNCTION
 from clew.text.embedder import Embedder
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
+from clew.text.question import FUNCTION
+from clew.text.thesaurus import ALIKE, groups_of
 
 Float = NDArray[np.float64]
 
@@ -38,27 +39,36 @@ def content_words(words: Sequence[str]) -> list[str]:
 class Vocabulary:
     """The words of a graph with R relations and S = 2R steps.
 
-    `relation_words[r]`: content words of the label; `word_index`: word → row of `word_vectors`;
-    `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end;
+    `labels[r]`: the words of the label, `relation_words[r]`: those with content; `word_index`: word → row of `word_vectors`;
+    `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end, `richness` [S] how much its relations tell of it;
     `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
     `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
-    heads of it where its name is a verb;
+    heads of it where its name is a verb (`active` [R]);
     `classes` [S, C] how likely the end's nodes are of each of the lexicon's noun classes.
     """
 
+    labels: tuple[tuple[str, ...], ...]
     relation_words: tuple[tuple[str, ...], ...]
     relation_vectors: Float
     word_index: dict[str, int]
     word_vectors: Float
     word_relation: Float
     end_vectors: Float
+    richness: Float
     type_words: tuple[tuple[str, ...], ...]
     type_share: Float
     classes: Float
     role: Float
     acts: Float
+    active: NDArray[np.bool_]
     embedder: Embedder
     lexicon: Lexicon
+
+    def near(self, word: str, other: str) -> float:
+        """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""
+        lemmas = self.lexicon.lemmas
+        alike = ALIKE if groups_of(word, lemmas) & groups_of(other, lemmas) else 0.0
+        return max(alike, self.lexicon.similarity(word, other))
 
 
 def _unit(rows: Float) -> Float:
@@ -80,10 +90,35 @@ def is_noun(lexicon: Lexicon, word: str) -> bool:
     return not inflected and bool(lexicon.classes(word))
 
 
+RICH = 1.5
+"""Mean number of further ends from which a node's relations say what type it is."""
+LEAST_COMPANY = 0.5
+"""Weight of other ends of known class from which they say of what class a node is."""
+PARTICLES = frozenset("in at near to from through into onto on with for over under about as".split())
+"""After one of these, the word before is what is done (`flows_through`), not what the tail is."""
+ACTING, PLACED = 0.4, 0.6
+"""How likely who acts is a person, and what stands after *in* a place."""
+
+
+def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether the name of a relation says what person its tails are: before *by*, or by a noun (`starred_actors`)."""
+    person = CLASSES.index("person")
+    nouns = any(is_noun(lexicon, w) and class_row(lexicon, w)[person] > 0.5 for w in words)
+    return bool(words) and words[-1] != "of" and (words[-1] == "by" or nouns)
+
+
 def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
-    return bool(words) and words[-1] != "by" and any(
-        lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
+    """Whether the name of a relation says what its heads do: a verb (`plays_in_club`, `influenced`).
+
+    Not before *by*, nor a participle before a particle (`founded_in`): there the heads are acted on.
+    """
+    if not words or names_tail(words, lexicon):
+        return False
+    placed = words[-1] in PARTICLES
+    return any(
+        lexicon.agent(w)
+        and not w.endswith("ing")
+        and (w.endswith("s") or (not placed and not is_noun(lexicon, w)))
         for w in words
         if w not in FUNCTION
     )
@@ -113,20 +148,25 @@ def _end_classes(
         if every and every[-1] == "by":
             own[2 * r + 1, CLASSES.index("person")] = 0.8
         elif acts(every, lexicon):
-            own[2 * r, CLASSES.index("person")] = 0.8
-        if nouns and not (every and every[-1] == "by"):
+            own[2 * r, CLASSES.index("person")] = ACTING
+        if every and every[-1] in ("in", "at", "near") and schema.numbers[2 * r + 1] < 0.5:
+            own[2 * r + 1, CLASSES.index("location")] = PLACED
+        if nouns and every[-1] not in PARTICLES and every[-1] != "by":
             noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
     for t, names in enumerate(types):
-        row = class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        row = (
+            class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        )
         own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
     years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
     own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
     own[:, time] = np.maximum(own[:, time], np.maximum(schema.dates, years))
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
-    spread = company @ own / np.maximum(company.sum(axis=1, keepdims=True), 1)
+    telling = company * (own.max(axis=1) > 0)[None]
+    spread = telling @ own / np.maximum(telling.sum(axis=1, keepdims=True), LEAST_COMPANY)
     return np.clip(np.maximum(own, spread), 0, 1)
 
 
@@ -147,20 +187,33 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     ends = np.repeat(relation_vectors, 2, axis=0)
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
     end_vectors = _unit(company @ ends)
+    richness = np.clip((company.sum(axis=1) - 1) / RICH, 0.0, 1.0)
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
     share = schema.typed / np.maximum(schema.nodes[:, None], 1)
+    active = np.array([acts(f, lexicon) for f in full], float)
     return Vocabulary(
-        tuple(words), relation_vectors, index,
+        tuple(tuple(f) for f in full),
+        tuple(words),
+        relation_vectors,
+        index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
-        word_relation, end_vectors, tuple(types), share,
-        _end_classes(schema, words, full, types, share, lexicon), company[:, 1::2],
-        company[:, 0::2] * np.array([acts(f, lexicon) for f in full]), embedder, lexicon,
+        word_relation,
+        end_vectors,
+        richness,
+        tuple(types),
+        share,
+        _end_classes(schema, words, full, types, share, lexicon),
+        company[:, 1::2],
+        company[:, 0::2] * active,
+        active.astype(bool),
+        embedder,
+        lexicon,
     )
 
 
 def same_label(vocabulary: Vocabulary, first: str, second: str) -> bool:
     """Whether two words name two different words of one relation (*place*, *birth*: `place_of_birth`)."""
-    near = vocabulary.lexicon.similarity
+    near = vocabulary.near
     return any(
         i != j and near(first, i) >= SAME and near(second, j) >= SAME
         for words in vocabulary.relation_words
