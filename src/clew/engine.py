@@ -137,8 +137,11 @@ class Clew:
         all: bool = False,
         where: str = "pattern",
         milliseconds: float | None = None,
+        distances: Distances | None = None,
     ) -> MatchResult:
         """Find the `k` matches with the least graph semantic distance, or `all` that tie with the best.
+
+        `distances` are given ones (`Tables.of`) instead of those of the embedder.
 
         A pattern as JSON is read as by `clew match`; `where` begins the messages about it. The search stops
         after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
@@ -148,12 +151,13 @@ class Clew:
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
-        if self._distances is None:
+        if distances is None and self._distances is None:
             from clew.index.distances import IndexDistances
 
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
-        return match(self.index.graph, pattern, self._distances, k=k, all_tied=all, budget=budget)
+        used = distances if distances is not None else cast("Distances", self._distances)
+        return match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
 
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""

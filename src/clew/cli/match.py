@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +15,7 @@ from clew.errors import ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
+    from clew.graph.tables import Tables
     from clew.types import MatchResult, Pattern
 
 NO_MATCH = 3
@@ -24,6 +27,8 @@ class Asked:
 
     id: str | None
     pattern: Pattern
+    record: Mapping[str, Any]
+    where: str
 
 
 def match(
@@ -36,6 +41,10 @@ def match(
     ] = None,
     k: Annotated[int, typer.Option("--k", metavar="N", min=1, help="How many matches, best first.")] = 3,
     every: Annotated[bool, typer.Option("--all", help="All matches that tie with the best.")] = False,
+    tables: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Distances given as tables (docs/performance.md), not embedded."),
+    ] = None,
     milliseconds: Annotated[
         float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
     ] = None,
@@ -60,10 +69,14 @@ def match(
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         Bar(quiet=quiet or single) as bar,
     ):
-        for done, item in enumerate(asked, 1):
+        given = None if tables is None else _open_tables(clew, tables)
+        every_distance = [None if given is None else given.of(item.record, item.where) for item in asked]
+        for done, (item, distances) in enumerate(zip(asked, every_distance, strict=True), 1):
             start = time.perf_counter()
             with explained_wait(FIRST_TIME, quiet=quiet or done > 1):
-                result = clew.match(item.pattern, k=k, all=every, milliseconds=milliseconds)
+                result = clew.match(
+                    item.pattern, k=k, all=every, milliseconds=milliseconds, distances=distances
+                )
             elapsed = (time.perf_counter() - start) * 1000
             if single and not json:
                 from clew.cli.match_view import print_matches
@@ -97,6 +110,12 @@ def result_json(clew: Clew, id: str | None, result: MatchResult, elapsed: float)
     }
 
 
+def _open_tables(clew: Clew, folder: Path) -> Tables:
+    from clew.graph.tables import Tables
+
+    return Tables.open(folder, clew.index.graph.nodes, len(clew.index.graph.relations))
+
+
 def _one(path: str) -> list[Asked]:
     from clew.cli.jsonl import parse, read_bytes, source_name
     from clew.graph.patterns import ADVICE, pattern_from_json
@@ -106,7 +125,7 @@ def _one(path: str) -> list[Asked]:
         read_bytes(path).removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}"
     )
     id = value.get("id")
-    return [Asked(None if id is None else str(id), pattern_from_json(value, file))]
+    return [Asked(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 
 
 def _many(path: str) -> list[Asked]:
@@ -116,7 +135,7 @@ def _many(path: str) -> list[Asked]:
 
     file = source_name(path)
     asked = [
-        Asked(id, pattern_from_json(value, f"{file}:{number}"))
+        Asked(id, pattern_from_json(value, f"{file}:{number}"), value, f"{file}:{number}")
         for number, id, value in unique_ids(objects(path), file)
     ]
     if not asked:

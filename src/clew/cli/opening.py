@@ -43,6 +43,7 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "read": ("reading", "bytes"),
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
+    "search": ("arranging vectors", "entities"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
 
