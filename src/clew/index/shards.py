@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -104,11 +105,16 @@ class Shards:
                     stopped = True
                     raise
                 finally:
-                    _pipe(process.stdin).close()
+                    with suppress(BrokenPipeError):  # of one that ended, which has been reported
+                        _pipe(process.stdin).close()
 
         with ThreadPoolExecutor(self.workers) as pool:
-            for future in [pool.submit(serve) for _ in range(self.workers)]:
-                future.result()
+            try:
+                for future in [pool.submit(serve) for _ in range(self.workers)]:
+                    future.result()
+            except BaseException:
+                stopped = True  # Ctrl-C: the workers finish the shards they are at
+                raise
 
 
 def worker_count(embedder: Embedder, names: int) -> int:

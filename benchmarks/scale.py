@@ -1,0 +1,192 @@
+"""Figures at scale: a graph that `make_dbpedia_like.py` wrote, indexed, linked, searched and matched.
+
+    python benchmarks/scale.py GRAPH INDEX.clew [--build] [--json]
+
+Prints a table. Times are of one thread and given twice: elapsed, and of the processor (`cpu`), which does not count
+the time in which other programs had it. `--build` indexes first, into INDEX.clew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clew.engine import Clew, index_sources
+from clew.graph.patterns import pattern_from_json
+from clew.graph.tables import Tables
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Clocks:
+    """Elapsed and processor milliseconds of many calls."""
+
+    def __init__(self) -> None:
+        self.wall: list[float] = []
+        self.cpu: list[float] = []
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        wall, cpu = time.perf_counter(), time.thread_time()
+        result = call()
+        self.wall.append((time.perf_counter() - wall) * 1000)
+        self.cpu.append((time.thread_time() - cpu) * 1000)
+        return result
+
+    def row(self) -> dict[str, float]:
+        points = (("median", 50), ("p95", 95), ("max", 100))
+        found = {name: float(np.percentile(self.wall, p)) for name, p in points}
+        return found | {f"cpu_{name}": float(np.percentile(self.cpu, p)) for name, p in points}
+
+
+def misspelt(name: str, rng: random.Random) -> str:
+    """Two edits at random places."""
+    letters = list(name)
+    for _ in range(2):
+        at, kind = rng.randrange(len(letters)), rng.randrange(3)
+        if kind == 0:
+            letters[at] = rng.choice(LETTERS)
+        elif kind == 1:
+            letters.insert(at, rng.choice(LETTERS))
+        elif len(letters) > 1:
+            del letters[at]
+    return "".join(letters)
+
+
+def build(graph: Path, index: Path) -> dict[str, Any]:
+    """Index the graph; peak memory is that of this process and the largest worker."""
+    start = time.monotonic()
+    built = index_sources([graph], index)
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return {
+        "seconds": time.monotonic() - start,
+        "peak_gib": own / 2**20,
+        "peak_worker_gib": workers / 2**20,
+        "disk_gb": built.manifest.bytes / 1e9,
+    }
+
+
+def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
+    """Link names as written, and with two typos."""
+    rng, names, entities = random.Random(7), clew.index.names, clew.index.graph.entities
+    ids = [rng.randrange(len(entities)) for _ in range(count)]
+    names.fuzzy("a warm start")
+    exact, typos, right = Clocks(), Clocks(), 0
+    for entity in ids:
+        name = entities[entity]
+        exact.run(lambda name=name: names.exact(name))
+        wrong = misspelt(name, rng)
+        hits = typos.run(lambda wrong=wrong: names.fuzzy(wrong))
+        right += bool(hits) and hits[0].entity == entity
+    return {"exact": exact.row(), "two typos": typos.row() | {"share_right": right / count}}
+
+
+def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
+    """Top-16 of misspelt names against a scan of all vectors."""
+    from clew.index.nearest.entities import ENTITY_SEARCH, nearest_stored
+    from clew.index.nearest.registry import open_vectors
+    from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS
+
+    if ENTITY_SEARCH not in clew.index.files:
+        return {}
+    stored, scales = clew.index.array(ENTITY_VECTORS), clew.index.array(ENTITY_SCALES)
+    backend = open_vectors(clew.index.files[ENTITY_SEARCH])
+    rng, entities = random.Random(8), clew.index.graph.entities
+    names = [misspelt(entities[rng.randrange(len(entities))], rng) for _ in range(count)]
+    queries = clew.embedder.embed(names)
+    clocks, hits = Clocks(), 0.0
+    nearest_stored(backend, stored, scales, queries[0], 16)
+    found = [clocks.run(lambda q=q: nearest_stored(backend, stored, scales, q, 16)) for q in queries]
+    distances = _all_distances(stored, scales, queries)
+    for near, row in zip(found, distances, strict=True):
+        hits += float((near.distances <= np.partition(row, 15)[15] + 1e-5).sum()) / 16
+    return {"top-16": clocks.row() | {"recall": hits / count}}
+
+
+def _all_distances(stored: Any, scales: Any, queries: Any) -> Any:
+    """Distances of every query from all stored vectors, float32 [queries, n]."""
+    found = np.empty((len(queries), len(stored)), np.float32)
+    for start in range(0, len(stored), 1 << 17):
+        rows = slice(start, start + (1 << 17))
+        block = stored[rows].astype(np.float32) * scales[rows][:, None]
+        squared = np.einsum("ij,ij->i", block, block) - 2 * (queries @ block.T)
+        squared += np.einsum("ij,ij->i", queries, queries)[:, None]
+        found[:, rows] = np.sqrt(np.maximum(squared, 0))
+    return found
+
+
+def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
+    """All patterns with the tables that were written with them, k = 3; the first round warms up."""
+    tables = Tables.open(graph, clew.index.graph.nodes, len(clew.index.graph.relations))
+    records = [json.loads(line) for line in (graph / "patterns.jsonl").open()]
+    clocks, shapes, complete = Clocks(), dict[str, Clocks](), 0
+    for repeat in range(repeats + 1):
+        for record in records:
+            pattern, given = pattern_from_json(record, "pattern"), tables.of(record, "pattern")
+            one = Clocks()
+            result = one.run(lambda p=pattern, d=given: clew.match(p, distances=d))
+            assert result.matches[0].gsd == 0
+            if repeat:
+                complete += result.complete
+                for into in (clocks, shapes.setdefault(record["shape"], Clocks())):
+                    into.wall += one.wall
+                    into.cpu += one.cpu
+    rows = {f"match {shape}": found.row() for shape, found in shapes.items()}
+    return {"match all": clocks.row() | {"complete": complete / (repeats * len(records))}} | rows
+
+
+def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
+    """The same patterns from the names as text: linking, vectors and search, no table."""
+    from clew.index.distances import IndexDistances
+
+    records = [json.loads(line) for line in (graph / "patterns.jsonl").open()]
+    clocks, right = Clocks(), 0
+    clew.match(pattern_from_json(records[0], "pattern"))
+    for record in records:
+        # A new object, so that no name is remembered.
+        given = IndexDistances(clew.index, clew.embedder)
+        pattern = pattern_from_json(record, "pattern")
+        result = clocks.run(lambda p=pattern, d=given: clew.match(p, distances=d, milliseconds=2000))
+        right += bool(result.matches) and result.matches[0].gsd < 1e-6
+    return {"end to end": clocks.row() | {"share_with_gold": right / len(records)}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("graph", type=Path)
+    parser.add_argument("index", type=Path)
+    parser.add_argument("--build", action="store_true")
+    parser.add_argument("--skip-text", action="store_true", help="not the patterns from names as text")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    rows: dict[str, Any] = {}
+    if args.build:
+        rows["build"] = build(args.graph, args.index)
+    start = time.perf_counter()
+    clew = Clew.open(args.index)
+    rows["open"] = {"seconds": time.perf_counter() - start}
+    rows |= linking(clew)
+    rows |= vectors(clew)
+    rows |= matching(clew, args.graph)
+    if not args.skip_text:
+        rows |= end_to_end(clew, args.graph)
+    status = Path("/proc/self/status").read_text() if Path("/proc/self/status").exists() else ""
+    own = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]
+    rows["memory"] = {"own_gib": int(own[0]) / 2**20} if own else {}
+    if args.json:
+        print(json.dumps(rows, indent=1))
+        return
+    for name, row in rows.items():
+        print(f"{name:42}", "  ".join(f"{key} {value:.3f}" for key, value in row.items()))
+
+
+if __name__ == "__main__":
+    main()
