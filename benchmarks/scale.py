@@ -2,8 +2,8 @@
 
     python benchmarks/scale.py GRAPH INDEX.clew [--build] [--json]
 
-Prints a table. Times are of one thread and given twice: elapsed, and of the processor (`cpu`), which does not count
-the time in which other programs had it. `--build` indexes first, into INDEX.clew.
+Prints a table. Times are of one thread and given twice: elapsed, and of the processor (`cpu`), which does not
+count the time in which other programs had it. `--build` indexes first, into INDEX.clew.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.engine import Clew, index_sources
 from clew.graph.patterns import pattern_from_json
 from clew.graph.tables import Tables
 
+Array = NDArray[Any]
+T = TypeVar("T")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -33,7 +36,8 @@ class Clocks:
         self.wall: list[float] = []
         self.cpu: list[float] = []
 
-    def run(self, call: Callable[[], Any]) -> Any:
+    def run(self, call: Callable[[], T]) -> T:
+        """Call and take the times."""
         wall, cpu = time.perf_counter(), time.thread_time()
         result = call()
         self.wall.append((time.perf_counter() - wall) * 1000)
@@ -41,6 +45,7 @@ class Clocks:
         return result
 
     def row(self) -> dict[str, float]:
+        """Give the percentiles."""
         points = (("median", 50), ("p95", 95), ("max", 100))
         found = {name: float(np.percentile(self.wall, p)) for name, p in points}
         return found | {f"cpu_{name}": float(np.percentile(self.cpu, p)) for name, p in points}
@@ -111,7 +116,7 @@ def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     return {"top-16": clocks.row() | {"recall": hits / count}}
 
 
-def _all_distances(stored: Any, scales: Any, queries: Any) -> Any:
+def _all_distances(stored: Array, scales: Array, queries: Array) -> Array:
     """Distances of every query from all stored vectors, float32 [queries, n]."""
     found = np.empty((len(queries), len(stored)), np.float32)
     for start in range(0, len(stored), 1 << 17):
@@ -160,6 +165,7 @@ def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Run all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graph", type=Path)
     parser.add_argument("index", type=Path)

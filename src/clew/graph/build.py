@@ -66,14 +66,17 @@ class BuildReport:
 
 def report_of(record: Mapping[str, Any]) -> BuildReport:
     """Make a report again from its fields (`asdict`) after JSON."""
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in record.items()}
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in record.items()
+    }
     for key in ("sources", "side_files"):
         fields[key] = tuple(_source_of(source) for source in record[key])
     return BuildReport(**fields)
 
 
 def _source_of(record: Mapping[str, Any]) -> SourceReport:
-    return SourceReport(**{k: tuple(v) if isinstance(v, list) else v for k, v in record.items()})
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items()}
+    return SourceReport(**fields)
 
 
 def build_graph(

@@ -19,7 +19,7 @@ _SHIFT = np.uint64(32)
 
 
 @entry
-def hash_rows(blob: Array, offsets: Array) -> Any:
+def hash_rows(blob: Array, offsets: Array) -> Array:
     """FNV-1a with a final mix of each row's bytes; uint64 [rows]."""
     found = np.empty(len(offsets) - 1, np.uint64)
     for row in range(len(found)):

@@ -17,7 +17,7 @@ FIRST_ROUND = 64
 """Candidates of a node that are asked for at first."""
 ROUND_GROWTH = 16
 MOST_CAREFUL = 2048
-"""Candidates after which the next round takes all, if no two unknown nodes meet: edges cannot multiply then."""
+"""Candidates after which the next round takes all, unless unknown nodes meet: edges could multiply then."""
 UNIT = 1e9
 FARTHEST = 1e4
 MISS_BITS = 5
@@ -31,8 +31,8 @@ ANY, LISTED, DENSE = 0, 1, 2
 class Query:
     """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
 
-    `narrow` sets `candidate` and `nodes` for matches within a slack: so much above `least`, the least cost that
-    any match can have. `uniform`: all costs are 0; `hopeless`: nothing can match.
+    `narrow` sets `candidate` and `nodes` for matches within a slack: so much above `least`, the least cost
+    that any match can have. `uniform`: all costs are 0; `hopeless`: nothing can match.
     """
 
     def __init__(self, size: int, relations: int, pattern: Pattern, distances: Distances) -> None:
@@ -105,7 +105,7 @@ class Query:
         return 0
 
     def narrow(self, slack: int) -> None:
-        """Set `candidate` and `nodes` to the candidates that a match of at most `slack` above `least` can have."""
+        """Set `candidate` and `nodes` to what a match of at most `slack` above `least` can have."""
         rows: list[list[int]] = []
         ids: list[Array] = []
         costs: list[Array] = []
@@ -128,7 +128,7 @@ class Query:
         return min((nearest.next_after(slack) for nearest in self._open.values()), default=INFINITE)
 
     def wider(self, slack: int, nearest: int, needed: int | None) -> int:
-        """Find the slack of the next round, at least `nearest`: `needed` if that is known, else some growth."""
+        """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth."""
         near = list(self._open.values())
         most = ROUND_GROWTH * sum(n.count(slack) for n in near) + FIRST_ROUND
         grown = 2 * slack if self._wild else ALL
@@ -213,7 +213,7 @@ class _Nearest:
         return int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
 
     def next_after(self, slack: int) -> int:
-        """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE if there is none."""
+        """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE: none."""
         count = self.count(slack)
         if count < len(self.costs):
             return int(self.costs[count] - self.costs[0])

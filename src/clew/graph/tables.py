@@ -1,8 +1,8 @@
 """Distances given as tables, so that searches can be compared on equal distances with other code.
 
-A directory holds `candidate_ids.npy` int32 [rows, c] and `candidate_distance.npy` float32 [rows, c], ascending in
-each row, and `relation_distance.npy` float32 [relations, relations]. A pattern says which are its own:
-`"anchors": [{"name", "row"}, …]` and `"relations": {name: id}`.
+A directory holds `candidate_ids.npy` int32 [rows, c] and `candidate_distance.npy` float32 [rows, c],
+ascending in each row, and `relation_distance.npy` float32 [relations, relations]. A pattern says which are
+its own: `"anchors": [{"name", "row"}, …]` and `"relations": {name: id}`.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class Tables:
         for name, id in cast("dict[str, object]", relations).items():
             if not isinstance(id, int) or not 0 <= id < len(self.relations):
                 raise PatternError(
-                    f"{where}: field 'relations' gives {name!r} the id {id!r}; ids are 0 to {len(self.relations) - 1}"
+                    f"{where}: field 'relations' gives {name!r} the id {id!r}; "
+                    f"ids are 0 to {len(self.relations) - 1}"
                 )
             found[name.strip()] = self.relations[id]
         return TableDistances(candidates, found)

@@ -11,7 +11,8 @@ from clew.graph.kernels import Array, entry
 def shared(postings: Array, spans: Array, low: int, high: int, least: int) -> tuple[Array, Array]:
     """(ranks in [low, high) that are in at least `least` of the lists, in how many: uint8).
 
-    `spans` int64 [lists, 2] are ranges of `postings`, whose ranks all are in [low, high); a byte a rank counts.
+    `spans` int64 [lists, 2] are ranges of `postings`, whose ranks all are in [low, high); a byte a rank
+    counts.
     """
     counts = np.zeros(high - low, np.uint8)
     found = np.empty(1024, np.int32)

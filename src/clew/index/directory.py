@@ -79,15 +79,16 @@ class Index:
 class IndexWriter:
     """Takes the sections of a new generation; nothing is visible before `commit`.
 
-    With a `key`, which stands for all that shapes the index, what a writer of the same key had written before it
-    was stopped is there already: `add` passes over such sections, and `marked` tells which stages are done.
+    With a `key`, which stands for all that shapes the index, what a writer of the same key had written before
+    it was stopped is there already: `add` passes over such sections, and `marked` tells which stages are
+    done.
     """
 
     def __init__(self, path: Path, generation: int, key: str | None = None) -> None:
         self._path, self._generation, self._key = path, generation, key
         self.folder = path / _WRITING
         self._files: list[FileEntry] = []
-        self._marks: dict[str, Any] = {}
+        self._marks: dict[str, Mapping[str, Any]] = {}
         if key is not None:
             self._files, self._marks = _read_journal(self.folder, key)
             if not self._files:
@@ -132,12 +133,12 @@ class IndexWriter:
             with disk_errors(self._path), (self.folder / _JOURNAL).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
 
-    def mark(self, stage: str, detail: Any) -> None:
+    def mark(self, stage: str, detail: Mapping[str, Any]) -> None:
         """Note that a stage is done, with what a later run needs to know of it (JSON)."""
         self._marks[stage] = detail
         self._note({"stage": stage, "detail": detail})
 
-    def marked(self, stage: str) -> Any:
+    def marked(self, stage: str) -> Mapping[str, Any] | None:
         """What `mark` noted for a stage; None if it is not done."""
         return self._marks.get(stage)
 
@@ -217,9 +218,9 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
     """Write a new generation of the index `path`, which is made if need be.
 
     Without a `commit`, or on any error, everything is as before; with a `key`, the stages that were done stay
-    for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError if another process
-    is still writing after `wait` seconds, InputError if `path` holds something else, IndexError_ if the
-    disk is full or may not be written.
+    for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError
+    if another process is still writing after `wait` seconds, InputError if `path` holds something else,
+    IndexError_ if the disk is full or may not be written.
     """
     with _locked(path, wait):
         with disk_errors(path):

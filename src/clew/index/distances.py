@@ -45,7 +45,7 @@ class IndexDistances(TextDistances):
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
 
-        The backend is asked for `MOST_CANDIDATES` at most, as SimGRAG's k(n); what it overlooks is overlooked here.
+        The backend gives `MOST_CANDIDATES` at most, as SimGRAG's k(n), and may overlook some.
         """
         if self._backend is None:
             return super().node_candidates(node, count)

@@ -186,7 +186,7 @@ class NamesIndex:
 
 @dataclass(frozen=True, eq=False)
 class NamePart:
-    """What some entries add to the index: `hashes` uint64 of their normal forms, and their part of the typos."""
+    """What some entries add: `hashes` uint64 of their normal forms, and their part of the typos."""
 
     hashes: UInt64
     typos: TypoPart

@@ -1,8 +1,8 @@
 """Work on millions of names, cut into shards: one folder a shard and stage, put in place at once.
 
-A shard is made by the same function in this process or by workers beside it, which read the graph's sections from
-the folder that is being written. A shard that is there is not made again, so that a build that was stopped loses
-one shard a worker at most.
+A shard is made by the same function in this process or by workers beside it, which read the graph's sections
+from the folder that is being written. A shard that is there is not made again, so that a build that was
+stopped loses one shard a worker at most.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _worker(folder: Path, embedder: str) -> subprocess.Popen[str]:
 def _ask(process: subprocess.Popen[str], task: dict[str, object]) -> None:
     """Have one task done; IndexError_ if the worker failed."""
     try:
-        print(json.dumps(task), file=_pipe(process.stdin), flush=True)  # noqa: T201
+        print(json.dumps(task), file=_pipe(process.stdin), flush=True)
         answer = _pipe(process.stdout).readline()
     except BrokenPipeError:
         answer = ""
@@ -174,7 +174,7 @@ def _ask(process: subprocess.Popen[str], task: dict[str, object]) -> None:
         "it ran out of memory or was stopped" if code < 0 and not said else (said or ["no reason given"])[-1]
     )
     raise IndexError_(
-        f"a worker that indexes names ended ({why}). Free some memory or disk and run the same command again: "
+        f"a worker that indexes names ended ({why}). Free some memory or disk, run the same command again: "
         "it goes on where it was. What was there before is unchanged"
     )
 

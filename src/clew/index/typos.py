@@ -1,10 +1,10 @@
 """Names within a few edits: character trigrams for long names, letter signatures for short ones.
 
-Both only propose candidates; `NamesIndex.fuzzy` measures the distance. Entries are ranked by length, and every
-list holds ranks, so that names of nearly the length of a query are one slice of it. An edit changes at most four
-trigrams (a swap of neighbours), so a name within k edits shares all but 4k of a query's trigrams: they are
-counted, and the letter signatures (an edit changes at most two bits) sort out most of what is left. A query of
-so few trigrams that none need be shared is compared with the signatures alone.
+Both only propose candidates; `NamesIndex.fuzzy` measures the distance. Entries are ranked by length, and
+every list holds ranks, so that names of nearly the length of a query are one slice of it. An edit changes at
+most four trigrams (a swap of neighbours), so a name within k edits shares all but 4k of a query's trigrams:
+they are counted, and the letter signatures (an edit changes at most two bits) sort out most of what is left.
+A query of so few trigrams that none need be shared is compared with the signatures alone.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Typos:
         return {name: getattr(self, name) for name in _FIELDS}
 
     def candidates(self, norm: str) -> Int32:
-        """Entries that may be within the allowed edits of `norm`, likeliest first, at most `CANDIDATES_BUDGET`.
+        """Entries that may be within the allowed edits of `norm`, likeliest first; `CANDIDATES_BUDGET`.
 
         None is missing unless a budget was reached.
         """

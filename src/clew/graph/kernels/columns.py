@@ -76,8 +76,9 @@ class Layers(NamedTuple):
     """Layers and the edges between them, each in one arena, filled up to `used` [2].
 
     `node` [n, START SIZE PARENT VIA EDGE_START EDGE_STOP]: the entries of pattern node v (START -1: no
-    layer), the node that it was joined to, by which pattern edge, and the edges found then. `entry`
-    [*, ENTITY COST LOWEST]: LOWEST is a lower bound of a match with the entry, INFINITE without one. `edge` [*, SOURCE CODE PRICE TARGET]: places in the parent's layer and in v's.
+    layer), the node that it was joined to, by which pattern edge, and the edges found then. `entry` [*,
+    ENTITY COST LOWEST]: LOWEST is a lower bound of a match with the entry, INFINITE without one. `edge` [*,
+    SOURCE CODE PRICE TARGET]: places in the parent's layer and in v's.
     """
 
     node: Array

@@ -62,7 +62,7 @@ def room(rows: Array, need: int) -> Array:
 
 
 @compiled
-def edges_at(
+def edges_at(  # noqa: C901
     graph: Graph,
     query: Query,
     edge: int,

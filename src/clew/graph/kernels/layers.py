@@ -202,9 +202,9 @@ def scan(  # noqa: C901
     """(buffer, edges in it, entry after the last) of some entries of the layer of `node` from `start` on.
 
     As `edges_at` for each living one, with its place in the layer as ORIGIN, but if `filtered` only edges to
-    entities with a bit in `bits`; `rest` is the least that a match needs beside the entry's LOWEST and the edge,
-    `ahead` says that edges above the cap are wanted too.
-    Apart from that function as its calls, and changing from one side to the other, cost more than most nodes do.
+    entities with a bit in `bits`; `rest` is the least that a match needs beside the entry's LOWEST and the
+    edge, `ahead` says that edges above the cap are wanted too. Apart from that function as its calls, and
+    changing from one side to the other, cost more than most nodes do.
     """
     undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
     mode, first, last = query.edges[edge, MODE], query.edges[edge, LOW], query.edges[edge, HIGH]
@@ -473,7 +473,7 @@ def join_two(
 
 
 @compiled
-def compact(layers: Layers) -> Layers:
+def compact(layers: Layers) -> Layers:  # noqa: C901
     """`layers` without the dead entries and their edges."""
     count, old, old_edge = ZERO, layers.entry, layers.edge
     for i in range(layers.used[0]):
@@ -622,8 +622,8 @@ def grow(
 ) -> tuple[Layers, Array, int]:
     """(layers, a buffer for later use, the root of them all).
 
-    `marks` int64 [N + 1] and `bits` uint8 [N / 8 + 1] are scratch: a place in the current layer, valid if it is
-    of the generation that the last entry counts; and whether there is one, all 0 between the joins.
+    `marks` int64 [N + 1] and `bits` uint8 [N / 8 + 1] are scratch: a place in the current layer, valid if it
+    is of the generation that the last entry counts; and whether there is one, all 0 between the joins.
     """
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 4), np.int64)

@@ -81,7 +81,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "27e86a6aa9f7440a"
+HELPERS = "57bf08913d934a42"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -538,9 +538,9 @@ def search(
 ) -> tuple[int, int, int, int, Array, Array]:
     """(status, bound, cut, work, rows of matches, their order and then their count).
 
-    `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`; the order
-    is of use only if the number of matches was limited. `cut` is how far the nearest part that was left out is
-    above the cap (INFINITE: nothing was), `work` what was spent of the expansions.
+    `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`; the
+    order is of use only if the number of matches was limited. `cut` is how far the nearest part that was left
+    out is above the cap (INFINITE: nothing was), `work` what was spent of the expansions.
     """
     graph = Graph(out_offsets, out_relation, out_neighbour, into_offsets, into_relation, into_neighbour)
     query = Query(nodes, edges, candidate, relation, masks, options)

@@ -1,7 +1,7 @@
 """The protocol of vector backends, and the envelope of their files.
 
-A file is what the backend writes, then a trailer: a mark, the length of all before it, the backend, the dimension,
-and a checksum of sampled blocks. It is written aside and put in place at once.
+A file is what the backend writes, then a trailer: a mark, the length of all before it, the backend, the
+dimension, and a checksum of sampled blocks. It is written aside and put in place at once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class VectorIndex(Protocol):
         ...
 
     def add(self, ids: Int64, vectors: Float32) -> None:
-        """Add vectors, float32 [n, dimension]; UsageError for another shape or an id that is there already."""
+        """Add vectors, float32 [n, dimension]; UsageError for another shape or an id that is there."""
         ...
 
     def remove(self, ids: Int64) -> None:
@@ -116,7 +116,7 @@ def check_file(path: Path, backend: str | None = None, dimension: int | None = N
         raise FormatError(f"{path}: holds vectors of the backend {found}, not {backend}")
     if dimension is not None and held != dimension:
         raise FormatError(
-            f"{path}: holds vectors of dimension {held}, the embedder gives {dimension}. Index the sources again"
+            f"{path}: holds vectors of dimension {held}, the embedder gives {dimension}. Index again"
         )
     return found, held
 

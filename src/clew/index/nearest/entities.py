@@ -15,7 +15,7 @@ ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
 _BATCH = 1 << 17
 _SAMPLE = 1 << 17
 MORE = 4
-"""Times as many vectors as are wanted are asked of the backend, and measured again by those that are stored."""
+"""Times as many vectors as are wanted are asked of the backend, and measured by those that are stored."""
 AT_LEAST = 32
 
 
@@ -25,10 +25,10 @@ def build_search(
     scales: NDArray[np.generic],
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, reading them in batches."""
+    """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, in batches."""
     count, dimension = quantised.shape
     index = FaissFlat(dimension) if count <= MANY else FaissCells(dimension)
-    # A sample in order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
+    # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(stored_rows(quantised, scales, rows), count)
     for start in range(0, count, _BATCH):

@@ -1,7 +1,7 @@
 """Backends of faiss: eight bits a component; all compared, or a part of the cells that are nearest.
 
-A cell is what k-means makes; with few of them a search reads long runs of memory, and what the eight bits or the
-cells cost in recall is won back by asking for more and measuring again (`rescored`).
+A cell is what k-means makes; with few of them a search reads long runs of memory, and what the eight bits or
+the cells cost in recall is won back by asking for more and measuring again (`rescored`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST_SHARE = 0.012
 """Least share of the cells that a search reads."""
 
 
-def faiss_module() -> Any:
+def faiss_module() -> Any:  # noqa: ANN401
     """Import faiss; MissingExtra if it is not installed."""
     try:
         import faiss
@@ -52,7 +52,7 @@ class _FaissVectors:
         self.dimension = dimension
         self._index: Any = None
 
-    def _make(self, count: int) -> Any:
+    def _make(self, count: int) -> Any:  # noqa: ANN401
         raise NotImplementedError
 
     def _ids(self) -> Int64:
@@ -63,8 +63,9 @@ class _FaissVectors:
 
     def train(self, vectors: Float32, count: int) -> None:
         """Choose cells and ranges from a sample of the `count` vectors that will be added."""
-        self._index = self._make(count)
-        self._index.train(np.ascontiguousarray(vectors, np.float32))
+        index = self._make(count)
+        index.train(np.ascontiguousarray(vectors, np.float32))
+        self._index = index
 
     def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; the first ones train the index unless `train` did. See `VectorIndex`."""
@@ -74,7 +75,7 @@ class _FaissVectors:
         if self._index is None:
             self.train(vectors, len(vectors))
         self._check_new(ids)
-        self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids.astype(np.int64))
+        self.add_new(ids, vectors)
 
     def _check_new(self, ids: Int64) -> None:
         if np.isin(ids, self._ids()).any():
@@ -119,7 +120,7 @@ class _FaissVectors:
 
     @classmethod
     def open(cls, path: Path, dimension: int | None = None, *, writable: bool = False) -> Self:
-        """Open what `save` wrote, mapped unless `writable`; FormatError if damaged or of another dimension."""
+        """Open what `save` wrote, mapped unless `writable`; FormatError as of `check_file`."""
         faiss = faiss_module()
         _, held = check_file(path, cls.name, dimension)
         opened = cls(held)
@@ -136,7 +137,7 @@ class FaissFlat(_FaissVectors):
 
     name = "faiss-flat"
 
-    def _make(self, count: int) -> Any:
+    def _make(self, count: int) -> Any:  # noqa: ANN401
         faiss = faiss_module()
         flat = faiss.IndexScalarQuantizer(self.dimension, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2)
         return faiss.IndexIDMap2(flat)
@@ -150,7 +151,7 @@ class FaissCells(_FaissVectors):
 
     name = "faiss-ivf"
 
-    def _make(self, count: int) -> Any:
+    def _make(self, count: int) -> Any:  # noqa: ANN401
         faiss = faiss_module()
         cells = cells_for(count)
         quantizer = faiss.IndexFlatL2(self.dimension)

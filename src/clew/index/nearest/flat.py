@@ -1,4 +1,4 @@
-"""All vectors in one matrix, compared one by one: exact, without another package, quick up to about 200,000."""
+"""All vectors in one matrix, compared one by one: exact and without another package, for 200,000 or so."""
 
 from __future__ import annotations
 
