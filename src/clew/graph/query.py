@@ -18,6 +18,8 @@ FIRST_ROUND = 64
 ROUND_GROWTH = 16
 MOST_CAREFUL = 2048
 """Candidates after which the next round takes all, unless unknown nodes meet: edges could multiply then."""
+FAR_AHEAD = 2.3
+"""An upper bound so many times above the last cap is not trusted where unknown nodes meet: go half as far."""
 UNIT = 1e9
 FARTHEST = 1e4
 MISS_BITS = 5
@@ -131,14 +133,14 @@ class Query:
         """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth."""
         near = list(self._open.values())
         most = ROUND_GROWTH * sum(n.count(slack) for n in near) + FIRST_ROUND
-        grown = 2 * slack if self._wild else ALL
+        grown = round(1.5 * slack) if self._wild else ALL
         for i, step in enumerate(sorted(n.step(slack) for n in near)):
             if i and sum(n.count(step) for n in near) > most:
                 break
             grown = step if step > slack else grown
         if not self._wild and sum(n.count(slack) for n in near) > MOST_CAREFUL:
             grown = ALL
-        if self._wild and needed is not None and needed > 1.6 * slack > 0:
+        if self._wild and needed is not None and needed > FAR_AHEAD * slack > 0:
             needed = round(1.5 * slack)
         wide = max(nearest, grown if needed is None else needed)
         return min([wide, *(n.reach(wide) for n in near)])
