@@ -102,9 +102,8 @@ class TextDistances:
         *,
         exact: Callable[[str], Iterable[int]] | None = None,
         mask: Callable[[str], Mask | None] | None = None,
-        block: int = 65536,
     ) -> None:
-        self.embedder, self.vectors, self.exact, self.mask, self.block = embedder, vectors, exact, mask, block
+        self.embedder, self.vectors, self.exact, self.mask = embedder, vectors, exact, mask
         self._nodes: dict[str, NDArray[np.float32]] = {}
         self._relations: dict[str, NDArray[np.float32]] = {}
 
@@ -138,13 +137,12 @@ class TextDistances:
         return np.asarray(self.embedder.embed([text])[0], np.float32)
 
     def _entity_distances(self, name: str) -> NDArray[np.float32]:
-        query, vectors = self._embed(name), self.vectors
-        distances = np.empty(len(vectors.entities), np.float32)
-        for start in range(0, len(distances), self.block):
-            block = vectors.entities[start : start + self.block].astype(np.float32)
-            block *= vectors.scale[start : start + self.block, None]
-            block -= query
-            distances[start : start + self.block] = np.sqrt(np.einsum("ij,ij->i", block, block))
+        from clew.graph.scan import distances_from
+
+        vectors = self.vectors
+        rows = np.require(vectors.entities, np.int8, ["C", "W"])
+        scale = np.require(vectors.scale, np.float32, ["C", "W"])
+        distances = distances_from(rows, scale, self._embed(name).copy())
         for entity in self.exact(name) if self.exact is not None else ():
             distances[entity] = 0.0
         return distances
