@@ -28,6 +28,8 @@ CANDIDATES_BUDGET = 4096
 """Names measured for one query, likeliest first."""
 _TRIGRAMS_AN_EDIT = 4
 _BITS_AN_EDIT = 2
+_SHARED = 3
+"""Of the lists that are read, how many a candidate must be in."""
 _ROW_BITS = 32
 _ROWS = (1 << _ROW_BITS) - 1
 
@@ -150,6 +152,8 @@ class Typos:
         for start, stop in lists:
             total += stop - start
             affordable += affordable == 0 or total <= POSTINGS_BUDGET
+        # The rarest are enough: a name within the edits shares all but so many of any of them.
+        affordable = min(affordable, _TRIGRAMS_AN_EDIT * edits + _SHARED)
         spans = np.array(lists[:affordable], np.int64)
         least = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
         found, counts = shared(_plain(self.postings, np.int32), spans, low, high, least)

@@ -30,7 +30,7 @@ MOST_TRAINING = 262_144
 SCANNED_A_RESULT = 75
 """A search compares at least so many vectors for each one that is asked for."""
 MEBIBYTE = 1 << 20
-LEAST_SHARE = 0.012
+LEAST_SHARE = 0.12
 """Least share of the cells that a search reads."""
 
 
@@ -128,6 +128,8 @@ class _FaissVectors:
             index = faiss.read_index(str(path), 0 if writable else faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
+        if hasattr(index, "parallel_mode"):
+            index.parallel_mode = 1  # the cells of one query on all cores
         opened._index = index if index.is_trained else None
         return opened
 
