@@ -128,8 +128,6 @@ class _FaissVectors:
             index = faiss.read_index(str(path), 0 if writable else faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
-        if hasattr(index, "parallel_mode"):
-            index.parallel_mode = 1  # the cells of one query on all cores
         opened._index = index if index.is_trained else None
         return opened
 
