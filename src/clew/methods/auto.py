@@ -29,8 +29,9 @@ from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import class_fit, vocabulary_of
 from clew.steps.write_pattern import write_pattern, write_question
 from clew.text.embedder import Embedder
+from clew.text.english import INTERROGATIVE, WH_CLASSES
 from clew.text.lexicon import Lexicon
-from clew.text.question import INTERROGATIVE, WH_CLASSES, Question, read_question
+from clew.text.question import Question, read_question
 from clew.types import Abstention, Answer, AnswerEntity, Citation, MatchResult, Mention, Pattern, Step
 
 LONGEST = 3

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
-from clew.text.question import WH_CLASSES, Question, Word
+from clew.text.english import WH_CLASSES
+from clew.text.question import Question, Word
 
 Float = NDArray[np.float64]
 

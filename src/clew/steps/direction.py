@@ -11,7 +11,8 @@ from typing import Literal
 
 from clew.steps.comparison import Comparison, Span
 from clew.steps.vocabulary import Vocabulary, is_noun
-from clew.text.question import AUXILIARY, Word
+from clew.text.english import AUXILIARY
+from clew.text.question import Word
 
 Part = Literal["agent", "patient", "owner", "owned"]
 """What the mention is: who acts, who is acted on, whose *noun* it is, or that *noun* itself."""

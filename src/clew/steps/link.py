@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
 from clew.text.embedder import Embedder
+from clew.text.english import FUNCTION
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
-from clew.text.question import FUNCTION, Question
+from clew.text.question import Question
 from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12

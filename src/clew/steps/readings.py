@@ -19,8 +19,9 @@ from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
 from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.text.english import FUNCTION
 from clew.text.normalise import normalise
-from clew.text.question import FUNCTION, Question
+from clew.text.question import Question
 from clew.types import Mention
 
 Float = NDArray[np.float64]

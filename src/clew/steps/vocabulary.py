@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
+from clew.text.english import FUNCTION
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
-from clew.text.question import FUNCTION
 from clew.text.thesaurus import ALIKE, groups_of
 
 Float = NDArray[np.float64]
