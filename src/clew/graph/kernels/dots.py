@@ -1,0 +1,55 @@
+"""Dot products of stored int8 rows with one query."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.graph.kernels import Array, entry
+
+
+@entry
+def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
+    """Products of the `picked` rows with a query of integers: float32 [len(picked)].
+
+    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d]. Sums are of integers, so that they are exact.
+    """
+    width = rows.shape[1]
+    products = np.empty(len(picked), np.float32)
+    for i in range(len(picked)):
+        row = picked[i]
+        total = np.int64(0)
+        for start in range(0, width, 256):
+            # 256 products of int8 and int16 fit an int32, which is added up several at a time.
+            part = np.int32(0)
+            for j in range(start, min(start + 256, width)):
+                part += np.int32(rows[row, j]) * np.int32(query[j])
+            total += part
+        products[i] = total * scales[row]
+    return products
+
+
+@entry
+def quantised_sums(
+    names: Array, relations: Array, heads: Array, relation: Array, tails: Array
+) -> tuple[Array, Array]:
+    """Sum head, relation and tail of each triple, scale to length 1 and round: int8 [n, d], scales float32 [n].
+
+    `names` and `relations` float32 [·, d]; `heads`, `relation` and `tails` are rows of them.
+    """
+    count, width = len(heads), names.shape[1]
+    rows = np.zeros((count, width), np.int8)
+    scales = np.zeros(count, np.float32)
+    whole = np.empty(width, np.float32)
+    for i in range(count):
+        head, middle, tail = names[heads[i]], relations[relation[i]], names[tails[i]]
+        square, largest = np.float32(0), np.float32(0)
+        for j in range(width):
+            whole[j] = head[j] + middle[j] + tail[j]
+            square += whole[j] * whole[j]
+            largest = max(largest, abs(whole[j]))
+        if largest == 0:
+            continue
+        scales[i] = largest / np.sqrt(square) / np.float32(127)
+        for j in range(width):
+            rows[i, j] = np.int8(np.rint(whole[j] / largest * np.float32(127)))
+    return rows, scales
