@@ -22,7 +22,8 @@ def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
             # 256 products of int8 and int16 fit an int32, which is added up several at a time.
             part = np.int32(0)
             for j in range(start, min(start + 256, width)):
-                part += np.int32(rows[row, j]) * np.int32(query[j])
+                # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
+                part = np.int32(part + np.int32(rows[row, j]) * np.int32(query[j]))
             total += part
         products[i] = total * scales[row]
     return products
