@@ -1,0 +1,84 @@
+"""The `reformulate` step (KG-RAG section 3.4.3): the answers so far go into the next sub-question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.graph.graph import Graph
+from clew.index.vectors import readable
+from clew.steps.chain import Link, Plan, SubQuestion
+from clew.steps.decompose import hop_text
+from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
+
+MOST_NAMES = 30
+"""Names of one sub-answer that a prompt repeats."""
+
+
+class Reformulate(Protocol):
+    """Puts earlier answers into a sub-question."""
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the question to ask, and notes. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReformulate:
+    """By a chat model, which stops at the question mark."""
+
+    graph: Graph
+    sampling: Sampling
+    prompt: Prompt = prompt_named("kg_rag_reformulate")
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Ask the model; a reply that is no question leaves the sub-question as it was."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        reply = talk.ask(
+            self.prompt,
+            self.sampling,
+            stop=("?",),
+            QUESTION=data_line(question.text),
+            EARLIER=told(self.graph, earlier),
+        )
+        # A server that knows the stop word has cut the mark off; what stands before a line end is preamble.
+        line = next((line.strip(' "*') for line in reversed(reply.splitlines()) if line.strip(' "*')), "")
+        if not any(c.isalnum() for c in line):
+            return question.text, ("the reformulation was empty: the sub-question is asked as it was",)
+        return line.rstrip("?. ") + "?", ()
+
+
+def told(graph: Graph, links: Sequence[Link]) -> str:
+    """Sub-questions and their proved answers, for a prompt: nothing of a model's text that no triple proves."""
+    lines: list[str] = []
+    for number, link in enumerate(links, 1):
+        names = [readable(graph.labels[e]) for e in link.proofs]
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        lines.append(data_line(f"{number}. {link.asked}"))
+        # Each name is cut by itself, so that a long one does not push others out.
+        lines.append(f"Answer: {', '.join(data_line(name) for name in names[:MOST_NAMES])}{more}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SubstituteAnswers:
+    """Without a model: the names found for a variable in its place."""
+
+    graph: Graph
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Write the sub-question of the hop again, with names."""
+        hop = question.hop
+        if hop is None or plan.pattern is None:
+            return question.text, ()
+        found = [link for link in earlier if link.question.hop is not None and link.question.hop.end == hop.start]
+        names = [readable(self.graph.labels[e]) for e in found[-1].proofs] if found else []
+        return hop_text(self.graph, plan.pattern, hop, names), ()
