@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.index.vectors import readable, relation_text
-from clew.methods.auto import Auto
 from clew.steps.chain import Hop, Plan, SubQuestion, hops_of
+from clew.steps.link import Linker
 from clew.steps.prompting import Prompt, Sampling, Talk, prompt_named
+from clew.steps.readings import Reader
 from clew.text.normalise import normalise
 from clew.text.question import read_question
-from clew.types import Abstention, Pattern
+from clew.types import Abstention, Answer, Pattern
 
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
@@ -99,16 +100,22 @@ def _split(reply: str) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class PatternDecompose:
-    """Without a model: one sub-question for each edge of the pattern that the question is read as."""
+    """Without a model: one sub-question for each edge of the pattern that the question is read as.
 
-    auto: Auto
+    `read` answers (question, entities) by the built-in method; only the pattern of its answer is used.
+    """
+
+    graph: Graph
+    linker: Linker
+    reader: Reader
+    read: Callable[[str, Sequence[str]], Answer]
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Read the question, and ask for its edges one by one."""
         pattern = self.pattern(question, entities)
         if isinstance(pattern, Abstention):
             return Plan(abstained=pattern)
-        graph = self.auto.graph
+        graph = self.graph
         hops = hops_of(pattern)
         questions = tuple(SubQuestion(hop_text(graph, pattern, hop, ()), hop) for hop in hops)
         steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
@@ -120,7 +127,7 @@ class PatternDecompose:
         if self._compares(question):
             detail = "it compares values, which a chain of sub-questions does not do without a model. Ask with: auto"
             return Abstention("no_relation", detail)
-        read = self.auto.answer(question, entities=entities)
+        read = self.read(question, entities)
         if read.pattern is not None and any(n.known for n in read.pattern.nodes):
             return read.pattern
         return read.abstained or Abstention("no_entity", "it names no entity of this graph")
@@ -132,9 +139,8 @@ class PatternDecompose:
         if question.superlative is None:
             return False
         word = question.words[question.superlative[2]]
-        reader = self.auto.reader
-        mentions = [m for m in self.auto.linker.link(question) if m.start <= word.start < m.stop]
-        return not any(reader.common(question, mention) < 0.1 for mention in mentions)
+        mentions = [m for m in self.linker.link(question) if m.start <= word.start < m.stop]
+        return not any(self.reader.common(question, mention) < 0.1 for mention in mentions)
 
 
 def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str]) -> str:

@@ -1,0 +1,57 @@
+"""The entities that retrieval begins from: those that the user gives, or that the question names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.index.names import NamesIndex
+from clew.steps.link import Linker, given_mentions
+from clew.steps.readings import Reader
+from clew.text.question import Question, read_question
+from clew.types import Mention
+
+COMMON = 0.3
+"""Words that cost more than this to take for a name are words (see `Reader.common`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FindSeeds:
+    """Links the entities of a question for methods that retrieve around them; no reading decides between them."""
+
+    names: NamesIndex
+    linker: Linker
+    reader: Reader
+
+    def __call__(self, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
+        """Entity ids, in the order of the question; several of one name where they are equally likely.
+
+        Raises UsageError for a given name that the graph lacks.
+        """
+        if entities:
+            return _likeliest(given_mentions(self.names, text, entities))
+        question = read_question(text)
+        mentions = self._apart(question, self.linker.link(question))
+        if not mentions:
+            mentions = self._apart(question, self.linker.link_typos(question, []))[:1]
+        return _likeliest(mentions)
+
+    def _apart(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
+        """Those that are names rather than words and do not overlap: the likeliest first, then the longest."""
+        cost = {m: self.reader.common(question, m) for m in mentions if m.candidates}
+        ranked = sorted(
+            (m for m in cost if cost[m] <= COMMON), key=lambda m: (cost[m] > 0, m.start - m.stop, m.start)
+        )
+        kept: list[Mention] = []
+        for mention in ranked:
+            if all(mention.stop <= k.start or k.stop <= mention.start for k in kept):
+                kept.append(mention)
+        # A common word is a name only if the question has no better one.
+        firm = [m for m in kept if cost[m] <= 0]
+        return sorted(firm or kept, key=lambda m: m.start)
+
+
+def _likeliest(mentions: Sequence[Mention]) -> tuple[int, ...]:
+    return tuple(
+        dict.fromkeys(c.entity for m in mentions for c in m.candidates if c.score == m.candidates[0].score)
+    )
