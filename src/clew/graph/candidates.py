@@ -76,22 +76,21 @@ def find_candidates(
         )  # fmt: skip
         if len(triples) > limits.kept:
             left_out += len(triples) - limits.kept
-            best = best_of(score(triples), limits.kept)
+            best = best_of(score(triples), limits.kept, triples)
             triples, ends = triples[best], ends[best]
         found.append(triples)
         frontier = reach(ends, state)
     return Candidates(tuple(found), left_out)
 
 
-def best_of(scores: Float32, k: int) -> Int64:
-    """Positions of the `k` largest scores, best first; of equal ones, the earlier."""
-    if k >= len(scores):
-        return np.argsort(-scores, kind="stable")
-    least = np.partition(scores, len(scores) - k)[len(scores) - k]
-    above = np.flatnonzero(scores > least)
-    level = np.flatnonzero(scores == least)[: k - len(above)]
-    picked = np.concatenate([above, level])
-    return picked[np.argsort(-scores[picked], kind="stable")]
+def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
+    """Positions of the `k` largest scores, best first; of equal ones, those with the smaller id."""
+    if k < len(scores):
+        least = np.partition(scores, len(scores) - k)[len(scores) - k]
+        picked = np.flatnonzero(scores >= least)
+    else:
+        picked = np.arange(len(scores))
+    return picked[np.lexsort((ids[picked], -scores[picked]))][:k]
 
 
 def _edges(graph: Graph, nodes: Int32) -> int:

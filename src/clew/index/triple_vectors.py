@@ -31,6 +31,8 @@ TEXTS = 4096
 """Texts that are embedded at a time."""
 LARGEST = 32767
 """Of a query's components, which are rounded to int16."""
+LARGEST_SUM = (1 << 31) // 127 - 4096
+"""Of their absolute values, so that products with int8 add up in an int32."""
 
 
 @runtime_checkable
@@ -71,7 +73,8 @@ class TripleVectors:
     def similarities(self, text: str) -> Callable[[Int64], Float32]:
         """The function from triple ids to their dot product with `text`, which is embedded once."""
         vector = self.embedder.embed([text])[0]
-        scale = float(np.abs(vector).max()) / LARGEST
+        sizes = np.abs(vector)
+        scale = max(float(sizes.max()) / LARGEST, float(sizes.sum()) / LARGEST_SUM)
         query = np.zeros(len(vector), np.int16)
         if scale > 0:
             query = np.rint(vector / np.float32(scale)).astype(np.int16)
@@ -83,10 +86,9 @@ class TripleVectors:
 
         Ties go to the smaller triple id.
         """
-        ordered = np.sort(triples)
-        scores = self.similarities(text)(ordered)
-        best = best_of(scores, k)
-        return ordered[best], scores[best]
+        scores = self.similarities(text)(triples)
+        best = best_of(scores, k, triples)
+        return triples[best], scores[best]
 
 
 def with_triple_vectors(

@@ -15,8 +15,9 @@ tokens for synthesis (3.4.4). A parameter that the model's server does not take 
 
 Deviations, with their reasons:
 
-- Sub-answers seed the candidates of the next sub-question (`frontier="answers"`), since the answer of a long chain lies
-  beyond N hops; `frontier="question"` is the paper's: from the entities of the question only.
+- The candidates of a later sub-question are the triples around earlier answers, and around the question's entities that
+  it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded out by what merely is near
+  (Hits@1 in benchmarks/RESULTS.md). `frontier="question"` is the paper's: N hops from the question's entities, always.
 - What is handed from sub-question to sub-question is the names that the evidence proves, not the model's sentence, and a
   sub-question without any ends the chain with an abstention: section 4.4.3 reports sub-answers from the model's own
   knowledge. The chain shows the sentence too.
@@ -33,8 +34,6 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Literal
 
-import numpy as np
-
 from clew.errors import BudgetReached, UsageError
 from clew.graph.candidates import Candidates, Limits, find_candidates
 from clew.graph.graph import Graph, Int64
@@ -45,6 +44,7 @@ from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
+from clew.steps.named import named_entities
 from clew.steps.prompting import Sampling, Talk
 from clew.steps.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.steps.seeds import FindSeeds
@@ -99,12 +99,13 @@ def model_steps(graph: Graph) -> Steps:
     )
 
 
-def built_in_steps(auto: Auto) -> Steps:
-    """Make the steps that need no model."""
+def built_in_steps(auto: Auto, frontier: Frontier) -> Steps:
+    """Make the steps that need no model. Candidates around the question need names to find the next answers by."""
     graph = auto.graph
     read: Callable[[str, Sequence[str]], Answer] = lambda text, names: auto.answer(text, entities=names)  # noqa: E731
     decompose = PatternDecompose(graph, auto.linker, auto.reader, read)
-    return Steps(decompose, FollowHop(graph), SubstituteAnswers(graph), LastAnswer(graph))
+    substitute = SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
+    return Steps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
 
 
 @dataclass(slots=True)
@@ -144,7 +145,9 @@ class KgRag:
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = Auto(self.index, embedder)
         self.find_seeds = FindSeeds(self.index.names, auto.linker, auto.reader)
-        self.steps = steps or (built_in_steps(auto) if model is None else model_steps(self.graph))
+        self.steps = steps or (
+            built_in_steps(auto, self.settings.frontier) if model is None else model_steps(self.graph)
+        )
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
@@ -242,12 +245,14 @@ class KgRag:
         return link
 
     def _pool(self, work: _Work, candidates: Candidates, text: str) -> Int64:
-        """The triples to choose from: the question's candidates, and those around earlier answers."""
-        answers = list(dict.fromkeys(e for link in work.links for e in link.proofs))
+        """The triples to choose from: the question's candidates, or those around what the chain has reached."""
+        answers = [e for link in work.links for e in link.proofs]
         if self.settings.frontier == "question" or not answers:
             return candidates.triples
-        around = self._candidates(work, answers, self.settings.answer_hops, text, "around answers")
-        return np.union1d(candidates.triples, around.triples)
+        named = named_entities(self.graph, text, work.seeds)
+        around = list(dict.fromkeys([*answers, *named]))
+        found = self._candidates(work, around, self.settings.answer_hops, text, "candidates of answers")
+        return found.triples
 
     def _ended(self, work: _Work) -> Abstention:
         """Why a chain ended early, and how far it came."""

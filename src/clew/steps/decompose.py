@@ -19,9 +19,6 @@ from clew.types import Abstention, Answer, Pattern
 
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
-VARIABLES = "XYZUVWABCDEFGH"
-MOST_NAMES = 8
-"""Names that a sub-question spells out; more would blur what it asks for."""
 
 _NUMBERED = re.compile(r"^\s*(?:[-*]\s*)?(?:sub-?question\s*)?\(?\d{1,3}[.):]+\s*(.+?)\s*$", re.IGNORECASE)
 _TITLE = re.compile(r"^\s*[#*]*\s*sub-?\s?questions?\s*[#*]*\s*:?\s*[*]*\s*$", re.IGNORECASE)
@@ -117,7 +114,10 @@ class PatternDecompose:
             return Plan(abstained=pattern)
         graph = self.graph
         hops = hops_of(pattern)
-        questions = tuple(SubQuestion(hop_text(graph, pattern, hop, ()), hop) for hop in hops)
+        questions = tuple(
+            SubQuestion(hop_text(graph, pattern, hop, (), joins=any(h.end == hop.end for h in hops[:i])), hop)
+            for i, hop in enumerate(hops)
+        )
         steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
         given = " and ".join(node.name for node in pattern.nodes if node.known)
         return Plan(f"From {given} the question leads over {steps}.", questions, pattern=pattern)
@@ -143,20 +143,18 @@ class PatternDecompose:
         return not any(self.reader.common(question, mention) < 0.1 for mention in mentions)
 
 
-def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str]) -> str:
-    """The sub-question of a hop: `What is Y in (X, relation, Y)?`, with `names` in place of X where they are known."""
-    start, end = _spelt(graph, pattern, hop.start), _spelt(graph, pattern, hop.end)
-    if names:
-        start = " or ".join(names[:MOST_NAMES])
+def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:
+    """The sub-question of a hop as a triple with a gap, `(The Crow, has genre, ?)`, the form that triples are embedded in.
+
+    `names` stand for a start that earlier sub-questions found; `joins` says that they found the end as well.
+    """
+    start, end = _label(graph, pattern, hop.start), _label(graph, pattern, hop.end)
+    start = start or " or ".join(names) or "each of these"
+    end = end or ("which of these?" if joins else "?")
     relation = relation_text(graph.relation_labels[hop.relation])
-    inside = f"({start}, {relation}, {end})" if hop.forward else f"({end}, {relation}, {start})"
-    return f"Is it so: {inside}?" if pattern.nodes[hop.end].known else f"What is {end} in {inside}?"
+    return f"({start}, {relation}, {end})" if hop.forward else f"({end}, {relation}, {start})"
 
 
-def _spelt(graph: Graph, pattern: Pattern, node: int) -> str:
+def _label(graph: Graph, pattern: Pattern, node: int) -> str:
     entity = pattern.nodes[node].entity
-    if entity is not None:
-        return readable(graph.labels[entity])
-    unknown = [i for i, n in enumerate(pattern.nodes) if not n.known]
-    at = unknown.index(node)
-    return VARIABLES[at % len(VARIABLES)] + (str(at // len(VARIABLES)) if at >= len(VARIABLES) else "")
+    return "" if entity is None else readable(graph.labels[entity])

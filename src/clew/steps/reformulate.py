@@ -68,9 +68,15 @@ def told(graph: Graph, links: Sequence[Link]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SubstituteAnswers:
-    """Without a model: the names found for a variable in its place."""
+    """Without a model: the names that were found, in their place.
+
+    More than `most` names would blur what a sub-question asks for. They are left out then, if the triples to choose
+    from are around them anyway, else (`some`) the first are named.
+    """
 
     graph: Graph
+    most: int = 3
+    some: bool = False
 
     def __call__(
         self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
@@ -79,6 +85,9 @@ class SubstituteAnswers:
         hop = question.hop
         if hop is None or plan.pattern is None:
             return question.text, ()
-        found = [link for link in earlier if link.question.hop is not None and link.question.hop.end == hop.start]
-        names = [readable(self.graph.labels[e]) for e in found[-1].proofs] if found else []
-        return hop_text(self.graph, plan.pattern, hop, names), ()
+        ends = {link.question.hop.end: link for link in earlier if link.question.hop is not None}
+        found = ends[hop.start].proofs if hop.start in ends else {}
+        names = [readable(self.graph.labels[e]) for e in found]
+        if len(names) > self.most:
+            names = names[: self.most] if self.some else []
+        return hop_text(self.graph, plan.pattern, hop, names, joins=hop.end in ends), ()

@@ -11,21 +11,17 @@ from clew.graph.kernels import Array, entry
 def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
     """Products of the `picked` rows with a query of integers: float32 [len(picked)].
 
-    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d]. Sums are of integers, so that they are exact.
+    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d], whose absolute values sum up to less than 2^31 / 127,
+    so that the sums are exact.
     """
-    width = rows.shape[1]
     products = np.empty(len(picked), np.float32)
     for i in range(len(picked)):
-        row = picked[i]
-        total = np.int64(0)
-        for start in range(0, width, 256):
-            # 256 products of int8 and int16 fit an int32, which is added up several at a time.
-            part = np.int32(0)
-            for j in range(start, min(start + 256, width)):
-                # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
-                part = np.int32(part + np.int32(rows[row, j]) * np.int32(query[j]))
-            total += part
-        products[i] = total * scales[row]
+        row = rows[picked[i]]
+        total = np.int32(0)
+        for j in range(len(row)):
+            # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
+            total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+        products[i] = total * scales[picked[i]]
     return products
 
 

@@ -1,0 +1,200 @@
+"""KG-RAG on MetaQA: retrieval speed, triple vectors, and the built-in forms on Experiment 1's grid.
+
+    python benchmarks/kg_rag.py speed --data ../shared/data/metaqa
+    python benchmarks/kg_rag.py grid --data ../shared/data/metaqa [--sample 300]
+    python benchmarks/kg_rag.py systems --data ../shared/data/metaqa [--sample 300]
+
+Accuracy is on a seeded sample of the dev questions, with the entity of each question given as in the paper. Hits@1:
+the answer includes a correct entity. Exact match: the first answer equals a correct one after lower-casing and
+stripping (section 4.2.1). Set: the answers are exactly the correct ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from clew.engine import Clew
+from clew.graph.candidates import find_candidates
+from clew.graph.graph import Graph
+from clew.index.triple_vectors import TripleVectors, with_triple_vectors, write_triple_vectors
+from clew.types import Answer
+
+TOPIC = re.compile(r"\[(.+?)\]")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its entity and correct answers."""
+
+    hops: int
+    text: str
+    entity: str
+    gold: tuple[str, ...]
+
+
+def read_questions(data: Path, sample: int, seed: int) -> list[Question]:
+    """Draw `sample` dev questions of each number of hops."""
+    drawn: list[Question] = []
+    for hops in (1, 2, 3):
+        folder = data / f"{hops}-hop" / "vanilla"
+        path = next(p for p in sorted(folder.iterdir()) if p.name.startswith("qa_dev"))
+        with gzip.open(path, "rt", "utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+            rows = [line.rstrip("\n").split("\t") for line in lines]
+        for text, gold in random.Random(seed).sample(rows, sample):
+            entity = TOPIC.search(text)
+            assert entity is not None
+            plain = TOPIC.sub(r"\1", text)
+            drawn.append(Question(hops, plain, entity[1], tuple(gold.split("|"))))
+    return drawn
+
+
+@dataclass
+class Score:
+    """Counts of one number of hops."""
+
+    asked: int = 0
+    hits: int = 0
+    exact: int = 0
+    whole: int = 0
+    abstained: int = 0
+    milliseconds: float = 0.0
+
+    def add(self, answer: Answer, gold: Sequence[str], milliseconds: float) -> None:
+        """Count one answer."""
+        named = [a.entity for a in answer.answers]
+        right = {g.lower().strip() for g in gold}
+        self.asked += 1
+        self.hits += any(name.lower().strip() in right for name in named)
+        self.exact += bool(named) and named[0].lower().strip() in right
+        self.whole += {n.lower().strip() for n in named} == right
+        self.abstained += answer.abstained is not None
+        self.milliseconds += milliseconds
+
+    def row(self) -> str:
+        """Percentages."""
+        share = (100 * n / self.asked for n in (self.hits, self.exact, self.whole, self.abstained))
+        return " ".join(f"{s:5.1f}" for s in share) + f" {self.milliseconds / self.asked:6.1f} ms"
+
+
+Ask = Callable[[Question], Answer]
+
+
+def score(ask: Ask, questions: Sequence[Question]) -> dict[int, Score]:
+    """Ask all questions; scores by number of hops."""
+    scores = {hops: Score() for hops in (1, 2, 3)}
+    for question in questions:
+        start = time.perf_counter()
+        answer = ask(question)
+        scores[question.hops].add(answer, question.gold, (time.perf_counter() - start) * 1000)
+    return scores
+
+
+def print_scores(title: str, scores: dict[int, Score]) -> None:
+    """One line for each number of hops."""
+    for hops, counted in scores.items():
+        print(f"{title:24} {hops}-hop  {counted.row()}", flush=True)
+
+
+def settings_grid() -> Iterator[tuple[int, int]]:
+    """Experiment 1: N and K."""
+    return ((hops, top) for hops in (1, 2, 3) for top in (10, 20, 30))
+
+
+def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
+    """Experiment 1's grid for the built-in forms."""
+    from clew.methods.kg_rag import KgRag, Settings
+
+    print("                                 hits  exact  set   none")
+    for frontier in frontiers:
+        for hops, top in settings_grid():
+            settings = Settings(hops=hops, top=top, frontier=frontier)  # type: ignore[arg-type]
+            method = KgRag(clew.index, clew.embedder, settings=settings)
+            found = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
+            print_scores(f"{frontier} N={hops} K={top}", found)
+
+
+def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
+    """Compare the methods that run without a model."""
+    print("                                 hits  exact  set   none")
+    for name in names:
+        found = score(lambda q, name=name: clew.ask(q.text, entities=[q.entity], method=name), questions)
+        print_scores(name, found)
+
+
+def percentiles(values: Sequence[float]) -> str:
+    """Median, 95th percentile and maximum."""
+    p50, p95, most = np.percentile(values, [50, 95, 100])
+    return f"p50 {p50:.2f}  p95 {p95:.2f}  max {most:.2f}"
+
+
+def entities_of(graph: Graph, count: int, seed: int) -> list[int]:
+    """Entities, drawn uniformly."""
+    return [int(e) for e in np.random.default_rng(seed).integers(0, graph.nodes, count)]
+
+
+def speed(clew: Clew, data: Path) -> None:
+    """Candidate retrieval, top K, and building the vectors."""
+    from clew.index.directory import writing
+
+    index = with_triple_vectors(clew.index, clew.embedder)
+    graph, vectors = index.graph, TripleVectors.of(index, clew.embedder)
+    size = vectors.rows.nbytes + vectors.scales.nbytes
+    print(f"triple vectors: {size / 1e6:.1f} MB, {size / graph.triples:.0f} bytes a triple")
+    print(f"43M triples at that: {43e6 * size / graph.triples / 1e9:.2f} GB")
+    with tempfile.TemporaryDirectory() as folder, writing(Path(folder) / "speed.clew") as writer:
+        start, cpu = time.perf_counter(), time.process_time()
+        write_triple_vectors(writer, graph, clew.embedder)
+        wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    print(f"built at {graph.triples / wall:,.0f} triples/s, {graph.triples / cpu:,.0f} a CPU second")
+    similarity = vectors.similarities("which films have the same director")
+    find_candidates(graph, [0], 3, similarity)
+    vectors.top("warm up", np.arange(100), 30)
+    retrieved, ranked, sizes = [], [], []
+    for entity in entities_of(graph, 200, 0):
+        start = time.perf_counter()
+        candidates = find_candidates(graph, [entity], 3, similarity)
+        triples = candidates.triples
+        retrieved.append((time.perf_counter() - start) * 1000)
+        start = time.perf_counter()
+        vectors.top("which films have the same director", triples, 30)
+        ranked.append((time.perf_counter() - start) * 1000)
+        sizes.append(len(triples))
+    print(f"candidates, N = 3, 200 entities, ms: {percentiles(retrieved)}")
+    print(f"top 30 of them, ms: {percentiles(ranked)}")
+    print(f"candidate triples: {percentiles(sizes)}")
+
+
+def main() -> None:
+    """Run one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("part", choices=("speed", "grid", "systems"))
+    parser.add_argument("--data", type=Path, required=True, help="folder of MetaQA")
+    parser.add_argument("--cache", type=Path, help="where the index is kept")
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--frontiers", default="answers,question")
+    parser.add_argument("--methods", default="auto,kg-rag,kaping,kg-retrieval,kg-gpt,triple-rag,vector-rag")
+    options = parser.parse_args()
+    clew = Clew.open(options.data / "kb.txt.gz", cache_dir=options.cache)
+    if options.part == "speed":
+        speed(clew, options.data)
+        return
+    questions = read_questions(options.data, options.sample, options.seed)
+    if options.part == "grid":
+        grid(clew, questions, options.frontiers.split(","))
+    else:
+        systems(clew, questions, options.methods.split(","))
+
+
+if __name__ == "__main__":
+    main()
