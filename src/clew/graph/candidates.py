@@ -83,6 +83,11 @@ def find_candidates(
     return Candidates(tuple(found), left_out)
 
 
+def unranked_candidates(graph: Graph, entities: Sequence[int], hops: int) -> Int64:
+    """The triples up to `hops` hops from `entities`, nearest first; of a hub, the first by relation and neighbour."""
+    return find_candidates(graph, entities, hops, lambda triples: -triples.astype(np.float32)).triples
+
+
 def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
     """Positions of the `k` largest scores, best first; of equal ones, those with the smaller id."""
     if k < len(scores):

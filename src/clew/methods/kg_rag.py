@@ -29,7 +29,7 @@ Deviations, with their reasons:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Literal
@@ -99,11 +99,19 @@ def model_steps(graph: Graph) -> Steps:
     )
 
 
+def built_in_decompose(auto: Auto) -> PatternDecompose:
+    """Make the decomposition that needs no model."""
+
+    def read(text: str, names: Sequence[str]) -> Answer:
+        return auto.answer(text, entities=names)
+
+    return PatternDecompose(auto.graph, auto.linker, auto.reader, read)
+
+
 def built_in_steps(auto: Auto, frontier: Frontier) -> Steps:
     """Make the steps that need no model. Candidates around the question need names to find the next answers by."""
     graph = auto.graph
-    read: Callable[[str, Sequence[str]], Answer] = lambda text, names: auto.answer(text, entities=names)  # noqa: E731
-    decompose = PatternDecompose(graph, auto.linker, auto.reader, read)
+    decompose = built_in_decompose(auto)
     substitute = SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
     return Steps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
 
@@ -175,7 +183,7 @@ class KgRag:
         work.time("link", since)
         since = perf_counter()
         if work.talk is not None and not work.seeds:
-            return self._abstain(work, self._no_entity(work.question))
+            return self._abstain(work, no_entity(self.index, work.question))
         work.plan = self.steps.decompose(work.question, entities, work.talk)
         work.complete = not work.plan.cut
         work.time("decompose", since)
@@ -294,11 +302,13 @@ class KgRag:
             work.question, answers, text, left, citations, pattern, complete=work.complete, chain=self._chain(work)
         )
 
-    def _no_entity(self, question: str) -> Abstention:
-        names = " ".join(w.text for w in read_question(question).words if w.capital)
-        detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
-        near = tuple(self.graph.labels[h.entity] for h in self.index.names.fuzzy(names, 3)) if names else ()
-        return Abstention("no_entity", detail, near)
+
+def no_entity(index: Index, question: str) -> Abstention:
+    """Why retrieval cannot begin, with names that are written nearly so."""
+    names = " ".join(w.text for w in read_question(question).words if w.capital)
+    detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
+    near = tuple(index.graph.labels[h.entity] for h in index.names.fuzzy(names, 3)) if names else ()
+    return Abstention("no_entity", detail, near)
 
 
 def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:

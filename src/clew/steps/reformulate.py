@@ -47,11 +47,17 @@ class ModelReformulate:
             QUESTION=data_line(question.text),
             EARLIER=told(self.graph, earlier),
         )
-        # A server that knows the stop word has cut the mark off; what stands before a line end is preamble.
-        line = next((line.strip(' "*') for line in reversed(reply.splitlines()) if line.strip(' "*')), "")
-        if not any(c.isalnum() for c in line):
+        text = as_question(reply)
+        if not text:
             return question.text, ("the reformulation was empty: the sub-question is asked as it was",)
-        return line.rstrip("?. ") + "?", ()
+        return text, ()
+
+
+def as_question(reply: str) -> str:
+    """The question in a reply that was stopped at its mark: the last line, the mark restored; "" if there is none."""
+    lines = [line.strip(' "*') for line in reply.splitlines()]
+    text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
+    return text.rstrip("?. ") + "?" if text else ""
 
 
 def told(graph: Graph, links: Sequence[Link]) -> str:

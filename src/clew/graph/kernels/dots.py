@@ -50,3 +50,15 @@ def quantised_sums(
         for j in range(width):
             rows[i, j] = np.int8(np.rint(whole[j] / largest * np.float32(127)))
     return rows, scales
+
+
+@entry
+def summed_rows(rows: Array, scales: Array, offsets: Array) -> Array:
+    """Sum the rows of each group: float32 [groups, d]; group i has rows [offsets[i], offsets[i + 1])."""
+    width = rows.shape[1]
+    sums = np.zeros((len(offsets) - 1, width), np.float32)
+    for group in range(len(offsets) - 1):
+        for row in range(offsets[group], offsets[group + 1]):
+            for j in range(width):
+                sums[group, j] += rows[row, j] * scales[row]
+    return sums
