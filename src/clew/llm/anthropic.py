@@ -50,7 +50,7 @@ class Anthropic(TypedReplies):
         body, notes = self._body(request)
         with sdk_errors(sdk, self._where):
             message = await self._client.get().messages.create(**body)
-        return self._reply(sdk, message, notes)
+            return self._reply(sdk, message, notes)
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece, in one attempt."""
@@ -61,9 +61,10 @@ class Anthropic(TypedReplies):
                 async for text in stream.text_stream:
                     yield Chunk(text)
                 message = await stream.get_final_message()
+            reply = self._reply(sdk, message, notes)
         if not message.stop_reason:
             raise ModelFailed(f"{self._where}: the reply ended before it was whole.")
-        yield Chunk("", self._reply(sdk, message, notes))
+        yield Chunk("", reply)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
@@ -95,7 +96,7 @@ class Anthropic(TypedReplies):
 
     def _reply(self, sdk: Any, message: Any, notes: tuple[str, ...]) -> Reply:  # noqa: ANN401
         if not isinstance(message, sdk.types.Message):
-            raise ModelFailed(f"{self._where} did not answer with a message. Check the base URL.")
+            raise TypeError("no message")
         usage = message.usage
         read = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
         return Reply(

@@ -151,14 +151,18 @@ class ManagedModel(TypedReplies):
 
     def _recall(self, request: Request) -> Reply | None:
         """Look into the cache. A replay is charged as it was recorded, so that it meets the same limits."""
+        reservation = self._reserve(request) if self.policy.replay else None
         reply = None if self._cache is None else self._cache.find(request)
-        if self.policy.replay and reply is None:
-            raise ReplayMissing(
+        if reservation is None:
+            return reply
+        if reply is None:
+            missing = ReplayMissing(
                 f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
                 " Run without replay to record it."
             )
-        if reply is not None and self.policy.replay:
-            self._reserve(request).paid(reply)
+            reservation.broken(missing)
+            raise missing
+        reservation.paid(reply)
         return reply
 
     def _store(self, request: Request, reply: Reply) -> None:

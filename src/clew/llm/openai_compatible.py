@@ -59,19 +59,17 @@ class OpenAICompatible(TypedReplies):
                 break
             except ModelRefused as error:
                 self._give_up(error, body)
-        if not isinstance(completion, sdk.types.chat.ChatCompletion) or not completion.choices:
-            raise ModelFailed(
-                f"{self._where} did not answer with a chat completion. Check that the base URL is that of the"
-                " API (it mostly ends in /v1)."
+        with sdk_errors(sdk, self._where):
+            if not isinstance(completion, sdk.types.chat.ChatCompletion):
+                raise TypeError("no chat completion")
+            choice = completion.choices[0]
+            return Reply(
+                text=_text(choice.message.content or choice.message.refusal),
+                model=completion.model or self._model,
+                usage=_usage(completion.usage),
+                finish=choice.finish_reason or "stop",
+                notes=notes,
             )
-        choice = completion.choices[0]
-        return Reply(
-            text=choice.message.content or choice.message.refusal or "",
-            model=completion.model or self._model,
-            usage=_usage(completion.usage),
-            finish=choice.finish_reason or "stop",
-            notes=notes,
-        )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece, in one attempt."""
@@ -89,7 +87,7 @@ class OpenAICompatible(TypedReplies):
                     if not event.choices:
                         continue
                     finish = event.choices[0].finish_reason or finish
-                    text = event.choices[0].delta.content or ""
+                    text = _text(event.choices[0].delta.content)
                     if text:
                         pieces.append(text)
                         yield Chunk(text)
@@ -145,7 +143,13 @@ class OpenAICompatible(TypedReplies):
         self._unwanted |= {name}
 
 
+def _text(content: Any) -> str:  # noqa: ANN401
+    if not isinstance(content, str | None):
+        raise TypeError("the content is not text")
+    return content or ""
+
+
 def _usage(usage: Any) -> Usage:  # noqa: ANN401
     if usage is None:
         return Usage(calls=1)
-    return Usage(1, usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    return Usage(1, int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0))

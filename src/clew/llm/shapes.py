@@ -35,7 +35,8 @@ class ShapeError(ValueError):
 def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401
     """Make the JSON schema of a type.
 
-    It may be a dataclass, str, int, float, bool, None, Literal, a union, list, tuple or dict[str, …]. All fields are required and no others allowed, as strict servers want it.
+    It may be a dataclass, str, int, float, bool, None, Literal, a union, list, tuple or dict[str, …]. All
+    fields are required and no others allowed, as strict servers want it.
 
     Raises:
         TypeError: a type that JSON has no form for.

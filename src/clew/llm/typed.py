@@ -69,6 +69,8 @@ class TypedReplies(ABC):
             try:
                 return await complete_parsed(self, asked, _reader(asked, shape))
             except LlmError as error:
+                if isinstance(error, ReplyInvalid):
+                    raise
                 if form == forms[-1] or not _is_about_form(error, form):
                     raise first or error from None
                 first = first or error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -103,7 +104,7 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
     try:
         yield
     except sdk.APITimeoutError as error:
-        raise ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.") from error
+        raise _too_slow(where) from error
     except sdk.APIConnectionError as error:
         causes = _causes(error)
         reason = str(causes[-1]) or type(causes[-1]).__name__
@@ -117,6 +118,17 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise ModelFailed(f"{where} failed in mid-reply ({error}).") from error
     except OSError as error:
         raise _broke_off(where, str(error)) from error
+    except _transport_errors() as error:
+        # In mid-stream the SDKs let their HTTP client's errors through.
+        if isinstance(error.__cause__, TimeoutError) or "Timeout" in type(error).__name__:
+            raise _too_slow(where) from error
+        raise _broke_off(where, str(error)) from error
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        # The SDKs neither check what they parse nor wrap what goes wrong then.
+        raise ModelFailed(
+            f"{where} sent something that is not a chat reply ({error}). Check the base URL; for servers"
+            " that speak OpenAI's API it mostly ends in /v1."
+        ) from error
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -124,6 +136,16 @@ def _causes(error: BaseException) -> list[BaseException]:
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
     return causes
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """Errors of the HTTP clients that are loaded; which one an SDK uses depends on its version."""
+    loaded = (sys.modules.get(name) for name in ("httpx2", "httpx"))
+    return tuple(module.HTTPError for module in loaded if module is not None)
+
+
+def _too_slow(where: str) -> ModelTimeout:
+    return ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
 
 
 def _broke_off(where: str, reason: str) -> ModelUnreachable:
