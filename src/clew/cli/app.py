@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.compare import compare
 from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
@@ -49,5 +50,5 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info):
+for command in (index, ask, compare, match, info):
     app.command()(command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    llm: LlmSpec = None,
+    frontier: Annotated[
+        str | None,
+        typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -50,9 +55,12 @@ def ask(
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
+        if llm is not None or frontier is not None:
+            raise UsageError("--questions takes neither --llm nor --frontier yet. Ask one question at a time")
         ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
         return
     from clew.cli.console import write_json
+    from clew.cli.model import method_settings, opened_model
     from clew.cli.progress import explained_wait
     from clew.engine import clean_question
 
@@ -62,7 +70,13 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
-        answer = clew.ask(question, entities=entities or (), method=method)
+        answer = clew.ask(
+            question,
+            entities=entities or (),
+            method=method,
+            model=opened_model(llm),
+            settings=method_settings(method, frontier),
+        )
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:
@@ -78,6 +92,10 @@ def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str],
     from clew.cli.console import out
 
     print_answer(out(), answer, cited, labels)
+    if answer.chain is not None:
+        from clew.cli.chain_view import print_chain
+
+        print_chain(out(), answer.chain, whole=explain)
     if explain:
         from clew.cli.explain import print_steps
 

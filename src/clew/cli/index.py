@@ -41,6 +41,9 @@ def index(
     on_error: Annotated[
         OnError, typer.Option(help="Stop at a line that cannot be read, or skip and count it.")
     ] = OnError.fail,
+    triple_vectors: Annotated[
+        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
+    ] = False,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -62,6 +65,7 @@ def index(
             aliases=aliases,
             format=format,
             on_error=on_error.value,
+            triple_vectors=triple_vectors,
             progress=stage_progress(bar),
         )
     seconds = time.monotonic() - start

@@ -20,6 +20,10 @@ EmbedderSpec = Annotated[
     str | None,
     typer.Option("--embedder", metavar="SPEC", help="Embedder; by default the one that is built in."),
 ]
+LlmSpec = Annotated[
+    str | None,
+    typer.Option("--llm", metavar="PROVIDER/MODEL", help="Chat model, for the methods that use one."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 
@@ -27,6 +31,7 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "read": ("reading", "bytes"),
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
+    "triples": ("embedding triples", "triples"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
 
