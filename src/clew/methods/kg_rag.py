@@ -36,7 +36,7 @@ from typing import Literal
 
 from clew.errors import BudgetReached, UsageError
 from clew.graph.candidates import Candidates, Limits, find_candidates
-from clew.graph.graph import Graph, Int64
+from clew.graph.graph import Graph
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.triple_vectors import TripleVectors, with_triple_vectors
@@ -44,7 +44,7 @@ from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
-from clew.steps.named import named_entities
+from clew.steps.named import named_entities, without_names
 from clew.steps.prompting import Sampling, Talk
 from clew.steps.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.steps.seeds import FindSeeds
@@ -197,10 +197,15 @@ class KgRag:
             link = self._link(work, question, candidates)
             if link is None:
                 continue
+            if not link.proofs and self._is_whole(work, question):
+                work.notes.append("over-decomposed: dropped a sub-question that is the question itself")
+                continue
             work.links.append(link)
             work.complete &= link.complete
             if not link.proofs:
                 return self._abstain(work, self._ended(work))
+        if not work.links:
+            return self._abstain(work, Abstention("empty_result", "no sub-question was answered"))
         since = perf_counter()
         draft = self.steps.synthesise(work.question, work.plan, work.links, work.talk)
         work.time("synthesise", since)
@@ -238,12 +243,8 @@ class KgRag:
         if repeated and question.hop is None:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
-        triples = self._pool(work, candidates, text)
+        picked = self._top(work, candidates, text)
         since = perf_counter()
-        top, _ = self.vectors.top(text, triples, self.settings.top)
-        work.time("top_k", since)
-        since = perf_counter()
-        picked = tuple(int(t) for t in top)
         asked = Asked(work.plan, question, text, picked, tuple(work.links), work.seeds, notes)
         link = self.steps.answer(asked, work.talk)
         work.time("sub_answers", since)
@@ -252,15 +253,26 @@ class KgRag:
             return None
         return link
 
-    def _pool(self, work: _Work, candidates: Candidates, text: str) -> Int64:
-        """The triples to choose from: the question's candidates, or those around what the chain has reached."""
+    def _is_whole(self, work: _Work, question: SubQuestion) -> bool:
+        """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
+        return len(work.plan.questions) > 1 and normalise(question.text) == normalise(work.question)
+
+    def _top(self, work: _Work, candidates: Candidates, text: str) -> tuple[int, ...]:
+        """The top K of the question's candidates, or of the triples around what the chain has reached."""
+        settings = self.settings
         answers = [e for link in work.links for e in link.proofs]
-        if self.settings.frontier == "question" or not answers:
-            return candidates.triples
-        named = named_entities(self.graph, text, work.seeds)
-        around = list(dict.fromkeys([*answers, *named]))
-        found = self._candidates(work, around, self.settings.answer_hops, text, "candidates of answers")
-        return found.triples
+        if settings.frontier == "question" or not answers:
+            since = perf_counter()
+            top, _ = self.vectors.top(text, candidates.triples, settings.top)
+        else:
+            named = named_entities(self.graph, text, work.seeds)
+            around = list(dict.fromkeys([*answers, *named]))
+            found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
+            since = perf_counter()
+            # All of these triples are at entities that the names stand for; what is left of the text tells them apart.
+            top, _ = self.vectors.top(without_names(self.graph, text, around), found.triples, settings.top)
+        work.time("top_k", since)
+        return tuple(int(t) for t in top)
 
     def _ended(self, work: _Work) -> Abstention:
         """Why a chain ended early, and how far it came."""

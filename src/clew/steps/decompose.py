@@ -64,8 +64,6 @@ def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
         norm = normalise(text)
         if norm in kept:
             notes.append(f"over-decomposed: dropped a repeated sub-question: {text}")
-        elif len(listed) > 1 and norm == normalise(question):
-            notes.append("dropped a sub-question that is the question itself")
         elif norm:
             kept[norm] = text
     texts = list(kept.values())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clew.index.names import NamesIndex
 from clew.steps.link import Linker, given_mentions
 from clew.steps.readings import Reader
-from clew.text.question import Question, read_question
+from clew.text.question import FUNCTION, Question, read_question
 from clew.types import Mention
 
 COMMON = 0.3
@@ -32,9 +32,25 @@ class FindSeeds:
             return _likeliest(given_mentions(self.names, text, entities))
         question = read_question(text)
         mentions = self._apart(question, self.linker.link(question))
+        # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
+        mentions = [m for m in mentions if not self._torn(question, m, mentions, known=False)]
         if not mentions:
-            mentions = self._apart(question, self.linker.link_typos(question, []))[:1]
+            typos = self._apart(question, self.linker.link_typos(question, []))
+            mentions = [m for m in typos if not self._torn(question, m, typos, known=True)][:1]
         return _likeliest(mentions)
+
+    def _torn(self, question: Question, mention: Mention, mentions: Sequence[Mention], *, known: bool) -> bool:
+        """Whether a capitalised word outside all mentions stands beside one: one that is in no dictionary, or `known`."""
+        words = question.words
+        inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
+        beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
+        return any(
+            word.capital
+            and word.norm not in FUNCTION
+            and (known or not self.linker.lexicon.known(word.norm))
+            and not any(m.start <= word.start < m.stop for m in mentions)
+            for word in beside
+        )
 
     def _apart(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
         """Those that are names rather than words and do not overlap: the likeliest first, then the longest."""

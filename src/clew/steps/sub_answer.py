@@ -60,7 +60,7 @@ class ModelAnswer:
         elif asked.earlier and proofs and _leaps(self.graph, proofs, known):
             notes.append("under-decomposed: this sub-question spans several triples")
         if not proofs and named_entities(self.graph, text, ends_of(self.graph, asked.triples)):
-            notes.append("what the model named is not connected by the evidence to what was asked about")
+            notes.append("perhaps under-decomposed: the evidence does not connect what the model named to what was asked about")
         return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes))
 
 
