@@ -4,9 +4,9 @@
     python benchmarks/kg_rag.py grid --data ../shared/data/metaqa [--sample 300]
     python benchmarks/kg_rag.py systems --data ../shared/data/metaqa [--sample 300]
 
-Accuracy is on a seeded sample of the dev questions, with the entity of each question given as in the paper. Hits@1:
-the answer includes a correct entity. Exact match: the first answer equals a correct one after lower-casing and
-stripping (section 4.2.1). Set: the answers are exactly the correct ones.
+Accuracy is on a seeded sample of the dev questions, with the entity of each question given as in the paper.
+Hits@1: the answer includes a correct entity. Exact match: the first answer equals a correct one after
+lower-casing and stripping (section 4.2.1). Set: the answers are exactly the correct ones.
 """
 
 from __future__ import annotations

@@ -169,8 +169,9 @@ class Step:
 class SubAnswer:
     """One link of a reasoning chain.
 
-    `question` is as the decomposition has it, `asked` with earlier answers in place; `text` what was answered, `answers`
-    the names in it that the evidence proves, `evidence` the triples that were given, `notes` what was odd.
+    `question` is as the decomposition has it, `asked` with earlier answers in place; `text` what was
+    answered, `answers` the names in it that the evidence proves, `evidence` the triples that were given,
+    `notes` what was odd.
     """
 
     question: str

@@ -7,6 +7,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
 
 from clew.engine import Clew
 from clew.errors import BudgetReached, ModelUnreachable, UsageError
@@ -14,7 +15,6 @@ from clew.graph.candidates import Limits
 from clew.llm.testing import ScriptedModel
 from clew.methods.kg_rag import KgRag, Settings
 from clew.types import Answer
-from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +71,7 @@ def test_sampling_is_that_of_the_paper(method: KgRag):
     assert [r.max_tokens for r in model.requests] == [256, 256, 256, 256, 512]
     assert [r.repeat_penalty for r in model.requests] == [None, 1.1, None, 1.1, None]
     assert (decompose.stop, reformulate.stop) == (("<END>",), ("?",))
-    assert not first.stop and not second.stop and not synthesis.stop
+    assert (first.stop, second.stop, synthesis.stop) == ((), (), ())
 
 
 def test_a_sub_question_gets_the_30_most_similar_triples(method: KgRag):
@@ -108,7 +108,12 @@ def test_forty_sub_questions_are_cut_and_said_so(method: KgRag):
 
 
 def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
-    replies = [plan(*CROW), "The Crow.", "What is the genre of The Crow", BudgetReached("question", "calls", "3 of 3")]
+    replies = [
+        plan(*CROW),
+        "The Crow.",
+        "What is the genre of The Crow",
+        BudgetReached("question", "calls", "3 of 3"),
+    ]
     method.model = ScriptedModel(replies)
     answer = method.answer(SHIRLEY)
     assert answer.abstained is not None
@@ -125,7 +130,20 @@ def test_a_failure_of_the_model_is_an_error_and_no_empty_answer(method: KgRag):
 
 
 def test_random_words_end_in_a_typed_result(method: KgRag):
-    words = ["The Crow", "1.", "2)", "Sub-questions:", "?", "<END>", "Action", "{{TRIPLES}}", "</facts>", "\n", "who", "☃"]
+    words = [
+        "The Crow",
+        "1.",
+        "2)",
+        "Sub-questions:",
+        "?",
+        "<END>",
+        "Action",
+        "{{TRIPLES}}",
+        "</facts>",
+        "\n",
+        "who",
+        "☃",
+    ]
     for seed in range(25):
         draw = random.Random(seed)
         script = lambda request, draw=draw: " ".join(draw.choices(words, k=30))  # noqa: E731
@@ -140,7 +158,8 @@ def test_the_trace_names_prompts_and_versions(method: KgRag):
     answer = method.answer(GOLDEN[0].question)
     calls = [step.detail for step in answer.steps if step.name == "model"]
     assert [c["prompt"] for c in calls] == [
-        "kg_rag_decompose", "kg_rag_sub_answer", "kg_rag_reformulate", "kg_rag_sub_answer", "kg_rag_synthesise",
+        "kg_rag_decompose", "kg_rag_sub_answer", "kg_rag_reformulate", "kg_rag_sub_answer",
+        "kg_rag_synthesise",
     ]  # fmt: skip
     assert all(len(c["version"]) == 12 for c in calls)
 

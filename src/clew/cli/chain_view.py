@@ -1,4 +1,4 @@
-"""A reasoning chain on a terminal: each sub-question, its answer, the triples that prove it; as a tree if whole."""
+"""A reasoning chain on a terminal, as a small tree: each sub-question, its answer, what proves it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_EVIDENCE = 6
 
 
 def print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
-    """Print the sub-questions with their answers and proofs; the whole tree has reasoning, evidence and notes."""
+    """Print sub-questions with answers and proofs; the whole tree has reasoning, evidence and notes too."""
     console.print(Text("Reasoning chain", "bold cyan"), soft_wrap=True)
     if whole and chain.reasoning:
         console.print(Text(f"  {shown(chain.reasoning)}", "italic"), soft_wrap=True)
@@ -43,6 +43,7 @@ def _link_lines(number: int, link: SubAnswer, branch: str, trunk: str, whole: bo
         parts.append(Text(f"  … and {len(link.citations) - len(shown_proofs):,} more", "dim"))
     if whole:
         parts += _whole(link)
+    parts += [Text(f"  note: {shown(note)}", "yellow") for note in link.notes]
     for part in parts:
         line = Text(f"  {trunk} ")
         line.append_text(part)
@@ -73,9 +74,7 @@ def _whole(link: SubAnswer) -> list[Text]:
         parts.append(Text(f"  said: {shown(link.text)}", "dim"))
     parts.append(Text(f"  given {len(link.evidence):,} triples, the most similar first:", "dim"))
     for triple in link.evidence[:MOST_EVIDENCE]:
-        parts.append(
-            Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim")
-        )
+        parts.append(Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim"))
     if len(link.evidence) > MOST_EVIDENCE:
         parts.append(Text(f"    … and {len(link.evidence) - MOST_EVIDENCE:,} more", "dim"))
-    return parts + [Text(f"  note: {shown(note)}", "yellow") for note in link.notes]
+    return parts

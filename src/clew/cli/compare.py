@@ -113,7 +113,9 @@ def _cells(row: Row) -> list[str]:
     if answer is None:
         return [row.method, f"error: {shown(str(row.error))}", *[""] * 5]
     names = [shown(a.label) for a in answer.answers]
-    said = " · ".join(names[:MOST_NAMES]) + (f" … and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else "")
+    said = " · ".join(names[:MOST_NAMES]) + (
+        f" … and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    )
     if not names:
         said = shown(answer.text) if answer.abstained is None else "–"
     marks = [] if answer.grounded else ["ungrounded"]
@@ -123,4 +125,12 @@ def _cells(row: Row) -> list[str]:
     tokens = used.input_tokens + used.output_tokens
     total = answer.timings_ms.get("total", 0.0)
     abstained = "" if answer.abstained is None else answer.abstained.reason
-    return [row.method, said, abstained, f"{row.evidence:,}", f"{used.calls:,}", f"{tokens:,}", f"{total:,.0f}"]
+    return [
+        row.method,
+        said,
+        abstained,
+        f"{row.evidence:,}",
+        f"{used.calls:,}",
+        f"{tokens:,}",
+        f"{total:,.0f}",
+    ]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int32, Int64
-
 from clew.graph.kernels.hops import count_edges, reach, take_hop
 
 Float32 = NDArray[np.float32]
@@ -54,8 +53,9 @@ def find_candidates(
 ) -> Candidates:
     """Find the triples up to `hops` hops from `entities`, both ways.
 
-    Where a hop has more triples than `limits` allow, the most similar by `score` are kept, and the search goes on
-    from their ends only; a hub's edges are then looked at in the order of similarity of what led to them.
+    Where a hop has more triples than `limits` allow, the most similar by `score` are kept, and the search
+    goes on from their ends only; a hub's edges are then looked at in the order of similarity of what led to
+    them.
     """
     limits = limits or Limits()
     state = np.zeros(graph.nodes, np.uint8)
@@ -84,7 +84,7 @@ def find_candidates(
 
 
 def unranked_candidates(graph: Graph, entities: Sequence[int], hops: int) -> Int64:
-    """The triples up to `hops` hops from `entities`, nearest first; of a hub, the first by relation and neighbour."""
+    """The triples up to `hops` hops from `entities`, nearest first; at hubs, those that come first."""
     return find_candidates(graph, entities, hops, lambda triples: -triples.astype(np.float32)).triples
 
 

@@ -48,7 +48,8 @@ def build_index(
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
-    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first question.
+    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
+    question.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.

@@ -99,7 +99,7 @@ class IndexWriter:
             self._files.append(write_parts(self._folder, section, shape, dtype, parts))
 
     def keep(self, manifest: Manifest) -> None:
-        """Take over all sections of the generation before: its files get a second name. Raises IndexError_."""
+        """Take over all sections of the last generation: its files get a second name. Raises IndexError_."""
         with disk_errors(self._path):
             for entry in manifest.files:
                 self._check_section(entry.section)

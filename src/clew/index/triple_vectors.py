@@ -1,7 +1,8 @@
 """Vectors of triples, made once for an index, memory-mapped, and never for a question (KG-RAG section 3.4.2).
 
-A triple is embedded as the text `(head, relation, tail)`. An embedder whose vectors are sums over words (`Additive`)
-gives the vectors of a batch from those of its names, which is several times faster and equal up to rounding.
+A triple is embedded as the text `(head, relation, tail)`. An embedder whose vectors are sums over words
+(`Additive`) gives the vectors of a batch from those of its names, which is several times faster and equal up
+to rounding.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Additive(Protocol):
 
 
 def triple_line(graph: Graph, triple: int) -> str:
-    """A triple as text, `(head, relation, tail)`, underscores as spaces: what is embedded and put in prompts."""
+    """A triple as text, `(head, relation, tail)`: what is embedded and put in prompts."""
     head, relation, tail = graph.triple(triple)
     names = readable(graph.labels[head]), relation_text(graph.relation_labels[relation])
     return f"({names[0]}, {names[1]}, {readable(graph.labels[tail])})"
@@ -53,7 +54,7 @@ def triple_line(graph: Graph, triple: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TripleVectors:
-    """`rows` int8 [triples, d] times `scales` float32 [triples], by triple id; and the embedder that made them."""
+    """`rows` int8 [triples, d] times `scales` float32 [triples], by triple id; and their embedder."""
 
     rows: Int8
     scales: Float32
@@ -94,10 +95,10 @@ class TripleVectors:
 def with_triple_vectors(
     index: Index, embedder: Embedder, progress: Callable[[int], None] | None = None
 ) -> Index:
-    """The index with vectors of its triples: itself if it has them, else with a new generation that adds them.
+    """The index with vectors of its triples: itself if it has them, else a new generation that adds them.
 
-    Raises EmbedderError, LockedError if another process keeps writing to the index, IndexError_ if it cannot be
-    written or was made anew meanwhile.
+    Raises EmbedderError, LockedError if another process keeps writing to the index, IndexError_ if it cannot
+    be written or was made anew meanwhile.
     """
     if TRIPLE_VECTORS in index.sections:
         return index

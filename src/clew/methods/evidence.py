@@ -17,8 +17,8 @@ from clew.steps.prompting import Sampling, Talk, prompt_named
 from clew.steps.read_triples import Read, ReadTriples
 from clew.steps.seeds import FindSeeds
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Match, Step, Usage
 from clew.text.question import read_question
+from clew.types import Abstention, Answer, AnswerEntity, Match, Step, Usage
 
 ZERO_SHOT = Sampling(temperature=0.0, max_tokens=256)
 

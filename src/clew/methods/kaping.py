@@ -1,8 +1,8 @@
 """`kaping`: the triples around the question's entities that are most similar to the question, and one prompt.
 
-Baek, Aji and Saffari, *Knowledge-augmented language model prompting for zero-shot knowledge graph question answering*,
-2023: 1 hop, since more degraded it; top 10 by similarity; zero-shot. It is LLM+KG in KG-RAG's Experiment 2 (with
-hops=3, top=30). Without a model, the question's pattern is followed through the triples.
+Baek, Aji and Saffari, *Knowledge-augmented language model prompting for zero-shot knowledge graph question
+answering*, 2023: 1 hop, since more degraded it; top 10 by similarity; zero-shot. It is LLM+KG in KG-RAG's
+Experiment 2 (with hops=3, top=30). Without a model, the question's pattern is followed through the triples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ class Kaping(EvidenceMethod):
     name = "kaping"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, model: ChatModel | None = None, hops: int = 1, top: int = 10
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        hops: int = 1,
+        top: int = 10,
     ) -> None:
         super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
         self.vectors = TripleVectors.of(self.index, embedder)

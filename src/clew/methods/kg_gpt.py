@@ -1,10 +1,11 @@
-"""`kg-gpt`: cut the question into sub-sentences, choose relations for each, infer from the triples that they give.
+"""`kg-gpt`: cut the question into sub-sentences, choose relations for each, infer from their triples.
 
-Kim, Kwon, Jo and Choi, *KG-GPT: A general framework for reasoning on knowledge graphs using large language models*, 2023,
-as SimGRAG describes it (sections 2 and 6): sentence segmentation; relation retrieval, where the model sees all candidate
-relations; inference over the evidence. Entities may be given (the oracle of its evaluation) or are linked. The i-th
-sub-sentence's relations are walked both ways from where the (i-1)-th ended. Without a model the sub-sentences are the
-edges of the question's pattern, and their relations those of the edges.
+Kim, Kwon, Jo and Choi, *KG-GPT: A general framework for reasoning on knowledge graphs using large language
+models*, 2023, as SimGRAG describes it (sections 2 and 6): sentence segmentation; relation retrieval, where
+the model sees all candidate relations; inference over the evidence. Entities may be given (the oracle of its
+evaluation) or are linked. The i-th sub-sentence's relations are walked both ways from where the (i-1)-th
+ended. Without a model the sub-sentences are the edges of the question's pattern, and their relations those
+of the edges.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ class KgGpt(EvidenceMethod):
     name = "kg-gpt"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, model: ChatModel | None = None, relations: int = 3, most: int = 200
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        relations: int = 3,
+        most: int = 200,
     ) -> None:
         super().__init__(index, embedder, model=model)
         self.relations, self.most = relations, most
@@ -50,7 +57,9 @@ class KgGpt(EvidenceMethod):
         for sentence in self._segment(question, talk):
             chosen = self._choose(sentence, talk)
             around = unranked_candidates(self.graph, frontier, 1)
-            triples = [int(t) for t in around if int(self.graph.out.relation[t]) in chosen and int(t) not in taken]
+            triples = [
+                int(t) for t in around if int(self.graph.out.relation[t]) in chosen and int(t) not in taken
+            ]
             if not triples:
                 continue
             taken |= dict.fromkeys(triples)

@@ -1,29 +1,32 @@
-"""KG-RAG: a question is taken apart, and its sub-questions are answered one after the other from retrieved triples.
+"""KG-RAG: a question is taken apart; sub-questions are answered in turn from retrieved triples.
 
 Linders and Tomczak, *Knowledge graph-extended retrieval augmented generation for question answering*, Applied
 Intelligence, 2025. Steps, in the paper's order, with their files:
 
     3.4.1 question decomposition        steps/decompose.py
-    3.4.2 candidate triple retrieval    graph/candidates.py (triples embedded at index time: index/triple_vectors.py)
+    3.4.2 candidate triple retrieval    graph/candidates.py; index/triple_vectors.py, made at index time
     3.4.3 sub-question answering        top-K here, steps/sub_answer.py; steps/reformulate.py
     3.4.4 answer synthesis              steps/synthesise.py
     then  grounding                     grounding.py
 
-Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p 0.05, top-k
-40 (Table 3); stop at `<END>` (3.4.1); repeat penalty 1.1 for sub-answers, stop at `?` for reformulation (3.4.3); 512
-tokens for synthesis (3.4.4). A parameter that the model's server does not take is not sent; the trace notes it.
+Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p
+0.05, top-k 40 (Table 3); stop at `<END>` (3.4.1); repeat penalty 1.1 for sub-answers, stop at `?` for
+reformulation (3.4.3); 512 tokens for synthesis (3.4.4). A parameter that the model's server does not take is
+not sent; the trace notes it.
 
 Deviations, with their reasons:
 
-- The candidates of a later sub-question are the triples around earlier answers, and around the question's entities that
-  it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded out by what merely is near
-  (Hits@1 in benchmarks/RESULTS.md). `frontier="question"` is the paper's: N hops from the question's entities, always.
-- What is handed from sub-question to sub-question is the names that the evidence proves, not the model's sentence, and a
-  sub-question without any ends the chain with an abstention: section 4.4.3 reports sub-answers from the model's own
-  knowledge. The chain shows the sentence too.
-- A sub-question that repeats another or adds no new triple is dropped (over-decomposition), one that takes several
-  triples is noted (under-decomposition): section 4.4.3 only counts them.
-- The answer is the entities that the synthesis names of the last sub-answer that it names any of; the text is kept.
+- The candidates of a later sub-question are the triples around earlier answers, and around the question's
+  entities that it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
+  out by what merely is near (Hits@1 in benchmarks/RESULTS.md). `frontier="question"` is the paper's: N hops
+  from the question's entities, always.
+- What is handed from sub-question to sub-question is the names that the evidence proves, not the model's
+  sentence, and a sub-question without any ends the chain with an abstention: section 4.4.3 reports
+  sub-answers from the model's own knowledge. The chain shows the sentence too.
+- A sub-question that repeats another or adds no new triple is dropped (over-decomposition), one that takes
+  several triples is noted (under-decomposition): section 4.4.3 only counts them.
+- The answer is the entities that the synthesis names of the last sub-answer that it names any of; the text
+  is kept.
 - Without a model every step has a built-in form, from the pattern of the question.
 """
 
@@ -109,10 +112,12 @@ def built_in_decompose(auto: Auto) -> PatternDecompose:
 
 
 def built_in_steps(auto: Auto, frontier: Frontier) -> Steps:
-    """Make the steps that need no model. Candidates around the question need names to find the next answers by."""
+    """Make the steps that need no model; candidates around the question alone need names to go on from."""
     graph = auto.graph
     decompose = built_in_decompose(auto)
-    substitute = SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
+    substitute = (
+        SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
+    )
     return Steps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
 
 
@@ -227,7 +232,7 @@ class KgRag:
         if found.left_out:
             work.complete = False
             work.notes.append(
-                f"{found.left_out:,} triples around hubs were left out; the most similar of each hop were kept"
+                f"{found.left_out:,} triples around hubs were left out; the most similar were kept"
             )
         work.time("candidates", since)
         return found
@@ -269,7 +274,7 @@ class KgRag:
             around = list(dict.fromkeys([*answers, *named]))
             found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
             since = perf_counter()
-            # All of these triples are at entities that the names stand for; what is left of the text tells them apart.
+            # All of these triples are at the named entities; the rest of the text tells them apart.
             top, _ = self.vectors.top(without_names(self.graph, text, around), found.triples, settings.top)
         work.time("top_k", since)
         return tuple(int(t) for t in top)
@@ -279,7 +284,9 @@ class KgRag:
         last = work.links[-1]
         said = last.text if self.model is not None else ""
         named = f', and "{said}" is not proved by it' if said else ""
-        detail = f'the evidence holds no answer to "{last.asked}"{named}{_so_far(self.graph, work.links[:-1])}'
+        detail = (
+            f'the evidence holds no answer to "{last.asked}"{named}{_so_far(self.graph, work.links[:-1])}'
+        )
         return Abstention("not_in_evidence" if said else "empty_result", detail)
 
     def _abstain(self, work: _Work, abstained: Abstention) -> Answer:
@@ -311,7 +318,14 @@ class KgRag:
             answers = (AnswerEntity(text, text, 1.0),)
             citations = tuple(replace(c, answer=text) for c in citations)
         return Answer(
-            work.question, answers, text, left, citations, pattern, complete=work.complete, chain=self._chain(work)
+            work.question,
+            answers,
+            text,
+            left,
+            citations,
+            pattern,
+            complete=work.complete,
+            chain=self._chain(work),
         )
 
 

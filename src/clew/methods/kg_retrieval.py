@@ -1,8 +1,8 @@
 """`kg-retrieval`: the question's entities, their attributes and one-hop relations, and one prompt.
 
-*KG-retrieval* of SynaptiQA (section 4.3): the LLM extracts entities; attributes and one-hop relations of these are read
-from the graph; all of it goes to the LLM. Without a model the linker finds the entities. At hubs the first
-`most` triples by relation in turn are taken, so that every relation of an entity is seen.
+*KG-retrieval* of SynaptiQA (section 4.3): the LLM extracts entities; attributes and one-hop relations of
+these are read from the graph; all of it goes to the LLM. Without a model the linker finds the entities. At
+hubs the first `most` triples by relation in turn are taken, so that every relation of an entity is seen.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class KgRetrieval(EvidenceMethod):
         self.most = most
 
     def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
-        """The entities that are given, that the model lists, or that are linked; names the graph lacks are left out."""
+        """The entities that are given, that the model lists, or that are linked."""
         if entities or talk is None:
             return super().seeds(question, entities, talk)
         reply = talk.ask(prompt_named("kg_retrieval_entities"), ZERO_SHOT, QUESTION=data_line(question))

@@ -1,4 +1,4 @@
-"""`llm`: the model alone, zero-shot, without the graph (KG-RAG section 4.2.2). Its answers are not grounded."""
+"""`llm`: the model alone, zero-shot, without the graph (KG-RAG section 4.2.2); not grounded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Llm:
 def needed(model: ChatModel | None, name: str) -> ChatModel:
     """The model; UsageError if there is none."""
     if model is None:
-        raise UsageError(f"The method {name} needs a chat model. Name one with --llm, as in --llm ollama/llama3.1")
+        raise UsageError(
+            f"The method {name} needs a chat model. Name one with --llm, as in --llm ollama/llama3.1"
+        )
     return model
 
 
@@ -54,5 +56,10 @@ def finished(answer: Answer, name: str, talk: Talk, began: float, id: str | None
     total = round((perf_counter() - began) * 1000, 3)
     return replace(
         answer,
-        method=name, model=talk.model.name, usage=talk.usage, timings_ms={"total": total}, steps=tuple(talk.steps), id=id,
-    )  # fmt: skip
+        method=name,
+        model=talk.model.name,
+        usage=talk.usage,
+        timings_ms={"total": total},
+        steps=tuple(talk.steps),
+        id=id,
+    )

@@ -1,7 +1,7 @@
 """`llm-qd`: the model takes the question apart and answers the sub-questions itself, without the graph.
 
-LLM+QD of KG-RAG's Experiment 2 (section 4.2.2): KG-RAG's decomposition, reformulation and synthesis, with the zero-shot
-prompt of `llm` for each sub-question. Its answers are not grounded.
+LLM+QD of KG-RAG's Experiment 2 (section 4.2.2): KG-RAG's decomposition, reformulation and synthesis, with
+the zero-shot prompt of `llm` for each sub-question. Its answers are not grounded.
 """
 
 from __future__ import annotations

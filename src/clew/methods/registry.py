@@ -45,7 +45,7 @@ class Method(Protocol):
 class MethodFactory(Protocol):
     """The class of a method."""
 
-    def __call__(self, index: Index, embedder: Embedder, **options: Any) -> Method:
+    def __call__(self, index: Index, embedder: Embedder, **options: Any) -> Method:  # noqa: ANN401
         """Make the method for an open index; a parameter `model` is a chat model, `settings` a dataclass."""
         ...
 
@@ -59,7 +59,11 @@ def method_named(name: str) -> MethodFactory:
 
 
 def make_method(
-    name: str, index: Index, embedder: Embedder, model: ChatModel | None = None, settings: Any = None  # noqa: ANN401
+    name: str,
+    index: Index,
+    embedder: Embedder,
+    model: ChatModel | None = None,
+    settings: Any = None,  # noqa: ANN401
 ) -> Method:
     """Make a method, with a chat model if it can use one.
 

@@ -1,7 +1,7 @@
 """`triple-rag`: five facts around the question's entities, drawn at random, and one prompt.
 
-*Vanilla RAG* of Walk&Retrieve (section 3, after Sen et al. 2023): 5 triples drawn uniformly from all 1-hop facts of the
-question's entities. The draw is a function of the seed and the question.
+*Vanilla RAG* of Walk&Retrieve (section 3, after Sen et al. 2023): 5 triples drawn uniformly from all 1-hop
+facts of the question's entities. The draw is a function of the seed and the question.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ class TripleRag(EvidenceMethod):
     name = "triple-rag"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, model: ChatModel | None = None, count: int = 5, seed: int = 0
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        count: int = 5,
+        seed: int = 0,
     ) -> None:
         super().__init__(index, embedder, model=model)
         self.count, self.seed = count, seed

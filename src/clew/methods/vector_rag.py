@@ -1,9 +1,9 @@
 """`vector-rag`: the documents most similar to the question, and one prompt.
 
-*Vector-retrieval* of SynaptiQA (section 4.3). A document is what the graph says of one entity: its outgoing triples,
-verbalised, whose vector is the sum of the triples' vectors, so that nothing is embedded again. `texts` gives
-documents of the user's own instead: their paragraphs are embedded once, and answers from them are not grounded in
-triples, which the answer says.
+*Vector-retrieval* of SynaptiQA (section 4.3). A document is what the graph says of one entity: its outgoing
+triples, verbalised, whose vector is the sum of the triples' vectors, so that nothing is embedded again.
+`texts` gives documents of the user's own instead: their paragraphs are embedded once, and answers from them
+are not grounded in triples, which the answer says.
 """
 
 from __future__ import annotations
@@ -47,9 +47,11 @@ class VectorRag(EvidenceMethod):
     ) -> None:
         super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
         self.documents = documents
-        self.paragraphs = [p for path in texts for p in _paragraphs(path)]
         if texts and model is None:
-            raise UsageError("Documents of text are read by a chat model only. Name one, or leave the texts out.")
+            raise UsageError("Only a chat model reads documents of text. Name one, or leave the texts out.")
+        self.paragraphs = [p for path in texts for p in _paragraphs(path)]
+        if texts and not self.paragraphs:
+            raise InputError(f"{texts[0]}: there is no text in the documents. Give others")
         if self.paragraphs:
             self._vectors: NDArray[np.float32] = embedder.embed(self.paragraphs)
         else:

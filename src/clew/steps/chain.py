@@ -1,4 +1,4 @@
-"""What the steps of KG-RAG hand to one another: a plan of sub-questions, and the links of the reasoning chain."""
+"""What the steps of KG-RAG hand to one another: a plan of sub-questions, and the links of the chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Proofs = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """An edge of a pattern as a sub-question walks it: from node `start` to node `end`, `forward` from head to tail."""
+    """An edge of a pattern as it is walked: from node `start` to node `end`, `forward` if head first."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A sub-question with its answer: `proofs` of the entities in it, `triples` that were given, best first."""
+    """A sub-question with its answer: `proofs` of its entities, `triples` that were given, best first."""
 
     question: SubQuestion
     asked: str
@@ -117,8 +117,8 @@ def follow(
 ) -> dict[int, tuple[int, ...]]:
     """Walk a hop from what is known through `triples`: entities at its end with their proofs, in their order.
 
-    No path takes a triple twice (*films that share a director with X* are not X). Where the end is known already, only
-    what is known there is kept.
+    No path takes a triple twice (*films that share a director with X* are not X). Where the end is known
+    already, only what is known there is kept.
     """
     starts, ends = known[hop.start], known.get(hop.end)
     found: dict[int, tuple[int, ...]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.graph.graph import Graph
@@ -37,11 +37,11 @@ class Decompose(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelDecompose:
-    """By a chat model, with worked examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
+    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
 
     sampling: Sampling
     most: int = MOST_QUESTIONS
-    prompt: Prompt = prompt_named("kg_rag_decompose")
+    prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_decompose"))
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Ask the model and read its reply."""
@@ -54,8 +54,8 @@ class ModelDecompose:
 def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
     """Read a decomposition from a model's reply.
 
-    Without any sub-question, or with the question itself, the question is asked as it is. Repeated sub-questions are
-    dropped, and those beyond `most`; the notes say so.
+    Without any sub-question, or with the question itself, the question is asked as it is. Repeated
+    sub-questions are dropped, and those beyond `most`; the notes say so.
     """
     reasoning, listed = _split(reply)
     kept: dict[str, str] = {}
@@ -80,7 +80,7 @@ def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
 
 
 def _split(reply: str) -> tuple[str, list[str]]:
-    """Reasoning, and the numbered lines after the title `Sub-questions`, or all that ask where there is no title."""
+    """Reasoning, and the numbered lines after the title `Sub-questions`; without a title, those that ask."""
     lines = reply.splitlines()
     title = next((i for i, line in enumerate(lines) if _TITLE.match(line)), None)
     if title is None:
@@ -121,9 +121,9 @@ class PatternDecompose:
         return Plan(f"From {given} the question leads over {steps}.", questions, pattern=pattern)
 
     def pattern(self, question: str, entities: Sequence[str]) -> Pattern | Abstention:
-        """The pattern of a question; an abstention where it has none or compares values, which no sub-answer does."""
+        """The pattern of a question; an abstention where it has none, or compares values."""
         if self._compares(question):
-            detail = "it compares values, which a chain of sub-questions does not do without a model. Ask with: auto"
+            detail = "it compares values, which sub-questions do not do without a model. Ask with: auto"
             return Abstention("no_relation", detail)
         read = self.read(question, entities)
         if read.pattern is not None and any(n.known for n in read.pattern.nodes):
@@ -142,7 +142,7 @@ class PatternDecompose:
 
 
 def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:
-    """The sub-question of a hop as a triple with a gap, `(The Crow, has genre, ?)`, the form that triples are embedded in.
+    """The sub-question of a hop as a triple with a gap, the form of all triples: `(The Crow, has genre, ?)`.
 
     `names` stand for a start that earlier sub-questions found; `joins` says that they found the end as well.
     """

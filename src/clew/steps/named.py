@@ -1,4 +1,4 @@
-"""Entities that a text names, and the paths of evidence that prove them: how the text of a model is grounded."""
+"""Entities that a text names, and the paths that prove them: how the text of a model is grounded."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from clew.text.normalise import normalise
 def named_entities(graph: Graph, text: str, entities: Iterable[int]) -> tuple[int, ...]:
     """Which of `entities` a text names by their labels, in the order of the text.
 
-    Where one name is part of another (*Alien*, *Alien 3*), the longest that is there counts; of names that differ in
-    how they are written only (a person and a tag), those that are there as written, if any.
+    Where one name is part of another (*Alien*, *Alien 3*), the longest that is there counts; of names that
+    differ in how they are written only (a person and a tag), those that are there as written, if any.
     """
     words = f" {normalise(text)} "
     labels: dict[str, list[int]] = {}
@@ -53,7 +53,7 @@ def ends_of(graph: Graph, triples: Iterable[int]) -> list[int]:
 def prove(
     graph: Graph, wanted: Sequence[int], known: Proofs, triples: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Prove entities by the shortest path through `triples` from a known one; those without a path are left out.
+    """Prove entities by the shortest path through `triples` from a known one; without one, they are left out.
 
     Of paths as short, the one whose triples stand earlier. A known entity needs a path from another one.
     """

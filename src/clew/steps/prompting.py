@@ -32,7 +32,7 @@ class Prompt:
     version: str
 
     def messages(self, **values: str) -> tuple[Message, Message]:
-        """Fill the slots, all at once, so that a value is never read as a slot. Raises KeyError for one without."""
+        """Fill the slots, all at once, so that no value is read as one. Raises KeyError for one without."""
 
         def filled(text: str) -> str:
             return _SLOT.sub(lambda slot: values[slot[1]], text)
@@ -84,10 +84,8 @@ class Talk:
         """Begin a question, with a budget of its own where the model has budgets."""
         return cls(model.for_question(label) if isinstance(model, ManagedModel) else model)
 
-    def ask(
-        self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str
-    ) -> str:
-        """Complete a prompt: the reply without thoughts, echoes and what follows a stop word. Raises LlmError."""
+    def ask(self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str) -> str:
+        """Complete a prompt: the reply without thoughts, echoes and what follows a stop. Raises LlmError."""
         request = Request(
             prompt.messages(**values),
             temperature=sampling.temperature,

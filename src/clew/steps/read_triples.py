@@ -1,4 +1,4 @@
-"""The `read` step over a bare set of triples, as the baselines retrieve it: question + triples → grounded answer."""
+"""The `read` step over a bare set of triples, as the baselines retrieve it: → grounded answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ReadTriples:
-    """Reads with a model, by one prompt with the slots TRIPLES and QUESTION; without one, by the question's pattern."""
+    """Reads with a model, by a prompt with TRIPLES and QUESTION; without one, by the question's pattern."""
 
     graph: Graph
     decompose: PatternDecompose
@@ -34,11 +34,18 @@ class ReadTriples:
     sampling: Sampling
 
     def __call__(
-        self, question: str, entities: Sequence[str], seeds: Sequence[int], triples: Sequence[int], talk: Talk | None
+        self,
+        question: str,
+        entities: Sequence[str],
+        seeds: Sequence[int],
+        triples: Sequence[int],
+        talk: Talk | None,
     ) -> Read:
         """Read the answer. Raises LlmError."""
-        return self._by_pattern(question, entities, triples) if talk is None else self._by_model(
-            question, seeds, triples, talk
+        return (
+            self._by_pattern(question, entities, triples)
+            if talk is None
+            else self._by_model(question, seeds, triples, talk)
         )
 
     def _by_model(self, question: str, seeds: Sequence[int], triples: Sequence[int], talk: Talk) -> Read:
@@ -48,7 +55,9 @@ class ReadTriples:
         proofs = ground_text(self.graph, text, asked)
         if proofs:
             return Read(text, proofs)
-        return Read(text, None, Abstention("not_in_evidence", f'"{text}" names nothing that the evidence proves'))
+        return Read(
+            text, None, Abstention("not_in_evidence", f'"{text}" names nothing that the evidence proves')
+        )
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Read:
         pattern = self.decompose.pattern(question, entities)

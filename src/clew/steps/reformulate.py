@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.graph.graph import Graph
@@ -32,7 +32,7 @@ class ModelReformulate:
 
     graph: Graph
     sampling: Sampling
-    prompt: Prompt = prompt_named("kg_rag_reformulate")
+    prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_reformulate"))
 
     def __call__(
         self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
@@ -54,14 +54,14 @@ class ModelReformulate:
 
 
 def as_question(reply: str) -> str:
-    """The question in a reply that was stopped at its mark: the last line, the mark restored; "" if there is none."""
+    """The question in a reply that was stopped at its mark: the last line, the mark restored; or ""."""
     lines = [line.strip(' "*') for line in reply.splitlines()]
     text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
     return text.rstrip("?. ") + "?" if text else ""
 
 
 def told(graph: Graph, links: Sequence[Link]) -> str:
-    """Sub-questions and their proved answers, for a prompt: nothing of a model's text that no triple proves."""
+    """Sub-questions and their proved answers, for a prompt: nothing that no triple proves."""
     lines: list[str] = []
     for number, link in enumerate(links, 1):
         names = [readable(graph.labels[e]) for e in link.proofs]
@@ -76,8 +76,8 @@ def told(graph: Graph, links: Sequence[Link]) -> str:
 class SubstituteAnswers:
     """Without a model: the names that were found, in their place.
 
-    More than `most` names would blur what a sub-question asks for. They are left out then, if the triples to choose
-    from are around them anyway, else (`some`) the first are named.
+    More than `most` names would blur what a sub-question asks for. They are left out then, if the triples to
+    choose from are around them anyway, else (`some`) the first are named.
     """
 
     graph: Graph

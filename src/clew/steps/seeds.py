@@ -17,7 +17,7 @@ COMMON = 0.3
 
 @dataclass(frozen=True, eq=False)
 class FindSeeds:
-    """Links the entities of a question for methods that retrieve around them; no reading decides between them."""
+    """Links the entities of a question for methods that retrieve around them, without reading it."""
 
     names: NamesIndex
     linker: Linker
@@ -39,8 +39,10 @@ class FindSeeds:
             mentions = [m for m in typos if not self._torn(question, m, typos, known=True)][:1]
         return _likeliest(mentions)
 
-    def _torn(self, question: Question, mention: Mention, mentions: Sequence[Mention], *, known: bool) -> bool:
-        """Whether a capitalised word outside all mentions stands beside one: one that is in no dictionary, or `known`."""
+    def _torn(
+        self, question: Question, mention: Mention, mentions: Sequence[Mention], *, known: bool
+    ) -> bool:
+        """Whether a capitalised word outside all mentions is beside one, in no dictionary or also `known`."""
         words = question.words
         inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
         beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
@@ -53,7 +55,7 @@ class FindSeeds:
         )
 
     def _apart(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
-        """Those that are names rather than words and do not overlap: the likeliest first, then the longest."""
+        """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
         cost = {m: self.reader.common(question, m) for m in mentions if m.candidates}
         ranked = sorted(
             (m for m in cost if cost[m] <= COMMON), key=lambda m: (cost[m] > 0, m.start - m.stop, m.start)

@@ -1,9 +1,9 @@
-"""The `answer a sub-question` step (KG-RAG section 3.4.3): a sub-question and its top-K triples → a grounded answer."""
+"""The `answer a sub-question` step (KG-RAG section 3.4.3): its top-K triples → a grounded answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.graph.graph import Graph
@@ -15,7 +15,7 @@ from clew.steps.prompting import Prompt, Sampling, Talk, data_lines, prompt_name
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A sub-question that is to be answered: as it is asked, from which triples (best first), after which links.
+    """A sub-question to be answered: as it is asked, from which triples (best first), after which links.
 
     `seeds` are the entities of the main question.
     """
@@ -43,7 +43,7 @@ class ModelAnswer:
 
     graph: Graph
     sampling: Sampling
-    prompt: Prompt = prompt_named("kg_rag_sub_answer")
+    prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_sub_answer"))
 
     def __call__(self, asked: Asked, talk: Talk | None) -> Link:
         """Ask the model, and ground its reply."""
@@ -60,7 +60,9 @@ class ModelAnswer:
         elif asked.earlier and proofs and _leaps(self.graph, proofs, known):
             notes.append("under-decomposed: this sub-question spans several triples")
         if not proofs and named_entities(self.graph, text, ends_of(self.graph, asked.triples)):
-            notes.append("perhaps under-decomposed: the evidence does not connect what the model named to what was asked about")
+            notes.append(
+                "perhaps under-decomposed: the evidence does not connect what was named to what was asked"
+            )
         return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes))
 
 
@@ -79,7 +81,7 @@ def known_proofs(asked: Asked) -> dict[int, tuple[int, ...]]:
 
 
 def ground_text(graph: Graph, text: str, asked: Asked) -> dict[int, tuple[int, ...]]:
-    """The entities of the evidence that a text names, with proofs; those of the sub-question only if there is no other."""
+    """The entities of the evidence that a text names, with proofs; others than the sub-question's first."""
     evidence = list(dict.fromkeys([*asked.triples, *(t for link in asked.earlier for t in link.triples)]))
     named = named_entities(graph, text, ends_of(graph, asked.triples))
     repeated = set(named_entities(graph, asked.text, named))
@@ -109,7 +111,9 @@ class FollowHop:
         used = sum(self._fits(hop.relation, hop.forward, known[hop.start], t) for t in asked.triples)
         notes = list(asked.notes)
         if used < total:
-            notes.append(f"{used} of the {total} triples of this step are among the {len(asked.triples)} given")
+            notes.append(
+                f"{used} of the {total} triples of this step are among the {len(asked.triples)} given"
+            )
         text = ", ".join(self.graph.labels[e] for e in proofs) or "not in these triples"
         return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes), used == total)
 

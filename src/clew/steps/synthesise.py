@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.graph.graph import Graph
@@ -35,7 +35,7 @@ class ModelSynthesis:
 
     graph: Graph
     sampling: Sampling
-    prompt: Prompt = prompt_named("kg_rag_synthesise")
+    prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_synthesise"))
 
     def __call__(self, question: str, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
         """Ask the model; the answers are what it names of the last sub-answer that it names anything of.

@@ -11,8 +11,8 @@ from clew.graph.kernels import Array, entry
 def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
     """Products of the `picked` rows with a query of integers: float32 [len(picked)].
 
-    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d], whose absolute values sum up to less than 2^31 / 127,
-    so that the sums are exact.
+    `rows` int8 [n, d] times `scales` float32 [n]; `query` int16 [d], whose absolute values sum up to less
+    than 2^31 / 127, so that the sums are exact.
     """
     products = np.empty(len(picked), np.float32)
     for i in range(len(picked)):
@@ -29,7 +29,7 @@ def dots(rows: Array, scales: Array, picked: Array, query: Array) -> Array:
 def quantised_sums(
     names: Array, relations: Array, heads: Array, relation: Array, tails: Array
 ) -> tuple[Array, Array]:
-    """Sum head, relation and tail of each triple, scale to length 1 and round: int8 [n, d], scales float32 [n].
+    """Sum head, relation and tail of triples, scale to length 1, round: int8 [n, d], scales float32 [n].
 
     `names` and `relations` float32 [·, d]; `heads`, `relation` and `tails` are rows of them.
     """

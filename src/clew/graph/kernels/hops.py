@@ -11,7 +11,9 @@ UNSEEN = 0
 
 
 @compiled
-def triple_of(offsets: Array, relations: Array, neighbours: Array, head: int, relation: int, tail: int) -> int:
+def triple_of(
+    offsets: Array, relations: Array, neighbours: Array, head: int, relation: int, tail: int
+) -> int:
     """Position of the triple among the outgoing edges of `head`, which are sorted by (relation, tail)."""
     low, high = offsets[head], offsets[head + 1]
     while low < high:
