@@ -55,7 +55,7 @@ WH_CLASSES: Mapping[str, Mapping[str, float]] = {
     "who": {"person": 1.0, "group": 0.5},
     "whom": {"person": 1.0, "group": 0.5},
     "whose": {"person": 1.0, "group": 0.5},
-    "where": {"location": 1.0, "group": 0.3},
+    "where": {"location": 1.0, "artifact": 0.6, "group": 0.3},
     "when": {"time": 1.0},
 }
 """What a question word asks for: noun classes and how well they fit."""
