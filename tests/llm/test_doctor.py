@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +23,9 @@ def test_a_good_configuration(tiny_url: str):
     found = states(checks)
     # The tiny model's words mean nothing, so whether it can fill in a form is left to chance.
     found.pop("structured output")
-    assert found == dict.fromkeys(("settings", "packages", "server", "chat", "streaming", "prices"), "ok")
+    assert found == dict.fromkeys(
+        ("settings", "packages", "files", "server", "chat", "streaming", "prices"), "ok"
+    )
 
 
 def test_a_model_that_the_server_does_not_list(tiny_url: str):
@@ -36,8 +39,14 @@ def test_a_closed_port():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         checks = doctor(Settings("vllm/x", base_url=f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
-    assert states(checks) == {"settings": "ok", "packages": "ok", "server": "failed", "prices": "warning"}
-    assert "Check that the server runs" in checks[2].detail
+    assert states(checks) == {
+        "settings": "ok",
+        "packages": "ok",
+        "files": "ok",
+        "server": "failed",
+        "prices": "warning",
+    }
+    assert "Check that the server runs" in checks[3].detail
 
 
 def test_a_wrong_key(locked_url: str):
@@ -59,3 +68,9 @@ def test_a_server_without_a_list_of_models():
     assert states(checks)["server"] == "warning"
     assert states(checks)["chat"] == "ok"
     assert states(checks)["structured output"] == "failed"
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path):
+    checks = doctor(Settings("vllm/x", cache=tmp_path / "none" / "c.sqlite"))
+    assert checks[-1].state == "failed"
+    assert "c.sqlite" in checks[-1].detail

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from clew.errors import (
+from clew.errors import LlmError
+from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
+from clew.llm.errors import (
     ContextOverflow,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelRefused,
     ModelUnreachable,
     RateLimited,
 )
-from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
 from clew.llm.managed import ManagedModel
 from clew.llm.retry import Retry
 from clew.llm.wire import retry_after
@@ -202,3 +202,22 @@ def test_a_stream_without_usage_is_a_whole_reply():
 def test_a_stream_that_breaks_is_never_a_whole_reply(answer: Answer, kind: type[LlmError]):
     error, _ = error_of(answer, streamed=True)
     assert type(error) is kind
+
+
+def test_a_stream_too_leaves_out_what_the_server_objects_to():
+    objection = failure(400, "no temperature", param="temperature")
+    with serving(objection, events(piece("a"), piece(None, "stop"))) as (fake, url):
+        model = model_at(url)
+        chunks = list(iterate_sync(model.stream(ask("hello", temperature=0.0))))
+        run_sync(model.close())
+    assert len(fake.seen) == 2
+    assert chunks[-1].reply is not None
+    assert chunks[-1].reply.notes == ("temperature dropped: the server refuses it",)
+
+
+def test_half_a_surrogate_pair_does_not_stop_a_question():
+    with serving(GOOD) as (fake, url):
+        model = model_at(url)
+        run_sync(model.complete(ask("who is \udcff?")))
+        run_sync(model.close())
+    assert fake.seen[0].body["messages"][0]["content"] == "who is ??"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from clew.errors import ModelFailed
+from clew.llm.errors import ModelFailed
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
 from clew.llm.typed import TypedReplies
 from clew.llm.types import Chunk, Reply, Request
-from clew.llm.wire import PerLoop, parameters, sdk_errors
+from clew.llm.wire import PerLoop, parameters, sdk_errors, sendable
 from clew.text.embedders.extras import require
 from clew.types import Usage
 
@@ -84,11 +84,13 @@ class Anthropic(TypedReplies):
         system = "\n\n".join(m.text for m in request.messages if m.role == "system")
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": m.text} for m in request.messages if m.role != "system"],
+            "messages": [
+                {"role": m.role, "content": sendable(m.text)} for m in request.messages if m.role != "system"
+            ],
             **sent,
         }
         if system:
-            body["system"] = system
+            body["system"] = sendable(system)
         if request.form == "schema":
             schema = without(request.schema, self.profile.schema_without)
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}

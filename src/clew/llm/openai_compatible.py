@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from clew.errors import ModelFailed, ModelRefused
+from clew.llm.errors import ModelFailed, ModelRefused
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
 from clew.llm.typed import TypedReplies
 from clew.llm.types import Chunk, Reply, Request
-from clew.llm.wire import PerLoop, parameters, sdk_errors, without_system
+from clew.llm.wire import PerLoop, parameters, sdk_errors, sendable, without_system
 from clew.text.embedders.extras import require
 from clew.types import Usage
 
@@ -51,14 +51,7 @@ class OpenAICompatible(TypedReplies):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, in one attempt."""
         sdk = require("openai", "openai")
-        while True:
-            body, notes = self._body(request)
-            try:
-                with sdk_errors(sdk, self._where):
-                    completion = await self._client.get().chat.completions.create(**body)
-                break
-            except ModelRefused as error:
-                self._give_up(error, body)
+        completion, notes = await self._create(sdk, request)
         with sdk_errors(sdk, self._where):
             if not isinstance(completion, sdk.types.chat.ChatCompletion):
                 raise TypeError("no chat completion")
@@ -74,12 +67,11 @@ class OpenAICompatible(TypedReplies):
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece, in one attempt."""
         sdk = require("openai", "openai")
-        body, notes = self._body(request)
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        options = {"stream": True, "stream_options": {"include_usage": True}}
+        stream, notes = await self._create(sdk, request, **options)
         pieces: list[str] = []
         model, finish, usage = self._model, "", Usage(calls=1)
         with sdk_errors(sdk, self._where):
-            stream = await self._client.get().chat.completions.create(**body)
             try:
                 async for event in stream:
                     model = event.model or model
@@ -110,6 +102,16 @@ class OpenAICompatible(TypedReplies):
             page = await self._client.get().models.list()
         return tuple(model.id for model in page.data or ())
 
+    async def _create(self, sdk: Any, request: Request, **options: Any) -> tuple[Any, tuple[str, ...]]:  # noqa: ANN401
+        """Send a request, again where the server objects to a sampling parameter by name."""
+        while True:
+            body, notes = self._body(request)
+            try:
+                with sdk_errors(sdk, self._where):
+                    return await self._client.get().chat.completions.create(**body, **options), notes
+            except ModelRefused as error:
+                self._give_up(error, body)
+
     def _body(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
         sent, notes = parameters(request, self.profile)
         for name in self._unwanted & sent.keys():
@@ -119,7 +121,7 @@ class OpenAICompatible(TypedReplies):
         beyond = {name: sent.pop(name) for name in self.profile.beyond & sent.keys()}
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": m.text} for m in messages],
+            "messages": [{"role": m.role, "content": sendable(m.text)} for m in messages],
             **sent,
         }
         if beyond:

@@ -12,10 +12,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from clew.errors import (
+from clew.errors import LlmError
+from clew.llm.errors import (
     ContextOverflow,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelRefused,
     ModelTimeout,
@@ -78,6 +78,11 @@ def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tupl
         else:
             notes.append(f"{name} dropped: {profile.provider} does not take it for this model")
     return sent, tuple(notes)
+
+
+def sendable(text: str) -> str:
+    """Replace what UTF-8 cannot write: halves of surrogate pairs, which a broken command line can hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
