@@ -48,7 +48,11 @@ def read_questions(data: Path, sample: int, seed: int) -> list[Question]:
     for hops in (1, 2, 3):
         folder = data / f"{hops}-hop" / "vanilla"
         path = next(p for p in sorted(folder.iterdir()) if p.name.startswith("qa_dev"))
-        with gzip.open(path, "rt", "utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8") as lines
+        ):
             rows = [line.rstrip("\n").split("\t") for line in lines]
         for text, gold in random.Random(seed).sample(rows, sample):
             entity = TOPIC.search(text)
@@ -124,8 +128,13 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
 
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
-    """Compare the methods that run without a model."""
+    """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
+    from clew.methods.kaping import Kaping
+
     print("                                 hits  exact  set   none")
+    near = Kaping(clew.index, clew.embedder, hops=3, top=30)
+    found = score(lambda q: near.answer(q.text, entities=[q.entity]), questions)
+    print_scores("kaping N=3 K=30", found)
     for name in names:
         found = score(lambda q, name=name: clew.ask(q.text, entities=[q.entity], method=name), questions)
         print_scores(name, found)
@@ -142,7 +151,17 @@ def entities_of(graph: Graph, count: int, seed: int) -> list[int]:
     return [int(e) for e in np.random.default_rng(seed).integers(0, graph.nodes, count)]
 
 
-def speed(clew: Clew, data: Path) -> None:
+def _retrieve(graph: Graph, vectors: TripleVectors, entity: int) -> tuple[float, float, int]:
+    """Milliseconds for the candidates of an entity and for the top 30 of them, and how many there were."""
+    text = "which films have the same director"
+    start = time.perf_counter()
+    triples = find_candidates(graph, [entity], 3, vectors.similarities(text)).triples
+    middle = time.perf_counter()
+    vectors.top(text, triples, 30)
+    return (middle - start) * 1000, (time.perf_counter() - middle) * 1000, len(triples)
+
+
+def speed(clew: Clew, repeats: int) -> None:
     """Candidate retrieval, top K, and building the vectors."""
     from clew.index.directory import writing
 
@@ -161,14 +180,11 @@ def speed(clew: Clew, data: Path) -> None:
     vectors.top("warm up", np.arange(100), 30)
     retrieved, ranked, sizes = [], [], []
     for entity in entities_of(graph, 200, 0):
-        start = time.perf_counter()
-        candidates = find_candidates(graph, [entity], 3, similarity)
-        triples = candidates.triples
-        retrieved.append((time.perf_counter() - start) * 1000)
-        start = time.perf_counter()
-        vectors.top("which films have the same director", triples, 30)
-        ranked.append((time.perf_counter() - start) * 1000)
-        sizes.append(len(triples))
+        runs = [_retrieve(graph, vectors, entity) for _ in range(repeats)]
+        retrieved.append(min(run[0] for run in runs))
+        ranked.append(min(run[1] for run in runs))
+        sizes.append(runs[0][2])
+    print(f"each entity {repeats} times, the fastest counts")
     print(f"candidates, N = 3, 200 entities, ms: {percentiles(retrieved)}")
     print(f"top 30 of them, ms: {percentiles(ranked)}")
     print(f"candidate triples: {percentiles(sizes)}")
@@ -181,13 +197,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of MetaQA")
     parser.add_argument("--cache", type=Path, help="where the index is kept")
     parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--frontiers", default="answers,question")
     parser.add_argument("--methods", default="auto,kg-rag,kaping,kg-retrieval,kg-gpt,triple-rag,vector-rag")
     options = parser.parse_args()
     clew = Clew.open(options.data / "kb.txt.gz", cache_dir=options.cache)
     if options.part == "speed":
-        speed(clew, options.data)
+        speed(clew, options.repeats)
         return
     questions = read_questions(options.data, options.sample, options.seed)
     if options.part == "grid":

@@ -16,7 +16,9 @@ def zero(triples: np.ndarray) -> np.ndarray:
     return np.zeros(len(triples), np.float32)
 
 
-def slow(triples: list[tuple[int, int, int]], entities: list[int], hops: int) -> list[set[tuple[int, int, int]]]:
+def slow(
+    triples: list[tuple[int, int, int]], entities: list[int], hops: int
+) -> list[set[tuple[int, int, int]]]:
     """Hop i: the triples at a node that is i hops away, which no hop before had."""
     near, seen, found = set(entities), set[tuple[int, int, int]](), []
     for _ in range(hops):

@@ -17,7 +17,9 @@ from clew.index.triple_vectors import (
     with_triple_vectors,
 )
 
-LINES = "The_Crow\twritten_by\tJohn Shirley\nThe_Crow\thas_genre\tAction\n東京\tdiscoveredBy\tØrsted\n!!!\t–\t…\n"
+LINES = (
+    "The_Crow\twritten_by\tJohn Shirley\nThe_Crow\thas_genre\tAction\n東京\tdiscoveredBy\tØrsted\n!!!\t–\t…\n"
+)
 
 
 class Slow:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from clew.engine import Clew
-from clew.errors import BudgetReached, InputError, UsageError
+from clew.errors import InputError, UsageError
+from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
 from clew.methods.evidence import EvidenceMethod
 from clew.methods.kg_gpt import KgGpt
@@ -63,7 +64,8 @@ def test_without_a_graph_a_model_is_needed(small: Clew, name: str):
 
 def test_llm_is_one_call_and_ungrounded(small: Clew):
     answer = made(small, "llm", "Ridley Scott.").answer(WHO)
-    assert (answer.text, answer.grounded, answer.answers, answer.usage.calls) == ("Ridley Scott.", False, (), 1)
+    assert (answer.text, answer.grounded, answer.answers) == ("Ridley Scott.", False, ())
+    assert answer.usage.calls == 1
 
 
 def test_llm_qd_has_a_chain_without_evidence(small: Clew):
@@ -97,9 +99,7 @@ def test_kaping_gives_the_nearest_triples_of_one_hop(small: Clew):
 
 def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
     question = "What movies did Christopher Nolan direct?"
-    draws = [
-        TripleRag(metaqa.index, metaqa.embedder, seed=seed).answer(question).steps for seed in (0, 0, 1)
-    ]
+    draws = [TripleRag(metaqa.index, metaqa.embedder, seed=seed).answer(question).steps for seed in (0, 0, 1)]
     first, again, other = [tuple(map(tuple, steps[0].detail["triples"])) for steps in draws]
     assert len(first) == 5
     assert first == again
@@ -155,8 +155,8 @@ def test_kg_retrieval_shows_every_relation_of_a_hub(metaqa: Clew):
 
 
 def test_kg_gpt_walks_the_relations_that_the_model_chooses(small: Clew):
-    replies = ("1. Seven was directed by something 1.\n2. something 1 directed something 2.", "directed by", "directed by",
-               "Alien 3")  # fmt: skip
+    sentences = "1. Seven was directed by something 1.\n2. something 1 directed something 2."
+    replies = (sentences, "directed by", "directed by", "Alien 3")
     answer = made(small, "kg-gpt", *replies).answer("What else did the director of Seven direct?")
     assert [a.entity for a in answer.answers] == ["Alien 3"]
     assert {relation for _, relation, _ in evidence(answer)} == {"directed by"}

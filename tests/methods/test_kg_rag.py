@@ -10,8 +10,9 @@ import pytest
 from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
 
 from clew.engine import Clew
-from clew.errors import BudgetReached, ModelUnreachable, UsageError
+from clew.errors import UsageError
 from clew.graph.candidates import Limits
+from clew.llm.errors import BudgetReached, ModelUnreachable
 from clew.llm.testing import ScriptedModel
 from clew.methods.kg_rag import KgRag, Settings
 from clew.types import Answer

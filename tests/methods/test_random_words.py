@@ -15,7 +15,11 @@ from clew.llm.managed import ManagedModel
 from clew.llm.settings import Settings
 
 NAMES = ("kg-rag", "llm", "llm-qd", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
-QUESTIONS = ("Who starred in the films directed by Ridley Scott?", "Who directed Alien?", "Who wrote Xyzzyplugh?")
+QUESTIONS = (
+    "Who starred in the films directed by Ridley Scott?",
+    "Who directed Alien?",
+    "Who is Xyzzyplugh?",
+)
 
 
 @pytest.fixture(scope="module")

@@ -114,9 +114,7 @@ def test_a_known_entity_needs_a_path_from_another_one():
 
 
 def pattern(known: list[bool], edges: list[tuple[int, int, int]], answer: int | None) -> Pattern:
-    nodes = tuple(
-        PatternNode(f"n{i}", known=k, entity=i if k else None) for i, k in enumerate(known)
-    )
+    nodes = tuple(PatternNode(f"n{i}", known=k, entity=i if k else None) for i, k in enumerate(known))
     return Pattern(nodes, tuple(PatternEdge(h, "r", t, fixed=r) for h, r, t in edges), answer)
 
 

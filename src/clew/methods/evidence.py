@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from clew.errors import BudgetReached
 from clew.grounding import ground
 from clew.index.directory import Index
+from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
 from clew.methods.kg_rag import built_in_decompose, no_entity

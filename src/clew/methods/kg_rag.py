@@ -37,12 +37,13 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Literal
 
-from clew.errors import BudgetReached, UsageError
+from clew.errors import UsageError
 from clew.graph.candidates import Candidates, Limits, find_candidates
 from clew.graph.graph import Graph
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.triple_vectors import TripleVectors, with_triple_vectors
+from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain

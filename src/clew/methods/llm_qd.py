@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from clew.errors import BudgetReached
 from clew.index.directory import Index
+from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag import TABLE_3
 from clew.methods.llm import finished, needed, ungrounded
