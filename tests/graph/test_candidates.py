@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from graph.reference import make_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.graph.candidates import Limits, best_of, find_candidates, unranked_candidates
+from graph.reference import make_graph
 
 TRIPLES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7)), max_size=25)
 

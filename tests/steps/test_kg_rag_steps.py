@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from graph.reference import make_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,7 @@ from clew.steps.named import named_entities, prove, without_names
 from clew.steps.prompting import LONGEST_LINE, data_line, prompt_named
 from clew.steps.reformulate import as_question
 from clew.types import Pattern, PatternEdge, PatternNode
-
-from dataclasses import replace
+from graph.reference import make_graph
 
 
 def named_graph(names: list[str], triples: list[tuple[int, int, int]]):

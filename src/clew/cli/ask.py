@@ -56,7 +56,7 @@ def ask(
         from clew.cli.batch import ask_all
 
         if llm is not None or frontier is not None:
-            raise UsageError("--questions takes neither --llm nor --frontier yet. Ask one question at a time")
+            raise UsageError("--questions takes neither --llm nor --frontier. Ask one question at a time")
         ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
         return
     from clew.cli.console import write_json
@@ -69,14 +69,13 @@ def ask(
     if out is not None:
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
-    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
-        answer = clew.ask(
-            question,
-            entities=entities or (),
-            method=method,
-            model=opened_model(llm),
-            settings=method_settings(method, frontier),
-        )
+    settings = method_settings(method, frontier)
+    with (
+        opened_model(llm) as model,
+        opened(source, embedder, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
+        answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:

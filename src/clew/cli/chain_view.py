@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 MOST_ANSWERS = 8
 MOST_PROOFS = 3
 MOST_EVIDENCE = 6
-"""So many answers, proofs and triples of a link are shown; the rest is counted."""
+LONGEST = 300
+"""So many answers, proofs and triples of a link, and characters of a model's text, are shown."""
 
 
 def print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
@@ -62,7 +63,7 @@ def _answer_line(link: SubAnswer) -> Text:
     more = f" … and {left:,} more" if left > 0 else ""
     if link.answers:
         return Text(f"→ {names}{more}", "bold")
-    said = f": {shown(link.text)}" if link.text else ""
+    said = f": {shown(link.text[:LONGEST])}" if link.text else ""
     return Text(f"→ nothing that the evidence proves{said}", "yellow")
 
 
@@ -71,7 +72,7 @@ def _whole(link: SubAnswer) -> list[Text]:
     if link.question != link.asked:
         parts.append(Text(f"  from: {shown(link.question)}", "dim"))
     if link.text and link.text != ", ".join(link.answers):
-        parts.append(Text(f"  said: {shown(link.text)}", "dim"))
+        parts.append(Text(f"  said: {shown(link.text[:LONGEST])}", "dim"))
     parts.append(Text(f"  given {len(link.evidence):,} triples, the most similar first:", "dim"))
     for triple in link.evidence[:MOST_EVIDENCE]:
         parts.append(Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim"))

@@ -18,6 +18,10 @@ MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
 
+LONGEST = 160
+"""Characters of a text without answers that a cell shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """What one method said, or the error that it raised."""
@@ -74,9 +78,12 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
-    model = opened_model(llm)
     rows: list[Row] = []
-    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
+    with (
+        opened_model(llm) as model,
+        opened(source, embedder, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
         for name in names:
             asked: Answer | ClewError
             try:
@@ -118,6 +125,7 @@ def _cells(row: Row) -> list[str]:
     )
     if not names:
         said = shown(answer.text) if answer.abstained is None else "–"
+        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
     marks = [] if answer.grounded else ["ungrounded"]
     marks += [] if answer.complete else ["incomplete"]
     said += f" ({', '.join(marks)})" if marks else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from clew.errors import UsageError
@@ -14,17 +16,23 @@ CALLS = 40
 """Calls of a chat model that one question may take."""
 
 
-def opened_model(spec: str | None) -> ManagedModel | None:
-    """Open the model of a spec with the keys and addresses of the environment; None without a spec.
+@contextmanager
+def opened_model(spec: str | None) -> Generator[ManagedModel | None]:
+    """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
 
     Raises UsageError for a spec or key that is wrong, MissingExtra if the provider's SDK is not installed.
     """
     if spec is None:
-        return None
-    from clew.llm import open_model, settings_from
+        yield None
+        return
+    from clew.llm import open_model, run_sync, settings_from
     from clew.llm.budget import Limits
 
-    return open_model(settings_from(os.environ, spec, per_question=Limits(calls=CALLS)))
+    model = open_model(settings_from(os.environ, spec, per_question=Limits(calls=CALLS)))
+    try:
+        yield model
+    finally:
+        run_sync(model.close())
 
 
 def method_settings(method: str, frontier: str | None) -> object:

@@ -49,7 +49,7 @@ from clew.methods.auto import Auto
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.steps.named import named_entities, without_names
-from clew.steps.prompting import Sampling, Talk
+from clew.steps.prompting import Sampling, Talk, short
 from clew.steps.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.steps.seeds import FindSeeds
 from clew.steps.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer
@@ -283,7 +283,7 @@ class KgRag:
     def _ended(self, work: _Work) -> Abstention:
         """Why a chain ended early, and how far it came."""
         last = work.links[-1]
-        said = last.text if self.model is not None else ""
+        said = short(last.text) if self.model is not None else ""
         named = f', and "{said}" is not proved by it' if said else ""
         detail = (
             f'the evidence holds no answer to "{last.asked}"{named}{_so_far(self.graph, work.links[:-1])}'
@@ -303,7 +303,7 @@ class KgRag:
     def _grounded(self, work: _Work, draft: Draft) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
         if not draft.proofs:
-            detail = f'the final answer "{draft.text}" names nothing that the chain proves'
+            detail = f'the final answer "{short(draft.text)}" names nothing that the chain proves'
             return self._abstain(work, Abstention("not_in_evidence", detail))
         matches = [Match(0.0, 0, (entity,), proof) for entity, proof in draft.proofs.items()]
         answers, citations, left = ground(self.graph, draft.proofs, matches, 0)

@@ -20,6 +20,8 @@ _USER = "=== user ==="
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
+LONGEST_QUOTED = 200
+"""Characters of a model's text that a message repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,11 @@ def data_line(text: str) -> str:
     """One line of data: as in `data_lines`."""
     line = _BREAKS.sub(" ", text).strip().replace("<", "‹").replace(">", "›")
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def short(text: str) -> str:
+    """The beginning of a model's text, for a message."""
+    return text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + " …"
 
 
 @dataclass(frozen=True, slots=True)

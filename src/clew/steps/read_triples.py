@@ -9,7 +9,7 @@ from clew.graph.graph import Graph
 from clew.index.triple_vectors import triple_line
 from clew.steps.chain import Plan, Proofs, SubQuestion, follow, given_proofs, hops_of
 from clew.steps.decompose import PatternDecompose
-from clew.steps.prompting import Prompt, Sampling, Talk, data_line, data_lines
+from clew.steps.prompting import Prompt, Sampling, Talk, data_line, data_lines, short
 from clew.steps.sub_answer import Asked, ground_text
 from clew.types import Abstention, Pattern
 
@@ -56,7 +56,9 @@ class ReadTriples:
         if proofs:
             return Read(text, proofs)
         return Read(
-            text, None, Abstention("not_in_evidence", f'"{text}" names nothing that the evidence proves')
+            text,
+            None,
+            Abstention("not_in_evidence", f'"{short(text)}" names nothing that the evidence proves'),
         )
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Read:
