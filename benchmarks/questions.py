@@ -1,8 +1,8 @@
 """Development and check questions, from `tests/data` and from the published data beside the repository.
 
 Every set is a `QuestionSet`: a graph and questions with gold answers, or with the reason for which an abstention is right.
-The published sets (MetaQA dev, PathQuestion, WC2014 samples) are cut in two halves by line number: the first is for
-development, the second for checking.
+The published sets (MetaQA dev, PathQuestion, WC2014 samples) are cut in two halves at random, by a fixed seed: one is for
+development, the other for checking.
 """
 
 from __future__ import annotations
@@ -126,9 +126,10 @@ def absent(graph: Graph, per_template: int, seed: int = 5) -> list[Item]:
 
 
 def half(items: Sequence[Item], which: int) -> list[Item]:
-    """The first (0) or second (1) half by position."""
+    """One half of a seeded shuffle: 0 for development, 1 to check."""
+    shuffled = sample(items, len(items), 20241101)
     middle = len(items) // 2
-    return list(items[:middle] if which == 0 else items[middle:])
+    return shuffled[:middle] if which == 0 else shuffled[middle:]
 
 
 def sample(items: Iterable[Item], count: int, seed: int) -> list[Item]:

@@ -129,6 +129,13 @@ class Auto:
         mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
         comparison = compare(question, self.table, self.weights)
         question = self._outside(question, mentions)
+        limits = question.limits
+        if limits is not None and any(
+            m.start <= start < m.stop and " " in m.text and self.reader.common(question, m) < 0
+            for m in mentions
+            for start in limits.starts
+        ):
+            question = replace(question, limits=None)
         if question.limits is not None:
             mentions = [m for m in mentions if m.start not in question.limits.starts]
         operator = find_operator(question, comparison, self.table, self.schema)

@@ -26,18 +26,18 @@ def major(rows: Float) -> Float:
 class Scale:
     """How cosines and lexical similarities become a share of a word that is explained, in [0, 1]."""
 
-    floor: float = 0.203
-    span: float = 0.5
+    floor: float = 0.177
+    span: float = 0.516
     label: float = 0.98
     lexical: float = 0.98
-    type_floor: float = 0.119
-    type_span: float = 0.553
-    contrast: float = 0.881
+    type_floor: float = 0.036
+    type_span: float = 0.67
+    contrast: float = 0.905
     even: float = 0.5
     role: float = 0.9
-    clash: float = 0.461
-    facing: float = 0.4
-    generic: float = 0.662
+    clash: float = 0.419
+    facing: float = 0.332
+    generic: float = 0.98
 
 
 @dataclass(frozen=True, eq=False)

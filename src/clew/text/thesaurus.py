@@ -95,7 +95,7 @@ GROUPS: tuple[str, ...] = (
     "singer sing vocalist song perform",
     "artist painter paint creator",
     "genre kind type category style sort class",
-    "tag keyword label topic",
+    "tag keyword label topic word term describe description descriptor",
     "rating rate review",
     "character role part",
     "publisher publish",
