@@ -70,6 +70,15 @@ def test_vectors_are_made_once_and_no_question_embeds_triples(opened: Clew):
     assert embedder.texts == made + 1
 
 
+def test_a_second_method_finds_what_the_first_added(opened: Clew):
+    embedder = Slow(opened.embedder)
+    first = with_triple_vectors(opened.index, embedder)
+    made = embedder.texts
+    second = with_triple_vectors(opened.index, embedder)
+    assert second.manifest == first.manifest
+    assert embedder.texts == made
+
+
 def test_the_index_is_otherwise_the_same(opened: Clew):
     before = opened.index
     after = with_triple_vectors(before, opened.embedder)
@@ -81,12 +90,13 @@ def test_the_index_is_otherwise_the_same(opened: Clew):
     assert list(after.graph.entities) == list(before.graph.entities)
 
 
-def test_an_index_made_anew_meanwhile_is_not_mixed_up(source: Path, tmp_path: Path):
+@pytest.mark.parametrize("with_vectors", [False, True])
+def test_an_index_made_anew_meanwhile_is_not_mixed_up(source: Path, tmp_path: Path, with_vectors: bool):
     out = tmp_path / "kb.clew"
     index_sources([source], out)
     opened = Clew.open(out)
     source.write_text("A\tb\tC\n", "utf-8")
-    index_sources([source], out)
+    index_sources([source], out, triple_vectors=with_vectors)
     with pytest.raises(IndexError_, match="made anew"):
         with_triple_vectors(opened.index, opened.embedder)
     assert list(open_index(out).graph.entities) == ["A", "C"]

@@ -102,15 +102,24 @@ def with_triple_vectors(
     """
     if TRIPLE_VECTORS in index.sections:
         return index
-    with writing(index.path) as writer:
-        current = open_index(index.path)
-        if TRIPLE_VECTORS not in current.sections:
-            if current.manifest.about != index.manifest.about:
-                raise IndexError_(f"{index.path}: the index was made anew after it was opened. Ask again")
-            writer.keep(current.manifest)
-            write_triple_vectors(writer, current.graph, embedder, progress)
-            writer.commit(current.manifest.about)
-    return open_index(index.path)
+    current = _newest(index)
+    if TRIPLE_VECTORS not in current.sections:
+        with writing(index.path) as writer:
+            current = _newest(index)
+            if TRIPLE_VECTORS not in current.sections:
+                writer.keep(current.manifest)
+                write_triple_vectors(writer, current.graph, embedder, progress)
+                writer.commit(current.manifest.about)
+        current = _newest(index)
+    return current
+
+
+def _newest(index: Index) -> Index:
+    """The newest generation of the same index; IndexError_ if it was made anew."""
+    newest = open_index(index.path)
+    if newest.manifest.about != index.manifest.about:
+        raise IndexError_(f"{index.path}: the index was made anew after it was opened. Ask again")
+    return newest
 
 
 def write_triple_vectors(
