@@ -18,7 +18,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,8 @@ from clew.engine import Clew
 from clew.graph.candidates import find_candidates
 from clew.graph.graph import Graph
 from clew.index.triple_vectors import TripleVectors, with_triple_vectors, write_triple_vectors
+from clew.steps.chain import Plan
+from clew.steps.decompose import Decompose
 from clew.types import Answer
 
 TOPIC = re.compile(r"\[(.+?)\]")
@@ -115,14 +117,25 @@ def settings_grid() -> Iterator[tuple[int, int]]:
 
 
 def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
-    """Experiment 1's grid for the built-in forms."""
-    from clew.methods.kg_rag import KgRag, Settings
+    """Experiment 1's grid for the built-in forms; each question is read once, times are without that."""
+    from clew.methods.auto import Auto
+    from clew.methods.kg_rag import KgRag, Settings, built_in_steps
 
+    auto, decomposed = Auto(clew.index, clew.embedder), dict[str, Plan]()
     print("                                 hits  exact  set   none")
     for frontier in frontiers:
+        steps = built_in_steps(auto, frontier)  # type: ignore[arg-type]
+        decompose = steps.decompose
+
+        def once(text: str, names: Sequence[str], _: object, make: Decompose = decompose) -> Plan:
+            key = "\n".join((text, *names))
+            if key not in decomposed:
+                decomposed[key] = make(text, names, None)
+            return decomposed[key]
+
+        method = KgRag(clew.index, clew.embedder, steps=replace(steps, decompose=once))
         for hops, top in settings_grid():
-            settings = Settings(hops=hops, top=top, frontier=frontier)  # type: ignore[arg-type]
-            method = KgRag(clew.index, clew.embedder, settings=settings)
+            method.settings = Settings(hops=hops, top=top, frontier=frontier)  # type: ignore[arg-type]
             found = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
             print_scores(f"{frontier} N={hops} K={top}", found)
 

@@ -8,10 +8,13 @@ import typer
 
 from clew.cli.ask import ask
 from clew.cli.compare import compare
+from clew.cli.datasets import datasets
+from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.report import report
 
 app = typer.Typer(
     name="clew",
@@ -52,3 +55,6 @@ def root(
 
 for command in (index, ask, compare, match, info):
     app.command()(command)
+app.command("eval")(evaluate)
+app.command()(report)
+app.command()(datasets)

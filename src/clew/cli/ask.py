@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.opening import (
+    FIRST_TIME,
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    LlmSpec,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+)
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +54,8 @@ def ask(
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -57,7 +71,8 @@ def ask(
 
         if llm is not None or frontier is not None:
             raise UsageError("--questions takes neither --llm nor --frontier. Ask one question at a time")
-        ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
+        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
+        ask_all(start, questions, out, method=method, explain=explain, quiet=quiet)
         return
     from clew.cli.console import write_json
     from clew.cli.model import method_settings, opened_model
@@ -72,7 +87,7 @@ def ask(
     settings = method_settings(method, frontier)
     with (
         opened_model(llm) as model,
-        opened(source, embedder, quiet=quiet) as clew,
+        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
