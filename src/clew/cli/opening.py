@@ -101,5 +101,7 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
     if report.get("unknown"):
         names = ", ".join(report["unknown_names"])
         names += " …" if report["unknown"] > len(report["unknown_names"]) else ""
-        lines.append(f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}")
+        lines.append(
+            f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}"
+        )
     return lines + [f"note: {note}" for note in report.get("notes", ())]
