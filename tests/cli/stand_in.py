@@ -1,7 +1,8 @@
 """The command line with a method of a few lines in place of the real one, so that tests are quick and exact.
 
 It reads "VERB NAME": `around` answers with all neighbours of an entity, `broken` fails as a bug would,
-`wrong` as a question that cannot be asked, `slow` leaves a file `at-work` and waits a second, anything else is abstained from.
+`wrong` as a question that cannot be asked; `slow` leaves a file `at-work` and waits a second; anything else
+is abstained from.
 """
 
 import time
