@@ -394,3 +394,11 @@ def test_the_real_method_abstains_from_what_is_no_question(films, write_lines, t
     assert done.returncode == 0
     reasons = [json.loads(line)["abstained"]["reason"] for line in done.stdout.splitlines()]
     assert reasons == ["no_entity"] * len(HOSTILE)
+
+
+def test_a_disk_without_room_for_machine_code(index, tmp_path):
+    command = [sys.executable, "-m", "clew", "ask", str(index), "Who directed Memento?"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path / "code")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, preexec_fn=small_files)
+    assert done.returncode == 1
+    assert "error: the compiled search cannot be kept (File too large). Make room, or name" in done.stderr
