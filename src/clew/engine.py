@@ -281,7 +281,7 @@ def keep_machine_code() -> None:
 
 
 def clean(text: str) -> str:
-    """Turn control characters and sequences into spaces and bytes that were no text into a mark, as in any other name."""
+    """Turn control characters and sequences into spaces, and bytes that were no text into a mark."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
 
 
