@@ -1,5 +1,6 @@
-"""How far to trust a reading: a logistic function of what it explains, fitted on development questions that the graph
-can answer and others that it cannot (`benchmarks/fit_weights.py`).
+"""How far to trust a reading: a logistic function of what it explains.
+
+Fitted on development questions that the graph can answer and others that it cannot.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from clew.steps.readings import Reading
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Coefficients: explained share of the content words, least and mean evidence for a step, the part of the worst
-    explained word that stays open, number of steps, an ordinary word taken for a name, and a constant.
+    """Coefficients of the features of a reading.
+
+    Explained share of the content words; least and mean evidence for a step; the part of the worst explained
+    word that stays open; number of steps; an ordinary word taken for a name; a constant.
     """
 
     share: float = 3.07

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
 from clew.text.embedder import Embedder
+from clew.text.english import FUNCTION
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
-from clew.text.question import FUNCTION, Question
+from clew.text.question import Question
 from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
@@ -52,7 +53,7 @@ class Linker:
         return mentions[:MOST_MENTIONS]
 
     def link_typos(self, question: Question, taken: Sequence[Mention]) -> list[Mention]:
-        """Mentions by misspelt names among the spans that hold a word of weight and overlap no `taken` one."""
+        """Mentions by misspelt names: spans of unknown or capitalised words that overlap no `taken` one."""
         text = question.text
         found = tokens(text)
         proposals: list[Mention] = []
@@ -119,7 +120,7 @@ def _candidate(hit: NameHit) -> Candidate:
 
 
 def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> list[Mention]:
-    """Mentions of entities that the user names; where the text holds the name is where it stands, else at the end.
+    """Mentions of entities that the user names, where the text holds the name; else at its end.
 
     Raises UsageError for a name that the graph lacks.
     """
