@@ -233,9 +233,10 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]):
         replace(Settings(), **wrong)
 
 
-def test_an_entity_that_is_given_but_missing_is_a_usage_error(method: KgRag):
-    with pytest.raises(UsageError, match="no entity 'Nobody'"):
-        method.answer("Who directed it?", entities=["Nobody"])
+def test_an_entity_that_is_given_but_missing_is_an_abstention(method: KgRag):
+    answer = method.answer("Who directed it?", entities=["Nobody"])
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "no_entity"
 
 
 @pytest.mark.parametrize(

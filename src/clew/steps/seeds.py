@@ -24,10 +24,7 @@ class FindSeeds:
     reader: Reader
 
     def __call__(self, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
-        """Entity ids, in the order of the question; several of one name where they are equally likely.
-
-        Raises UsageError for a given name that the graph lacks.
-        """
+        """Entity ids, in the order of the question; several of one name where they are equally likely."""
         if entities:
             return _likeliest(given_mentions(self.names, text, entities))
         question = read_question(text)
