@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from made import ROOT
 from stand_in_methods import NAMES
 from typer.testing import CliRunner
 
 from clew.cli.app import app
 from clew.methods import registry
 
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared" / "data"
 QUESTIONS = [
     {
         "id": "a",

@@ -1,6 +1,6 @@
 """The command line with quick methods in place of the real ones; run by itself in processes of its own.
 
-`knows` looks the entity of a question up in the graph and answers with its neighbours; `slow` does the same and waits;
+`knows` looks the entity of a question up in the graph and answers with its neighbours; `slow` also waits;
 `broken` fails on every question with an r in its second word.
 """
 
@@ -47,7 +47,7 @@ class Knows:
 
 class Slow(Knows):
     name = "slow"
-    wait = float(os.environ.get("SLOW", "0.05"))
+    wait = float(os.environ.get("SLOW", "0.03"))
 
 
 class Broken(Knows):
