@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.errors import UsageError
 from clew.types import Answer, MatchResult, Pattern, TripleText
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.directory import Index
     from clew.info import Info
+    from clew.llm.types import ChatModel
     from clew.methods.registry import Method
     from clew.text.embedder import Embedder
 
@@ -27,6 +29,8 @@ MOST_WORDS = 300
 MOST_CHARACTERS = 10_000
 """A longer question is not a question; the second limit is for text without spaces."""
 
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""Sequences that drive a terminal: they are whole, or their letters would be words of a question."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -48,7 +52,7 @@ class Clew:
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._methods: dict[str, Method] = {}
+        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
         self._distances: Distances | None = None
 
     @classmethod
@@ -71,6 +75,9 @@ class Clew:
         FormatError and EmbedderMismatch for an index that cannot be used, UsageError for options that do not
         go with an index.
         """
+        keep_machine_code()
+        if not str(source):
+            raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
         path = Path(source)
         if is_index(path):
             given = {"types": types, "aliases": aliases, "format": format}
@@ -108,20 +115,34 @@ class Clew:
         return cls(index, make_embedder(embedder))
 
     def ask(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = (), method: str = "auto"
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. Raises UsageError for an empty or endless question or an unknown method.
+        handed back. `model` is used by the methods that can use one; `settings` is the dataclass of that name
+        of a method that has one. Raises UsageError for an empty or endless question or an unknown method,
+        LlmError if the model fails.
         """
         question = clean_question(question)
-        if method not in self._methods:
-            from clew.methods.registry import method_named
-
-            self._methods[method] = method_named(method)(self.index, self.embedder)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        return self._methods[method].answer(question, id=id, entities=names)
+        return self._method(method, model, settings).answer(question, id=id, entities=names)
+
+    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
+        made = self._methods.get(name)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.registry import make_method
+
+            made = (make_method(name, self.index, self.embedder, model, settings), model, settings)
+            self._methods[name] = made
+        return made[0]
 
     def match(
         self,
@@ -197,9 +218,11 @@ def index_sources(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
+    keep_machine_code()
     from clew.index.build import build_index
 
     return build_index(
@@ -210,13 +233,14 @@ def index_sources(
         aliases=aliases,
         format=format,
         on_error=on_error,
+        triple_vectors=triple_vectors,
         progress=progress,
     )
 
 
 def is_index(path: Path) -> bool:
     """Whether `path` is, or by its name should be, an index directory and not a graph to be read."""
-    return path.suffix == ".clew" or (path / "manifest.json").is_file()
+    return path.suffix == ".clew" or os.path.isfile(path / "manifest.json")
 
 
 def make_embedder(spec: str | Embedder | None) -> Embedder:
@@ -241,9 +265,24 @@ def default_cache() -> Path:
         return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
 
 
+def keep_machine_code() -> None:
+    """Choose where numba keeps machine code, if the package that is installed may not be written.
+
+    Numba's own choice then is a folder below the home directory, and an error where that cannot be written.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
+        return
+    from clew.index.folders import usable
+
+    folder = str(usable(default_cache())[0] / "numba")
+    os.environ["NUMBA_CACHE_DIR"] = folder
+    if "numba" in sys.modules:  # it has read the environment already
+        cast(Any, sys.modules["numba"]).config.CACHE_DIR = folder
+
+
 def clean(text: str) -> str:
-    """Turn control characters into spaces and bytes that were no text into a mark, as in any other name."""
-    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).strip()
+    """Turn control characters and sequences into spaces, and bytes that were no text into a mark."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
 
 
 def clean_question(question: str) -> str:

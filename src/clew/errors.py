@@ -11,8 +11,21 @@ Messages say what happened, where (file and line, or id), and what to do next.
       |   - FormatError       another version, truncated, or checksum differs       (exit code 2)
       |   - EmbedderMismatch  the index was made with another embedder              (exit code 2)
       |   - LockedError       another process is writing to the index               (exit code 1)
+      + OutputError           answers that cannot be written                        (exit code 1)
       + MissingExtra          an optional dependency is not installed               (exit code 2)
       + EmbedderError         an embedding model or endpoint failed                 (exit code 1)
+      + LlmError              a call of a chat model brought no usable reply        (exit code 1)
+      |                       its kinds are in `clew.llm.errors`:
+      |   - ModelUnreachable  no connection, or it broke off before the reply ended
+      |   - ModelTimeout      no reply in the time allowed
+      |   - ModelRefused      the server will not do this request: `status`
+      |       x KeyRefused         the API key is missing, wrong or not allowed     (exit code 2)
+      |       x ContextOverflow    the prompt is longer than the model's context
+      |       x RateLimited        too many requests: `retry_after`
+      |   - ModelFailed       the server failed, or its answer is not a chat reply: `status`
+      |   - ReplyInvalid      a reply that does not fit the type asked for, also after one repair
+      |   - BudgetReached     a limit of calls, tokens or money; callers make it an abstention
+      |   - ReplayMissing     replay only, and this request was never recorded      (exit code 2)
 
 An abstention is a result, never an error: see `clew.types.Abstention`.
 """
@@ -71,8 +84,16 @@ class LockedError(IndexError_):
     """Another process is writing to the index."""
 
 
+class OutputError(ClewError):
+    """Answers that cannot be written; those that were are kept."""
+
+
 class EmbedderError(ClewError):
     """An embedding model or endpoint failed."""
+
+
+class LlmError(ClewError):
+    """A call of a chat model that brought no usable reply."""
 
 
 class MissingExtra(ClewError):

@@ -1,12 +1,45 @@
-"""The built-in method over graph files, each indexed once a session."""
+"""Open graphs for the tests of methods: MetaQA's, if the data sets are there, small ones, the films."""
 
 from pathlib import Path
 
 import pytest
 
+from clew.engine import Clew
 from clew.index.cache import cached_index
 from clew.methods.auto import Auto
 from clew.text.embedders.static import StaticEmbedder
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def metaqa(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    source = DATA / "metaqa" / "kb.txt.gz"
+    if not source.exists():
+        pytest.skip("the data sets are not beside the repository")
+    return Clew.open(source, cache_dir=tmp_path_factory.mktemp("metaqa"))
+
+
+SMALL = """\
+Alien|directed by|Ridley Scott
+Alien 3|directed by|David Fincher
+Alien|starring|Sigourney Weaver
+Alien 3|starring|Sigourney Weaver
+Alien|genre|Horror
+Alien 3|genre|Drama
+Blade Runner|directed by|Ridley Scott
+Blade Runner|starring|Harrison Ford
+Blade Runner|genre|Drama
+Seven|directed by|David Fincher
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Clew:
+    path = tmp_path / "small.txt"
+    path.write_text(SMALL, "utf-8")
+    return Clew.open(path, cache_dir=tmp_path / "cache")
+
 
 ROOT = Path(__file__).resolve().parents[2]
 

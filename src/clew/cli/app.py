@@ -7,10 +7,14 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.compare import compare
+from clew.cli.datasets import datasets
+from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.report import report
 
 app = typer.Typer(
     name="clew",
@@ -49,5 +53,8 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info):
+for command in (index, ask, compare, match, info):
     app.command()(command)
+app.command("eval")(evaluate)
+app.command()(report)
+app.command()(datasets)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.cli.opening import (
+    FIRST_TIME,
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    LlmSpec,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+)
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,10 +45,17 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    llm: LlmSpec = None,
+    frontier: Annotated[
+        str | None,
+        typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -50,9 +69,13 @@ def ask(
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
-        ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
+        if llm is not None or frontier is not None:
+            raise UsageError("--questions takes neither --llm nor --frontier. Ask one question at a time")
+        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
+        ask_all(start, questions, out, method=method, explain=explain, quiet=quiet)
         return
     from clew.cli.console import write_json
+    from clew.cli.model import method_settings, opened_model
     from clew.cli.progress import explained_wait
     from clew.engine import clean_question
 
@@ -61,8 +84,13 @@ def ask(
     if out is not None:
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
-    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
-        answer = clew.ask(question, entities=entities or (), method=method)
+    settings = method_settings(method, frontier)
+    with (
+        opened_model(llm) as model,
+        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
+        answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:
@@ -78,6 +106,10 @@ def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str],
     from clew.cli.console import out
 
     print_answer(out(), answer, cited, labels)
+    if answer.chain is not None:
+        from clew.cli.chain_view import print_chain
+
+        print_chain(out(), answer.chain, whole=explain)
     if explain:
         from clew.cli.explain import print_steps
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
 from typing import Literal
 
@@ -12,15 +13,15 @@ from clew.graph.build import BuildReport, SourceReport, build_graph, source_byte
 from clew.graph.graph import Graph
 from clew.index.directory import writing
 from clew.index.files import Array
-from clew.index.manifest import About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.manifest import MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections, with_prefix
 from clew.index.vectors import vector_sections
 from clew.text.embedder import Embedder
 
-Stage = Literal["read", "names", "vectors"]
+Stage = Literal["read", "names", "vectors", "triples"]
 Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities."""
+"""Called with (stage, done, total): bytes of the sources, then entities, then triples."""
 OnError = Literal["fail", "skip"]
 
 
@@ -42,15 +43,23 @@ def build_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
+    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
+    question.
+
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
     """
     tell = progress or _say_nothing
+    for source in sources:
+        if isfile(source / MANIFEST):
+            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
+            raise InputError(f"{source}: is an index already. {advice}")
     with writing(out, wait=wait) as writer:
         # Before reading, so that a change during the build is noticed afterwards.
         modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
@@ -65,6 +74,11 @@ def build_index(
         )
         for sections in _sections(graph, embedder, tell):
             writer.add_all(sections)
+        if triple_vectors:
+            # It compiles kernels, which nothing else here needs.
+            from clew.index.triple_vectors import write_triple_vectors
+
+            write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
 

@@ -22,6 +22,7 @@ _SMALL = 65_536
 _BLOCK = 8_192
 _SAMPLES = 6
 _WRITE_AT_ONCE = 1 << 24
+_PLACES = "-o; $CLEW_CACHE_DIR for the cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,13 @@ def disk_errors(path: Path) -> Generator[None]:
 
 def _advice(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full. Free some space or choose another place for the index (-o)"
+        return f"the disk is full. Free some space or choose another place for the index ({_PLACES})"
     if error.errno == errno.EFBIG:
         return "a file would exceed the size that is allowed here. Raise the limit (ulimit -f)"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"no permission to write here ({error.strerror}). Choose another place for the index (-o)"
+        return (
+            f"no permission to write here ({error.strerror}). Choose another place for the index ({_PLACES})"
+        )
     return f"cannot write the index ({error.strerror or error})"
 
 
@@ -62,16 +65,31 @@ def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry
     array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
     if array.dtype.hasobject:
         raise ValueError(f"section {section!r} is an array of objects")
+    return write_parts(folder, section, array.shape, array.dtype, [array])
+
+
+def write_parts(
+    folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
+) -> FileEntry:
+    """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
+
+    Raises OSError, and ValueError if the parts do not fill the shape.
+    """
     # Little-endian on every machine, so that an index can be copied.
-    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    dtype = dtype.newbyteorder("<")
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
     path = folder / f"{section}.npy"
     digest = hashlib.blake2b(digest_size=16)
+    left = int(np.prod(shape)) * dtype.itemsize
     with path.open("wb") as file:
-        for piece in _pieces(header.getvalue(), array):
+        for piece in _pieces(header.getvalue(), (np.ascontiguousarray(part, dtype) for part in parts)):
             digest.update(piece)
             write_piece(file, piece)
+            left -= len(piece)
+    if left != -len(header.getvalue()):
+        raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
 
 
@@ -105,12 +123,13 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
-def _pieces(header: bytes, array: Array) -> Iterator[bytes | memoryview]:
+def _pieces(header: bytes, arrays: Iterable[Array]) -> Iterator[bytes | memoryview]:
     yield header
-    if array.size:
-        data = array.reshape(-1).view(np.uint8).data
-        for start in range(0, len(data), _WRITE_AT_ONCE):
-            yield data[start : start + _WRITE_AT_ONCE]
+    for array in arrays:
+        if array.size:
+            data = array.reshape(-1).view(np.uint8).data
+            for start in range(0, len(data), _WRITE_AT_ONCE):
+                yield data[start : start + _WRITE_AT_ONCE]
 
 
 def full_checksum(path: Path) -> str:

@@ -18,11 +18,11 @@ from clew.grounding import ground
 from clew.index.directory import Index
 from clew.steps.alignment import Weights
 from clew.steps.comparison import Comparison, compare
-from clew.steps.confidence import Trust
+from clew.steps.confidence import Trust, confidence
 from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, draw, nothing, text_of
-from clew.steps.link import Linker, given_mentions
+from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.measured import OVER_ALL, asks_over_all, counted, extreme_of, in_range, over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
@@ -56,6 +56,8 @@ class _Work:
     operator: Operator
     timings: dict[str, float]
     steps: list[Step]
+    score: float = 1.0
+    """Confidence in the reading that is answered from."""
 
     def explain(self, reading: Reading) -> Explanation:
         """What a reading explains, and what it leaves open."""
@@ -93,11 +95,12 @@ class Auto:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
         began = perf_counter()
         work = self._link(question, entities)
-        found = self._answer(work)
+        unknown = unknown_names(self.index.names, entities)
+        found = self._lacks(unknown) if unknown else self._answer(work)
         work.timings["total"] = (perf_counter() - began) * 1000
         return Answer(
             question=question,
-            answers=found.answers,
+            answers=tuple(replace(a, score=round(work.score, 3)) for a in found.answers),
             text=found.text,
             abstained=found.abstained,
             citations=found.citations,
@@ -108,6 +111,12 @@ class Auto:
             steps=tuple(work.steps),
             id=id,
         )
+
+    def _lacks(self, names: Sequence[str]) -> Found:
+        """The abstention for given entities that are not in the graph."""
+        text = ", ".join(names)
+        near = self._near_names(names[0])
+        return Found(abstained=Abstention("no_entity", f'it has no entity "{text}" (given)', near))
 
     def _link(self, text: str, entities: Sequence[str]) -> _Work:
         since = perf_counter()
@@ -167,6 +176,9 @@ class Auto:
         readings = self.reader.read(work.comparison, work.mentions)
         told = work.explain(readings[0]) if readings else None
         work.time("readings", since)
+        given = any(c.how == "given" for m in work.mentions for c in m.candidates)
+        if given:
+            return readings
         if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
             since = perf_counter()
             taken = [m for m in work.mentions if readings and _is_anchor(m, readings[0])]
@@ -213,6 +225,7 @@ class Auto:
             rival = self._rival(work, reading, readings, evidence)
             if rival is not None:
                 return Found(pattern=pattern, abstained=rival)
+            work.score = confidence(reading, work.explain(reading), self.trust)
             return self._read(work, reading, pattern, evidence)
         return nothing(self.graph, best or readings[0], empty)
 

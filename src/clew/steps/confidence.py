@@ -20,13 +20,13 @@ class Trust:
     word that stays open; number of steps; an ordinary word taken for a name; a constant.
     """
 
-    share: float = 3.07
-    weakest: float = 0.61
-    mean: float = 2.48
-    worst: float = -1.47
-    steps: float = -0.28
-    doubtful: float = -0.52
-    constant: float = -1.52
+    share: float = 3.23
+    weakest: float = 1.66
+    mean: float = 3.78
+    worst: float = -1.71
+    steps: float = -0.22
+    doubtful: float = -0.74
+    constant: float = -2.83
 
 
 def confidence(reading: Reading, told: Explanation, trust: Trust) -> float:

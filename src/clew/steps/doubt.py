@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import shorten
 
 from clew.steps.comparison import Comparison
 from clew.steps.confidence import Trust, confidence
@@ -102,9 +103,23 @@ def doubt(
     if compares(question, told):
         return Abstention("no_relation", f'it does not compare by "{" ".join(told.open_words)}"')
     if confidence(reading, told, trust) < ENOUGH or owned:
-        words = " ".join(told.open_words) or " ".join(content(comparison)) or question.text
-        return Abstention("no_relation", f'it has no relation like "{words}"')
+        return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
     return None
+
+
+def _phrase(comparison: Comparison, reading: Reading, told: Explanation) -> str:
+    """The words that the graph has no relation for: the least explained ones, else all outside the names."""
+    outside = [
+        w.text
+        for w in comparison.words
+        if w.weight >= LIGHTEST
+        and all(w.stop <= a.span.start or w.start >= a.span.stop for a in reading.anchors)
+    ]
+    words = told.open_words or told.weak_words or outside or content(comparison)
+    return shorten(" ".join(words), LONGEST_PHRASE, placeholder=" …")
+
+
+LIGHTEST, LONGEST_PHRASE = 0.9, 80
 
 
 def content(comparison: Comparison) -> list[str]:

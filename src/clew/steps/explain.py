@@ -52,11 +52,11 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     """
     steps = list(dict.fromkeys(reading.steps))
     outside = [i for i, w in enumerate(comparison.words) if _is_outside(w, reading)]
-    evidence = {s: max((float(comparison.step[i, s]) for i in outside), default=0.0) for s in steps}
+    returns = {s for a, s in pairwise(reading.steps) if s == a ^ 1}
+    evidence = {s: _evidence(comparison, outside, s, second=s in returns) for s in steps}
     for anchor, branch in zip(reading.anchors, reading.branches, strict=True):
         if anchor.ways == 1:
             evidence[branch[0]] = max(evidence[branch[0]], DETERMINED)
-    returns = {s for a, s in pairwise(reading.steps) if s == a ^ 1}
     asked_back = any(w.share for w in comparison.words)
     counted = {s: e for s, e in evidence.items() if not (s in returns and asked_back)}
     weakest = min(counted.values(), default=1.0)
@@ -82,6 +82,13 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
         mean=sum(counted.values()) / len(counted) if counted else 1.0,
         unnamed=tuple(s for s, e in counted.items() if e < EXPLAINED),
     )
+
+
+def _evidence(comparison: Comparison, words: list[int], step: int, *, second: bool) -> float:
+    """The most that a word names a step; for a way back, that another word than the first names it."""
+    ranked = sorted((float(comparison.step[i, step]) for i in words), reverse=True)
+    at = 1 if second else 0
+    return ranked[at] if len(ranked) > at else 0.0
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:

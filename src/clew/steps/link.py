@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
 from clew.text.embedder import Embedder
 from clew.text.english import FUNCTION
@@ -119,16 +118,21 @@ def _candidate(hit: NameHit) -> Candidate:
     return Candidate(hit.entity, 1.0 if hit.exact else 0.95, "exact" if hit.exact else "normalised")
 
 
+def unknown_names(names: NamesIndex, entities: Sequence[str]) -> list[str]:
+    """Those of the given names that are no entity's."""
+    return [name for name in entities if not names.exact(name)]
+
+
 def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> list[Mention]:
     """Mentions of entities that the user names, where the text holds the name; else at its end.
 
-    Raises UsageError for a name that the graph lacks.
+    Names that the graph lacks are left out: see `unknown_names`.
     """
     mentions: list[Mention] = []
     for name in entities:
         hits = names.exact(name)
         if not hits:
-            raise UsageError(f"the graph has no entity {name!r} (given with the question)")
+            continue
         start = text.casefold().find(name.casefold())
         span = (start, start + len(name)) if start >= 0 else (len(text), len(text))
         candidates = tuple(
