@@ -123,7 +123,11 @@ def add_broken(graph: Graph, claim: dict[str, Any]) -> None:
     if "substitution" not in types:
         apart = pairs[-1][2]
     rest = {
-        entity: [p for p in paths if any(entity in (a, b) and apart not in (a, b) and p in (q, inverse(q)) for a, q, b in pairs)]
+        entity: [
+            p
+            for p in paths
+            if any(entity in (a, b) and apart not in (a, b) and p in (q, inverse(q)) for a, q, b in pairs)
+        ]
         for entity, paths in evidence.items()
         if entity != apart
     }
@@ -161,13 +165,21 @@ def write(graph: Graph, folder: Path) -> Path:
     path.write_text("".join("\t".join(t) + "\n" for t in graph.triples), "utf-8")
     names = {name for h, _, t in graph.triples for name in (h, t)}
     short = Counter(s for n in names if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n)
-    aliases = [(n, s) for n in sorted(names) if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n and short[s] == 1 and s not in names]
-    (folder / "factkg.aliases.tsv").write_text("".join(f"{n}\t{s.replace('_', ' ')}\n" for n, s in aliases), "utf-8")
+    aliases = [
+        (n, s)
+        for n in sorted(names)
+        if (s := re.sub(r"_\(.*\)$|,_.*$", "", n)) != n and short[s] == 1 and s not in names
+    ]
+    (folder / "factkg.aliases.tsv").write_text(
+        "".join(f"{n}\t{s.replace('_', ' ')}\n" for n, s in aliases), "utf-8"
+    )
     return path
 
 
 def kind_of(claim: dict[str, Any]) -> str:
-    return "negation" if "negation" in claim["types"] else next(KINDS[t] for t in claim["types"] if t in KINDS)
+    return (
+        "negation" if "negation" in claim["types"] else next(KINDS[t] for t in claim["types"] if t in KINDS)
+    )
 
 
 def main() -> None:
@@ -183,8 +195,13 @@ def main() -> None:
     right: dict[str, list[bool]] = defaultdict(list)
     open_verdicts: Counter[tuple[bool, str]] = Counter()
     times = []
-    with tempfile.TemporaryDirectory() as folder, Clew.open(write(graph, Path(folder)), cache_dir=Path(folder)) as clew:
-        print(f"graph: {clew.index.graph.triples} triples, {clew.index.graph.nodes} nodes, {len(clew.index.graph.relations)} relations")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Clew.open(write(graph, Path(folder)), cache_dir=Path(folder)) as clew,
+    ):
+        print(
+            f"graph: {clew.index.graph.triples} triples, {clew.index.graph.nodes} nodes, {len(clew.index.graph.relations)} relations"
+        )
         verify = Verify(clew.index, clew.embedder)
         verify.verify(claims[0]["claim"])
         for claim in halves[arguments.half]:
@@ -203,7 +220,9 @@ def main() -> None:
     print(f"{arguments.half}: closed world, as FactKG")
     for name in ("all", "one-hop", "conjunction", "existence", "multi-hop", "negation", "true", "false"):
         if right[name]:
-            print(f"  {name:12} {100 * sum(right[name]) / len(right[name]):5.1f} %  ({sum(right[name])} of {len(right[name])})")
+            print(
+                f"  {name:12} {100 * sum(right[name]) / len(right[name]):5.1f} %  ({sum(right[name])} of {len(right[name])})"
+            )
     for label in (True, False):
         row = {v: open_verdicts[label, v] for v in ("supported", "refuted", "not_enough_info")}
         print(f"  open world, claims that are {label}: {row}")

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Step,
         TripleText,
         Usage,
+        Verification,
     )
 
 __version__ = "0.1.0"
@@ -72,6 +73,7 @@ __all__ = [
     "TripleText",
     "Usage",
     "UsageError",
+    "Verification",
 ]
 
 _ELSEWHERE = {

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew.errors import UsageError
-from clew.types import Answer, MatchResult, Pattern, TripleText
+from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.graph.match import Distances
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clew.index.directory import Index
     from clew.info import Info
     from clew.methods.registry import Method
+    from clew.methods.verify import Verify
     from clew.text.embedder import Embedder
 
 MOST_WORDS = 300
@@ -50,6 +51,7 @@ class Clew:
         self.seconds = 0.0
         self._methods: dict[str, Method] = {}
         self._distances: Distances | None = None
+        self._verify: Verify | None = None
 
     @classmethod
     def open(
@@ -123,6 +125,18 @@ class Clew:
         names = tuple(name for entity in entities if (name := clean(entity)))
         return self._methods[method].answer(question, id=id, entities=names)
 
+    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
+
+        In a closed world what the graph does not record is not so. Raises UsageError for an empty or endless claim.
+        """
+        claim = clean_question(claim, "claim")
+        if self._verify is None:
+            from clew.methods.verify import Verify
+
+            self._verify = Verify(self.index, self.embedder)
+        return self._verify.verify(claim, id=id, closed_world=closed_world)
+
     def match(
         self,
         pattern: Pattern | Mapping[str, Any],
@@ -174,7 +188,7 @@ class Clew:
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
-        self._distances = None
+        self._distances = self._verify = None
 
     def __enter__(self) -> Self:
         return self
@@ -246,20 +260,20 @@ def clean(text: str) -> str:
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).strip()
 
 
-def clean_question(question: str) -> str:
-    """Clean a question; UsageError if nothing is left or it is longer than a question."""
+def clean_question(question: str, what: str = "question") -> str:
+    """Clean a question (or a claim: `what`); UsageError if nothing is left or it is longer than a question."""
     cleaned = clean(question)
     if not cleaned:
-        raise UsageError(
-            'The question is empty. Write one, as in: clew ask films.tsv "Who directed Memento?"'
-        )
+        example = "ask" if what == "question" else "verify"
+        told = "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
+        raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
     words = len(cleaned.split())
     if words > MOST_WORDS:
         raise UsageError(
-            f"The question has {words:,} words; at most {MOST_WORDS} are read. Ask a shorter one"
+            f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one"
         )
     if len(cleaned) > MOST_CHARACTERS:
         raise UsageError(
-            f"The question has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
+            f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
         )
     return cleaned

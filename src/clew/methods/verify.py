@@ -15,9 +15,10 @@ from clew.graph.schema import schema_of
 from clew.grounding import cite
 from clew.index.directory import Index
 from clew.steps.alignment import Weights
-from clew.steps.check_claim import Checked, check_tree, part_of, whole
+from clew.steps.check_claim import Checked, Found, check_tree, part_of, whole
+from clew.steps.claim_compare import find_comparing, measure
 from clew.steps.claim_edges import Item, Scene
-from clew.steps.claim_parts import Tree, best_tree, variants
+from clew.steps.claim_parts import DROPPED, Tree, best_tree, variants
 from clew.steps.claim_text import NEGATIONS, ClaimText, read_claim
 from clew.steps.comparison import Comparison, compare
 from clew.steps.link import Linker
@@ -27,7 +28,7 @@ from clew.steps.vocabulary import vocabulary_of
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.question import Question
-from clew.types import Citation, ClaimPart, Mention, Step, Verification
+from clew.types import Candidate, Citation, ClaimPart, Mention, Step, Verification
 
 COMMON = 0.1
 """Cost from which words may also be just words, and not a name."""
@@ -86,18 +87,38 @@ class Verify:
         )
 
     def _check(self, claim: ClaimText, comparison: Comparison, items: Sequence[Sequence[Item]]) -> Checkable:
-        """Choose the entities and the tree that cost least."""
-        best: Tree | None = None
-        free = frozenset(w.start for w in claim.question.words if w.norm in NEGATIONS or w.start < claim.frame)
-        free |= {w.start for v in claim.values for w in claim.question.words if _is_unit(claim, v.stop, w.start, v.unit)}
+        """Choose the entities and the tree that cost least; a comparison of two entities is a part of its own."""
+        best, least = None, 0.0
+        free = frozenset(
+            w.start for w in claim.question.words if w.norm in NEGATIONS or w.start < claim.frame
+        )
+        free |= {
+            w.start
+            for v in claim.values
+            for w in claim.question.words
+            if _is_unit(claim, v.stop, w.start, v.unit)
+        }
+        compared: tuple[Checked, ...] = ()
+        comparing = find_comparing(claim, [i[0] for i in items])
+        if comparing is not None:
+            scene = Scene(self.reader, comparison, tuple(i[0] for i in items), free)
+            measured = measure(scene, self.table, comparing)
+            found: Found = "unknown" if measured.holds is None else "there" if measured.holds else "otherwise"
+            start = 0 if items[0][0] == comparing.first else comparing.first.start
+            compared = (Checked(start, comparing.second.stop, found, measured.triples),)
+            items = [i for i in items if i[0] != comparing.second]
+            if len(items) == 1:
+                return Checkable(claim, Tree(scene, (), 0.0), compared)
+            free |= {w.start for w in claim.question.words if start <= w.start < comparing.second.stop}
         for chosen in variants(items):
             scene = Scene(self.reader, comparison, chosen, free)
             tree = best_tree(scene, about_unknown=claim.about_unknown)
-            if best is None or tree.cost < best.cost:
-                best = tree
+            cost = tree.cost + DROPPED * (len(items) - len(chosen))
+            if best is None or cost < least:
+                best, least = tree, cost
         if best is None:
             best = Tree(Scene(self.reader, comparison, (), free), (), 0.0)
-        return Checkable(claim, best, tuple(check_tree(claim, best)))
+        return Checkable(claim, best, (*compared, *check_tree(claim, best)))
 
     def _items(self, claim: ClaimText, comparison: Comparison) -> list[list[Item]]:
         """What the claim names, in the order of the text, each with the entities that it may be."""
@@ -107,13 +128,17 @@ class Verify:
         open_words = [
             w
             for w in comparison.words
-            if w.weight >= 0.9 and w.start >= claim.frame and not any(m.start < w.stop and w.start < m.stop for m in chosen)  # noqa: PLR2004
+            if w.weight >= 0.9
+            and w.start >= claim.frame
+            and not any(m.start < w.stop and w.start < m.stop for m in chosen)  # noqa: PLR2004
         ]
         if any(w.capital for w in open_words):
             chosen = self._apart(question, [*chosen, *self.linker.link_typos(question, chosen)], chosen)
         told = comparison.relation
         unknown = [
-            w.text for w in open_words if told[comparison.words.index(w)].max(initial=0.0) < 0.5  # noqa: PLR2004
+            w.text
+            for w in open_words
+            if told[comparison.words.index(w)].max(initial=0.0) < 0.5  # noqa: PLR2004
         ]
         chosen = self._apart(question, [*chosen, *self.linker.link_derived(question, unknown)], chosen)
         items = [[self._item(question, m, c) for c in m.candidates[:MOST_CANDIDATES]] for m in chosen]
@@ -124,7 +149,9 @@ class Verify:
                 items.append([Item(value.start, value.stop, value.text, value=value)])
         return sorted(items, key=lambda i: i[0].start)[:MOST_ITEMS]
 
-    def _apart(self, question: Question, mentions: Sequence[Mention], kept: Sequence[Mention]) -> list[Mention]:
+    def _apart(
+        self, question: Question, mentions: Sequence[Mention], kept: Sequence[Mention]
+    ) -> list[Mention]:
         """Mentions that do not overlap: those `kept`, then names before common words, the longest first."""
         taken = list(kept)
         ranked = sorted(
@@ -135,7 +162,7 @@ class Verify:
                 taken.append(mention)
         return sorted(taken, key=lambda m: m.start)
 
-    def _item(self, question: Question, mention: Mention, candidate) -> Item:  # noqa: ANN001
+    def _item(self, question: Question, mention: Mention, candidate: Candidate) -> Item:
         common = self.reader.common(question, mention)
         cost = max(common, 0.0) + 3 * (1 - candidate.score)
         return Item(mention.start, mention.stop, mention.text, candidate.entity, None, cost, common > COMMON)
@@ -157,7 +184,9 @@ class Verify:
         rows = [
             {
                 "first": name(tree.scene.items[e.first]),
-                "relations": [self.graph.relations[s // 2] + ("" if s % 2 == 0 else " (inverse)") for s in e.steps],
+                "relations": [
+                    self.graph.relations[s // 2] + ("" if s % 2 == 0 else " (inverse)") for s in e.steps
+                ],
                 "second": name(tree.scene.items[e.second]),
                 "cost": round(e.cost, 3),
                 "named": round(e.named, 3),

@@ -26,18 +26,23 @@ EXPLAINED = 0.3
 """From this share on a word counts as explained."""
 STATED = 0.6
 """Evidence from which a word that is left over states a relation of its own (*… and has a nickname*)."""
+MOST_MIDDLES = 1000
 MOST_SHOWN = 20
 """Triples that a part shows of those that say otherwise, or of many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A part of a claim as the graph has it: its place in the text, what was found, the triples that show it."""
+    """A part of a claim as the graph has it: its place in the text, what was found, the triples that show it.
+
+    `negated`: by a word that stands elsewhere.
+    """
 
     start: int
     stop: int
     found: Found
     triples: tuple[int, ...] = ()
+    negated: bool = False
 
 
 def check_tree(claim: ClaimText, tree: Tree) -> list[Checked]:
@@ -47,11 +52,12 @@ def check_tree(claim: ClaimText, tree: Tree) -> list[Checked]:
     checked: list[Checked] = []
     for edge in tree.edges:
         if edge in around:
-            found, triples = _around(scene, edge, alone=len(around) == 1, joined=tree.joined)
+            found, triples = _around(scene, edge, around, joined=tree.joined)
         else:
             found, triples = check_edge(scene, edge)
         start, stop = _place(scene, edge)
-        checked.append(Checked(start, stop, found, triples))
+        negated = any(claim.negated_right_before(scene.items[i].start) for i in (edge.first, edge.second))
+        checked.append(Checked(start, stop, found, triples, negated))
     return [*checked, *_left_over(claim, tree)]
 
 
@@ -67,11 +73,25 @@ def _place(scene: Scene, edge: Edge) -> tuple[int, int]:
     return start, len(scene.comparison.question.text) if last else later.stop
 
 
-def _around(scene: Scene, edge: Edge, *, alone: bool, joined: bool) -> tuple[Found, tuple[int, ...]]:
-    """An edge at the unnamed thing is there if all of them hold for one node."""
-    if edge.triples is None or not (alone or joined):
+def _around(scene: Scene, edge: Edge, star: Sequence[Edge], *, joined: bool) -> tuple[Found, tuple[int, ...]]:
+    """An edge at the unnamed thing is there if all of them hold for one node.
+
+    They are otherwise if whatever one of them leads to is known not to have another.
+    """
+    if not _is_meant(scene, edge):
         return "unknown", ()
-    return ("there", edge.triples) if _is_meant(scene, edge) else ("unknown", ())
+    if edge.triples is not None and joined:
+        return "there", edge.triples
+    for one in star:
+        if one is edge:
+            continue
+        first = scene.items[one.first]
+        if first.entity < 0:
+            continue
+        told = _recorded(scene, first, (one.steps[0], edge.steps[0] ^ 1))
+        if told and _tells(scene, (edge.steps[0] ^ 1,)):
+            return "otherwise", told
+    return "unknown", ()
 
 
 def check_edge(scene: Scene, edge: Edge) -> tuple[Found, tuple[int, ...]]:
@@ -80,16 +100,36 @@ def check_edge(scene: Scene, edge: Edge) -> tuple[Found, tuple[int, ...]]:
         return "unknown", ()
     if edge.triples is not None:
         return "there", edge.triples[:MOST_SHOWN]
-    a, b = scene.items[edge.first], scene.items[edge.second]
+    a, b, steps = scene.items[edge.first], scene.items[edge.second], edge.steps
     if a.entity < 0:
-        a, b, steps = b, a, tuple(s ^ 1 for s in reversed(edge.steps))
+        a, b, steps = b, a, _back(steps)
+    if edge.counted:
+        others = _recorded(scene, a, steps)
+    elif len(steps) == 1:
+        others = _recorded(scene, a, steps) if _tells(scene, steps) else ()
+        if not others and b.entity >= 0 and _tells(scene, _back(steps)):
+            others = _recorded(scene, b, _back(steps))
     else:
-        steps = edge.steps
-    others = _recorded(scene, a, steps) if _tells(scene, steps) else ()
-    if not others and b.entity >= 0:
-        back = tuple(s ^ 1 for s in reversed(steps))
-        others = _recorded(scene, b, back) if _tells(scene, back) else ()
+        others = _recorded_far(scene, a, b, steps)
     return ("otherwise", others) if others else ("unknown", ())
+
+
+def _back(steps: Sequence[int]) -> tuple[int, ...]:
+    return tuple(s ^ 1 for s in reversed(steps))
+
+
+def _recorded_far(scene: Scene, a: Item, b: Item, steps: tuple[int, ...]) -> tuple[int, ...]:
+    """Triples that contradict a path of two steps: where it leads from either end, or where both ends lead to."""
+    if _tells(scene, steps[1:]) and (others := _recorded(scene, a, steps)):
+        return others
+    if b.entity < 0:
+        return ()
+    if _tells(scene, (steps[0] ^ 1,)) and (others := _recorded(scene, b, _back(steps))):
+        return others
+    if _tells(scene, steps[:1]) and _tells(scene, (steps[1] ^ 1,)):
+        mine, theirs = _recorded(scene, a, steps[:1]), _recorded(scene, b, (steps[1] ^ 1,))
+        return (*mine, *theirs) if mine and theirs else ()
+    return ()
 
 
 def _is_meant(scene: Scene, edge: Edge) -> bool:
@@ -112,16 +152,16 @@ def _tells(scene: Scene, steps: Sequence[int]) -> bool:
 
 
 def _recorded(scene: Scene, item: Item, steps: Sequence[int]) -> tuple[int, ...]:
-    """Triples of a path from an item, whatever it ends at; none if nothing is recorded."""
+    """Triples of a path from an item, whatever it ends at; none if the graph records none at some node on the way."""
     graph = scene.graph
     triples: list[int] = []
-    for first in walk(graph, item.entity, steps[0])[:MOST_SHOWN]:
-        begin = triple_of(graph, item.entity, steps[0], int(first))
-        if len(steps) == 1:
-            triples.append(begin)
-            continue
-        for second in walk(graph, int(first), steps[1])[:MOST_SHOWN]:
-            triples += [begin, triple_of(graph, int(first), steps[1], int(second))]
+    for first in walk(graph, item.entity, steps[0])[:MOST_MIDDLES]:
+        triples.append(triple_of(graph, item.entity, steps[0], int(first)))
+        if len(steps) > 1:
+            ends = walk(graph, int(first), steps[1])
+            if not len(ends):
+                return ()
+            triples += [triple_of(graph, int(first), steps[1], int(n)) for n in ends[:MOST_SHOWN]]
     return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN]
 
 
@@ -135,7 +175,9 @@ def _left_over(claim: ClaimText, tree: Tree) -> list[Checked]:
         rows = [r for r in scene.words(0, len(claim.text)) if not words[r].share]
     told = scene.told(rows)[:, steps].max(axis=1) if steps and rows else np.zeros(len(rows))
     left = [r for r, t in zip(rows, told, strict=True) if t < EXPLAINED]
-    names = [r for r in left if words[r].capital and scene.comparison.relation[r].max(initial=0.0) < STATED]
+    names = [r for r in left if _is_name(scene, r)]
+    if names and not tree.edges:
+        return [Checked(0, len(claim.text), "unknown")]
     checked = [Checked(words[r].start, words[r].stop, "unknown") for r in names]
     plain = [r for r in left if r not in names]
     named = [i for i in scene.items if not i.unnamed]
@@ -152,6 +194,13 @@ def _left_over(claim: ClaimText, tree: Tree) -> list[Checked]:
     return checked
 
 
+def _is_name(scene: Scene, row: int) -> bool:
+    """Whether a word that is left over names what the graph lacks, and is no word for a relation."""
+    word, lexicon = scene.comparison.words[row], scene.reader.vocabulary.lexicon
+    named = word.capital or not lexicon.known(word.norm)
+    return named and float(scene.comparison.relation[row].max(initial=0.0)) < STATED
+
+
 def _exists(scene: Scene, item: Item, rows: Sequence[int]) -> tuple[Found, tuple[int, ...]]:
     """Whether an entity is of the type, or has the relation, that some words name."""
     typed = _type_of(scene, item, rows)
@@ -166,7 +215,9 @@ def _exists(scene: Scene, item: Item, rows: Sequence[int]) -> tuple[Found, tuple
     for step in sorted(ends, key=lambda s: (-evidence[s], s)):
         if evidence[step] < max(NAMED, 0.8 * best):
             break
-        return "there", tuple(triple_of(graph, item.entity, step, int(n)) for n in walk(graph, item.entity, step)[:MOST_SHOWN])
+        return "there", tuple(
+            triple_of(graph, item.entity, step, int(n)) for n in walk(graph, item.entity, step)[:MOST_SHOWN]
+        )
     return "unknown", ()
 
 
@@ -189,11 +240,13 @@ def _type_of(scene: Scene, item: Item, rows: Sequence[int]) -> Found | None:
 def part_of(claim: ClaimText, scene: Scene, checked: Checked, *, closed: bool) -> ClaimPart:
     """The verdict of a part, with its negations."""
     found: Found = "otherwise" if closed and checked.found == "unknown" else checked.found
-    negated = claim.negated(checked.start, checked.stop)
+    negated = checked.negated or claim.negated(checked.start, checked.stop)
     verdict: Verdict = "not_enough_info"
     if found != "unknown":
         verdict = "supported" if (found == "there") != negated else "refuted"
-    text = claim.text[max(checked.start, claim.frame if checked.start == 0 else 0) : checked.stop].strip(" ,.;:!?")
+    text = claim.text[max(checked.start, claim.frame if checked.start == 0 else 0) : checked.stop].strip(
+        " ,.;:!?"
+    )
     triples = tuple(triple_text(scene.graph, t) for t in checked.triples)
     return ClaimPart(text, verdict, triples, checked.triples)
 

@@ -207,6 +207,8 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
     weight = scene.comparison.weight[near]
     begin = directed(scene, a, starts_of(reader, a))
     arrive = starts_of(reader, b)[np.arange(len(begin)) ^ 1]
+    if b.value is not None:
+        evidence = np.maximum(evidence, _measured(reader, b.value))
     silent = weights.step_evidence * (1 - evidence)
     edges: list[Edge] = []
 
@@ -254,6 +256,12 @@ def _counts(scene: Scene, first: int, second: int, costs: Float) -> list[Edge]:
         shown = triples if holds else None
         edges.append(Edge(first, second, (int(step),), cost, float(evidence[step]), shown, cost, True))
     return edges
+
+
+def _measured(reader: Reader, value: ClaimedValue) -> Float:
+    """[S]: 1 for relations whose name has a unit of what the value's unit measures, in both directions."""
+    same = [value.measures(label) for label in reader.vocabulary.labels]
+    return np.repeat(np.array(same, np.float64), 2)
 
 
 def _best(costs: Float, count: int) -> list[int]:

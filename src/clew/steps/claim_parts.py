@@ -152,7 +152,8 @@ def _ways(scene: Scene, item: int, unnamed: int) -> list[Edge]:
     costs = base + open_[back]
     order = steps[np.argsort(costs[steps], kind="stable")][:MOST_RELATIONS]
     return [
-        Edge(item, unnamed, (int(s),), float(costs[s]), float(evidence[s ^ 1]), None, float(base[s])) for s in order
+        Edge(item, unnamed, (int(s),), float(costs[s]), float(evidence[s ^ 1]), None, float(base[s]))
+        for s in order
     ]
 
 
@@ -189,7 +190,9 @@ def _around(scene: Scene, edge: Edge) -> Int:
 
 def _value_nodes(scene: Scene, item: Item, relation: int) -> Int:
     values = scene.graph.values
-    return values_that_hold(scene.reader, np.flatnonzero(values.kind).astype(np.int64), _valued(item), relation)
+    return values_that_hold(
+        scene.reader, np.flatnonzero(values.kind).astype(np.int64), _valued(item), relation
+    )
 
 
 def _valued(item: Item) -> ClaimedValue:
@@ -211,3 +214,7 @@ def variants(items: Sequence[Sequence[Item]], most: int = 24) -> Iterator[tuple[
     choices: list[list[Item | None]] = [[*i, None] if i[0].optional else [*i] for i in items]
     for chosen in islice(product(*choices), most):
         yield tuple(i for i in chosen if i is not None)
+
+
+DROPPED = 0.6
+"""Cost of taking what may be a name for just words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from clew.steps.claim_values import ClaimedValue, find_values
 from clew.text.question import MEASURES, SUPERLATIVES, Question, Word, read_question
@@ -26,7 +27,9 @@ _DENIED = re.compile(
     r"|it isn't (?:true|the case) that|i (?:can't|cannot|do not|don't) (?:believe|think) (?:that )?)\s*",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"\s*(?:it|he|she|they|this|these|his|her|their|its|someone|somebody|something)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\s*(?:it|he|she|they|this|these|his|her|their|its|someone|somebody|something)\b", re.IGNORECASE
+)
 _INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|some))\s+\w", re.IGNORECASE)
 
 
@@ -67,8 +70,13 @@ class ClaimText:
     about_unknown: bool
 
     def negated(self, start: int, stop: int) -> bool:
-        """Whether an odd number of negations stands at the characters [start, stop)."""
-        return sum(start <= at < stop for at in self.negations) % 2 == 1
+        """Whether a negation stands at the characters [start, stop)."""
+        return any(start <= at < stop for at in self.negations)
+
+    def negated_right_before(self, start: int) -> bool:
+        """Whether the word before `start` negates (*Neither X nor Y*)."""
+        before = [w for w in self.question.words if w.stop <= start]
+        return bool(before) and before[-1].start in self.negations
 
 
 def read_claim(text: str) -> ClaimText:
@@ -90,9 +98,15 @@ def read_claim(text: str) -> ClaimText:
 
 def _say_team(words: Sequence[Word]) -> Iterator[Word]:
     """*Plays for X*: X is a team, as *works for X* says that X is an employer."""
-    for word, after in zip(words, [*words[1:], None], strict=True):
-        playing = word.norm in ("play", "plays", "played", "playing") and after is not None and after.norm in ("for", "with")
-        yield replace(word, norm="team") if playing else word
+    for word, after in zip_longest(words, words[1:]):
+        playing = (
+            word is not None
+            and word.norm in ("play", "plays", "played", "playing")
+            and after is not None
+            and after.norm in ("for", "with")
+        )
+        if word is not None:
+            yield replace(word, norm="team") if playing else word
 
 
 def find_comparison(words: Sequence[Word], start: int, stop: int) -> Compared | None:

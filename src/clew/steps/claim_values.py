@@ -103,11 +103,17 @@ class ClaimedValue:
 
     def factor(self, label: Sequence[str]) -> float:
         """What turns values of a relation into the claim's unit; `label` are the words of the relation's name."""
-        mine = UNITS.get(self.unit or "")
-        theirs = next((UNITS[w] for w in label if w in UNITS and len(w) > 1), None)
-        if mine is None or theirs is None or mine[0] != theirs[0]:
-            return 1.0
-        return theirs[1] / mine[1]
+        mine, theirs = UNITS.get(self.unit or ""), _unit_of(label)
+        return theirs[1] / mine[1] if mine and theirs and mine[0] == theirs[0] else 1.0
+
+    def measures(self, label: Sequence[str]) -> bool:
+        """Whether the words of a relation's name have a unit of what this value's unit measures."""
+        mine, theirs = UNITS.get(self.unit or ""), _unit_of(label)
+        return bool(mine and theirs and mine[0] == theirs[0])
+
+
+def _unit_of(label: Sequence[str]) -> tuple[str, float] | None:
+    return next((UNITS[w] for w in label if w in UNITS and len(w) > 1), None)
 
 
 def find_values(text: str) -> list[ClaimedValue]:
@@ -188,7 +194,9 @@ def _between(text: str, first: re.Match[str], second: re.Match[str]) -> ClaimedV
     dates = _years(low, high) if years else None
     start = first.start() - len("between ")
     numbers = Range(min(low, high), max(low, high))
-    return ClaimedValue(start, second.end(), text[start : second.end()], numbers, dates, None, True, _unit(text, second.end()))
+    return ClaimedValue(
+        start, second.end(), text[start : second.end()], numbers, dates, None, True, _unit(text, second.end())
+    )
 
 
 def _compared(
@@ -203,9 +211,24 @@ def _compared(
             continue
         sign, counts = COMPARATORS[phrase]
         begin = text.lower().rfind(phrase, 0, start)
-        number = None if numbers is None else exact if exact is not None else (numbers.low if sign > 0 else numbers.high)
+        number = (
+            None
+            if numbers is None
+            else exact
+            if exact is not None
+            else (numbers.low if sign > 0 else numbers.high)
+        )
         low_high = None if number is None else _open(number, number, sign, counts)
-        days = None if dates is None else _open(dates.low if counts or sign < 0 else dates.high, dates.high if counts or sign > 0 else dates.low, sign, counts)
+        days = (
+            None
+            if dates is None
+            else _open(
+                dates.low if counts or sign < 0 else dates.high,
+                dates.high if counts or sign > 0 else dates.low,
+                sign,
+                counts,
+            )
+        )
         return ClaimedValue(begin, stop, text[begin:stop], low_high, days, exact, True, unit)
     return ClaimedValue(start, stop, text[start:stop], numbers, dates, exact, False, unit)
 
