@@ -25,16 +25,18 @@ from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
 from clew.steps.readings import Reader, Reading
 from clew.steps.similarity import Scale, WordTable
-from clew.steps.vocabulary import vocabulary_of
+from clew.steps.vocabulary import class_fit, vocabulary_of
 from clew.steps.write_pattern import write_pattern, write_question
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
-from clew.text.question import Question, read_question
+from clew.text.question import INTERROGATIVE, Question, read_question
 from clew.types import Abstention, Answer, AnswerEntity, Citation, MatchResult, Mention, Pattern, Step
 
 LONGEST = 3
 TIE = 0.02
 """Readings whose costs differ by no more than this tie."""
+LOOSE_TIE = 0.15
+"""The same for readings that differ only in a step that no word names: that would be a guess."""
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
 ENOUGH = 0.5
@@ -87,7 +89,7 @@ class Auto:
         vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
         self.table = WordTable(vocabulary, scale or Scale())
         self.reader = Reader.of(self.graph, self.schema, vocabulary, self.weights)
-        self.linker = Linker(index.names, lexicon)
+        self.linker = Linker(index.names, lexicon, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
@@ -159,7 +161,7 @@ class Auto:
             since = perf_counter()
             taken = [] if not readings else [m for m in work.mentions if _is_anchor(m, readings[0])]
             typos = self.linker.link_typos(work.question, taken)
-            typos += self.linker.link_derived(work.question, told.open_words if told else [w.text for w in work.comparison.words])
+            typos += self.linker.link_derived(work.question, told.open_words if told else _content(work))
             work.time("link", since)
             since = perf_counter()
             if typos:
@@ -179,9 +181,22 @@ class Auto:
         if told.open_names:
             names = " ".join(told.open_names)
             return Abstention("no_entity", f'it has no entity like "{names}"', self._near_names(names))
+        asked = self._asks_elsewhere(work.question, reading)
+        if asked:
+            return Abstention("no_relation", f'it has no relation that says "{asked}"')
         if told.open_words and (told.unnamed or told.share < ENOUGH or self._asks_for(work, told)):
             return Abstention("no_relation", f'it has no relation like "{" ".join(told.open_words)}"')
         return None
+
+    def _asks_elsewhere(self, question: Question, reading: Reading) -> str:
+        """*When* or *where*, if what the reading ends at is known to be neither a time nor a place."""
+        first = next((w.norm for w in question.words if w.norm in INTERROGATIVE), "")
+        if first not in ("when", "where"):
+            return ""
+        classes = self.table.vocabulary.classes
+        end = reading.last ^ 1
+        fits = class_fit(classes, question.classes)[end]
+        return first if classes[end].max() >= 0.8 and fits < 0.2 else ""
 
     def _asks_for(self, work: _Work, told: Explanation) -> bool:
         """Whether an open word is what is asked for: the noun after *which*, or in *the … of X*."""
@@ -201,13 +216,15 @@ class Auto:
 
     def _first_that_holds(self, work: _Work, readings: Sequence[Reading]) -> _Found:
         """The evidence of the best reading; of one nearly as good where the graph holds nothing for the best."""
-        best = readings[0]
+        best: Reading | None = None
         empty: Pattern | None = None
         for reading in readings:
-            if reading.cost > best.cost + CLOSE:
+            if best is not None and reading.cost > best.cost + CLOSE:
                 break
-            if reading is not best and self._doubt_silently(work, reading):
+            if reading is not readings[0] and self._doubt_silently(work, reading):
                 continue
+            # Nothing found for an ordinary word taken for a name: then it was none.
+            best = best or (None if reading.doubtful else reading)
             pattern = write_pattern(self.graph, reading)
             since = perf_counter()
             evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
@@ -221,7 +238,7 @@ class Auto:
             if rival is not None:
                 return _Found(pattern=pattern, abstained=rival)
             return self._read(work, reading, pattern, evidence)
-        return _Found(pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best)))
+        return _Found(pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best or readings[0])))
 
     def _doubt_silently(self, work: _Work, reading: Reading) -> bool:
         told = explain(work.comparison, reading, extra=work.operator.used)
@@ -232,8 +249,10 @@ class Auto:
     ) -> Abstention | None:
         """An abstention if another reading ties with the chosen one and would be answered differently."""
         node = _answer_node(evidence, write_pattern(self.graph, chosen))
+        unnamed = explain(work.comparison, chosen, extra=work.operator.used).unnamed
         for other in readings:
-            if other is chosen or abs(other.cost - chosen.cost) > TIE:
+            near = LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE
+            if other is chosen or abs(other.cost - chosen.cost) > near:
                 continue
             pattern = write_pattern(self.graph, other)
             others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
@@ -376,7 +395,7 @@ class Auto:
             return None
         best, _ = pairs[0]
         for reading, target in pairs:
-            if reading.cost > best.cost + CLOSE:
+            if reading.cost > best.cost + TIE:
                 break
             if self._open(work, reading, target.span.start, target.span.stop):
                 continue
@@ -408,8 +427,18 @@ class Auto:
         return _Found((AnswerEntity("no", "no", 1.0),), citations, "no", asked, complete=evidence.complete)
 
 
+def _content(work: _Work) -> list[str]:
+    return [w.text for w in work.comparison.words if w.weight >= 0.9 and not w.share]
+
+
 def _answer_node(evidence: MatchResult, pattern: Pattern) -> set[int]:
     return {m.nodes[pattern.answer or 0] for m in evidence.matches}
+
+
+def _differ_in(one: Reading, other: Reading, unnamed: Sequence[int]) -> bool:
+    if one.anchors != other.anchors or len(one.steps) != len(other.steps):
+        return False
+    return all(a == b or a in unnamed for a, b in zip(one.steps, other.steps, strict=True))
 
 
 def _text(answers: Sequence[AnswerEntity]) -> str:

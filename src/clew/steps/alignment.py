@@ -47,6 +47,8 @@ class Weights:
     """A step that no word names; a word of similarity s to it saves the share s."""
     plain_return: float = 1.9
     """A step back through the same relation that no word names and no word like *share* or *also* asks for."""
+    silent_later: float = 0.8
+    """A further step that no word names."""
     turn: float = 0.05
     """Any step back through the same relation where no word asks for it."""
     one_way: float = 0.7
@@ -98,18 +100,27 @@ class Path:
 
 
 @nb.njit(cache=True, inline="always")
-def _close(table, fixed, similarity, apart, weight, left, right):  # type: ignore[no-untyped-def] # noqa: ANN
-    """Let the words that come next be given to one place (column `fixed` of `similarity`)."""
+def _close(table, fixed, similarity, apart, weight, before, silent, left, right):  # type: ignore[no-untyped-def] # noqa: ANN
+    """Let the words that come next be given to one place (column `fixed` of `similarity`).
+
+    A word that is `apart` from the one before may only begin there: no word was given to the step that leads here.
+    """
     for i in range(left + 1):
         for j in range(right + 1):
             if i > 0:
-                told = 0.0 if apart[i - 1] else similarity[i - 1, fixed]
-                cost = table[i - 1, j] + weight[i - 1] * (1.0 - told)
+                told = weight[i - 1] * (1.0 - similarity[i - 1, fixed])
+                if apart[i - 1]:
+                    cost = min(table[i - 1, j] + weight[i - 1], before[i - 1, j] + silent + told)
+                else:
+                    cost = table[i - 1, j] + told
                 table[i, j] = min(table[i, j], cost)
             if j > 0:
                 word = left + j - 1
-                told = 0.0 if apart[word] else similarity[word, fixed]
-                cost = table[i, j - 1] + weight[word] * (1.0 - told)
+                told = weight[word] * (1.0 - similarity[word, fixed])
+                if apart[word]:
+                    cost = min(table[i, j - 1] + weight[word], before[i, j - 1] + silent + told)
+                else:
+                    cost = table[i, j - 1] + told
                 table[i, j] = min(table[i, j], cost)
 
 
@@ -146,11 +157,19 @@ def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
     for i in range(left + 1):
         for j in range(right + 1):
             after[i, j] = min(named[i, j], bare[i, j] + silent)
-    _close(after, step, node, apart, weight, left, right)
+    _close(after, step, node, apart, weight, before, silent, left, right)
     for i in range(left + 1):
         for j in range(right + 1):
             least = min(least, after[i, j])
     return least
+
+
+@nb.njit(cache=True)
+def _silent(back, depth, evidence, plain_return, later):  # type: ignore[no-untyped-def] # noqa: ANN
+    """Cost of a step that no word names."""
+    if back:
+        return plain_return
+    return evidence + later if depth > 0 else evidence
 
 
 @nb.njit(cache=True)
@@ -171,7 +190,7 @@ def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyp
 @nb.njit(cache=True)
 def _search(  # type: ignore[no-untyped-def] # noqa: ANN
     table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, base,
+    fixed, evidence, plain_return, turn, later, began, symmetric, final, longest, costs, lengths, paths, slack, base,
 ):
     """Depth-first search for the paths that go on from `table`; inserts them into (costs, lengths, paths)."""
     right = len(weight) - left
@@ -198,13 +217,13 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
         if total > costs[0] + slack or total > costs[keep - 1]:
             continue
         least = _extend(
-            tables[depth], tables[depth + 1], step, back, share, apart, cover, step_similarity, weight,
-            node_similarity, evidence, plain_return if back else evidence, left, right,
+            tables[depth], tables[depth + 1], step, back or symmetric[step], share, apart, cover, step_similarity, weight,
+            node_similarity, evidence, _silent(back, depth + began, evidence, plain_return, later), left, right,
         )
         if least + total > costs[keep - 1] or least + total > costs[0] + slack:
             continue
         chosen[depth] = step
-        returns[depth + 1] = returns[depth] + back
+        returns[depth + 1] = returns[depth] + (back or symmetric[step])
         cost = tables[depth + 1, left, right] + total + final[step]
         if returns[depth + 1] == 0:
             cost += one_way
@@ -218,7 +237,7 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
 @nb.njit(cache=True)
 def _single(  # type: ignore[no-untyped-def] # noqa: ANN
     anchor, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, final, longest, keep, slack,
+    fixed, evidence, plain_return, turn, later, symmetric, final, longest, keep, slack,
 ):
     """Best `keep` paths from one mention: (costs [keep], lengths [keep], steps [keep, longest])."""
     words = len(weight)
@@ -227,10 +246,10 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
     paths = np.full((keep, longest), -1, np.int64)
     table = np.full((left + 1, words - left + 1), np.inf)
     table[0, 0] = 0.0
-    _close(table, 0, anchor.reshape(words, 1), apart, weight, left, words - left)
+    _close(table, 0, anchor.reshape(words, 1), apart, weight, table, np.inf, left, words - left)
     _search(
         table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-        fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, 0.0,
+        fixed, evidence, plain_return, turn, later, 0, symmetric, final, longest, costs, lengths, paths, slack, 0.0,
     )
     return costs, lengths, paths
 
@@ -238,7 +257,7 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
 @nb.njit(cache=True)
 def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
     anchor, start, active, follow, backs, left, weight, share, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, longest, limit,
+    fixed, evidence, plain_return, turn, later, longest, limit,
 ):
     """Tables of all short paths from one mention of several: (steps [P, longest], bases [P], tables [P, ·, ·])."""
     words = len(weight)
@@ -248,7 +267,7 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
     tables = np.full((limit, left + 1, right + 1), np.inf)
     begin = np.full((left + 1, right + 1), np.inf)
     begin[0, 0] = 0.0
-    _close(begin, 0, anchor.reshape(words, 1), apart, weight, left, right)
+    _close(begin, 0, anchor.reshape(words, 1), apart, weight, begin, np.inf, left, right)
     count = 0
     for first in active:
         if not np.isfinite(start[first]) or count == limit:
@@ -273,7 +292,7 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
             steps[count, 1] = second
             _extend(
                 tables[here], tables[count], second, back, share, apart, cover, step_similarity, weight,
-                node_similarity, evidence, plain_return if back else evidence, left, right,
+                node_similarity, evidence, _silent(back, 1, evidence, plain_return, later), left, right,
             )
             count += 1
     return steps[:count], bases[:count], tables[:count]
@@ -324,7 +343,7 @@ def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit)
 @nb.njit(cache=True)
 def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
     steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, active, follow, backs, left, weight, share, apart, cover,
-    step_similarity, node_similarity, fixed, evidence, plain_return, turn, final, trunk, keep, slack,
+    step_similarity, node_similarity, fixed, evidence, plain_return, turn, later, final, trunk, keep, slack,
 ):
     """Best ways in which a branch of one mention meets one of another, and goes on for up to `trunk` steps.
 
@@ -339,6 +358,7 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
     paths = np.full((keep, max(trunk, 1)), -1, np.int64)
     middle = tables_a.shape[2] - 1
     table = np.empty((left + 1, right + 1))
+    none = np.zeros(len(final), np.bool_)
     one_costs = np.full(4, np.inf)
     one_lengths = np.zeros(4, np.int64)
     one_paths = np.full((4, max(trunk, 1)), -1, np.int64)
@@ -356,7 +376,7 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
                     for m in range(middle + 1):
                         best = min(best, tables_a[a, i, m] + tables_b[b, middle - m, j])
                     table[i, j] = best
-            _close(table, last_a, node_similarity, apart, weight, left, right)
+            _close(table, last_a, node_similarity, apart, weight, table, 0.0, left, right)
             for i in range(left + 1):
                 for j in range(right + 1):
                     least = min(least, table[i, j])
@@ -368,7 +388,7 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
             if trunk > 0:
                 _search(
                     table, follow[last_a], active, follow, backs, left, weight, share, 0.0, apart, cover, step_similarity,
-                    node_similarity, fixed, evidence, plain_return, turn, final, trunk,
+                    node_similarity, fixed, evidence, plain_return, turn, later, 1, none, final, trunk,
                     one_costs, one_lengths, one_paths, slack, base,
                 )
             for k in range(4):
@@ -393,13 +413,14 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
 class Space:
     """The steps that may be walked: costs of entering each, infinite where it cannot be.
 
-    `follow` [S, S] after each step; `backs` bool [S, S] whether a step walks back the one before; `meets` bool [S, S] whether two steps can arrive at one node; `fixed` [S] of each
+    `follow` [S, S] after each step; `backs` bool [S, S] whether a step walks back the one before; `meets` bool [S, S] whether two steps can arrive at one node; `symmetric` [S] of relations that are their own inverse; `fixed` [S] of each
     step wherever it stands; `final` [S] for ending behind it; `active` the steps to try.
     """
 
     follow: Float
     backs: NDArray[np.bool_]
     meets: NDArray[np.bool_]
+    symmetric: NDArray[np.bool_]
     fixed: Float
     final: Float
     active: Int
@@ -422,7 +443,8 @@ def best_paths(
     costs, lengths, paths = _single(
         sides.anchor, start, space.active, space.follow, space.backs, sides.left, sides.weight, sides.share, sides.one_way,
         sides.apart, sides.cover, sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return,
-        0.0 if sides.share.any() else weights.turn, space.final, longest, keep, slack,
+        0.0 if sides.share.any() else weights.turn, weights.silent_later, space.symmetric, space.final, longest,
+        keep, slack,
     )
     return [
         Path(_steps(paths[i], lengths[i]), float(costs[i]))
@@ -440,7 +462,7 @@ def best_joins(
     `sides` of each mention in the order of the question: the words between two mentions stand on the right of the
     first and on the left of the second. `whole` has the words left of all mentions and right of all.
     """
-    costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn)
+    costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn, weights.silent_later)
     tables = [
         _branches(
             side.anchor, start, space.active, space.follow, space.backs, side.left, side.weight, side.share, side.apart, side.cover,

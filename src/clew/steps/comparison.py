@@ -135,6 +135,9 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     node = kind[:, arrived].copy()
     weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
     for row, word in enumerate(words):
+        if _is_asked(question, word):
+            step[row] *= found.turned[row]
+            cover[row] *= found.turned[row]
         if word.capital:
             step[row] *= NAME
             cover[row] *= NAME
@@ -153,8 +156,10 @@ def _weight(question: Question, word: Word, weights: Weights) -> float:
         return weights.wh
     if word.share:
         return 0.3 * word.share
+    return word.weight * (weights.asked if _is_asked(question, word) else 1.0)
+
+
+def _is_asked(question: Question, word: Word) -> bool:
+    """Whether it is the noun right after *which* or *what*."""
     at = question.words.index(word)
-    asked = at > 0 and question.words[at - 1].norm in ("which", "what")
-    if asked:
-        return word.weight * weights.asked
-    return word.weight
+    return at > 0 and question.words[at - 1].norm in ("which", "what")

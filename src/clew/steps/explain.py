@@ -9,12 +9,14 @@ import numpy as np
 from clew.steps.comparison import Comparison, Float
 from clew.steps.readings import Reading
 
-EXPLAINED = 0.3
-"""From this share on a word counts as explained by a step or a node."""
+EXPLAINED = 0.27
+"""From this share on a word counts as explained by a step."""
 
 
 NAMED = 0.5
 """Evidence for every step from which the noun after *which* may stay open."""
+TYPED = 0.35
+"""The same for the type of a node."""
 MODIFIER = 0.12
 """The same for a word that stands right before an explained noun (*jersey number*)."""
 
@@ -37,10 +39,11 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     steps = list(dict.fromkeys(reading.steps))
     covered = np.zeros(len(comparison.words))
     evidence = np.zeros(len(steps))
-    ends = [e for s in steps for e in (s,)]
     if len(comparison.words) and steps:
-        covered = np.maximum(comparison.cover[:, steps].max(axis=1), comparison.node[:, steps].max(axis=1))
-        covered = np.maximum(covered, comparison.kind[:, ends].max(axis=1))
+        cover = comparison.cover[:, steps].max(axis=1)
+        node = np.maximum(comparison.node[:, steps].max(axis=1), comparison.kind[:, steps].max(axis=1))
+        covered = np.maximum(comparison.step[:, steps].max(axis=1), np.where(node >= TYPED, node, 0.0))
+        covered = np.maximum(covered, np.where(cover >= NAMED, cover, 0.0))
         evidence = comparison.step[:, steps].max(axis=0)
     inside = [any(a.span.start < w.stop and w.start < a.span.stop for a in reading.anchors) for w in comparison.words]
     returns = {s for a, s in zip(reading.steps, reading.steps[1:], strict=False) if s == a ^ 1}
@@ -69,7 +72,7 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
 def _asked(comparison: Comparison) -> set[int]:
     """Where the nouns after *which*, *what* and *same* start: they say of what type something is."""
     words = comparison.question.words
-    return {b.start for a, b in zip(words, words[1:], strict=False) if a.norm in ("which", "what", "same")}
+    return {b.start for a, b in zip(words, words[1:], strict=False) if a.norm in ("which", "what", "same", "how")}
 
 
 def _modifiers(comparison: Comparison, covered: Float) -> set[int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
 from clew.text.question import FUNCTION, Question
+from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 from clew.types import Candidate, Mention
@@ -20,6 +21,8 @@ MOST_MENTIONS = 12
 MOST_CANDIDATES = 5
 DERIVED = 0.45
 """Least similarity of another form of a word with the word."""
+ALIKE = 0.4
+"""Least cosine of another form of a word with the word."""
 MOST_FORMS = 60
 
 
@@ -29,6 +32,7 @@ class Linker:
 
     names: NamesIndex
     lexicon: Lexicon
+    embedder: Embedder
 
     def link(self, question: Question) -> list[Mention]:
         """Mentions by exact, alias and normalised names; the longest first, at most `MOST_MENTIONS`."""
@@ -69,10 +73,14 @@ class Linker:
                 continue
             near = {base: 1.0 for base in self.lexicon.lemmas(word.norm)} | self.lexicon.related(word.norm)
             ranked = sorted(((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True)
+            hits = [(hit.entity, score, form) for score, form in ranked[:MOST_FORMS] for hit in self.names.exact(form)]
+            if not hits:
+                continue
+            vectors = self.embedder.embed([word.norm, *(form for _, _, form in hits)])
             found = [
-                Candidate(hit.entity, 0.7 + 0.25 * score, "normalised")
-                for score, form in ranked[:MOST_FORMS]
-                for hit in self.names.exact(form)
+                Candidate(entity, 0.7 + 0.25 * score, "normalised")
+                for (entity, score, _), near in zip(hits, vectors[1:] @ vectors[0], strict=True)
+                if near >= ALIKE
             ]
             if found:
                 mentions.append(Mention(word.start, word.stop, word.text, tuple(found[:MOST_CANDIDATES])))

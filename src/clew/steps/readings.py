@@ -28,6 +28,10 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 
 
+DOUBTFUL = 0.3
+"""Cost of an anchor from which it is an ordinary word taken for a name, or a misspelt one."""
+UNKNOWN_CLASS = 0.5
+"""How much of the charge for the wrong class a node of unknown class gets."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -58,6 +62,11 @@ class Reading:
         return (*(s for b in self.branches for s in b), *self.trunk)
 
     @property
+    def doubtful(self) -> bool:
+        """Whether it takes an ordinary word for a name."""
+        return any(a.cost >= DOUBTFUL for a in self.anchors)
+
+    @property
     def last(self) -> int:
         """The step that arrives at the answer."""
         return self.trunk[-1] if self.trunk else self.branches[0][-1]
@@ -73,6 +82,7 @@ class Reader:
     weights: Weights
     follow: Float
     backs: NDArray[np.bool_]
+    symmetric: NDArray[np.bool_]
     fixed: Float
 
     @classmethod
@@ -93,7 +103,8 @@ class Reader:
             if inverse >= 0:
                 backs[2 * relation, 2 * inverse] = backs[2 * inverse + 1, 2 * relation + 1] = True
                 backs[2 * inverse, 2 * relation] = backs[2 * relation + 1, 2 * inverse + 1] = True
-        return cls(graph, schema, vocabulary, weights, follow, backs, fixed)
+        symmetric = np.repeat(schema.inverse == np.arange(len(schema.inverse)), 2)
+        return cls(graph, schema, vocabulary, weights, follow, backs, symmetric, fixed)
 
     def ends_of(self, node: int) -> list[int]:
         """The ends that a node has: steps that can be walked from it."""
@@ -139,7 +150,8 @@ class Reader:
                 for triple in self._sets(comparison, mentions, 3):
                     readings += self._joined(comparison, space, triple)
                 readings.sort(key=_order)
-        return readings[:keep]
+        certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
+        return readings[:keep] + certain
 
     def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
         """For a yes/no question: paths from one mention that may end at another, cheapest first."""
@@ -154,8 +166,8 @@ class Reader:
             left = self._words(comparison, 0, first.span.start)[::-1]
             right = self._words(comparison, first.span.stop, second.span.start)
             right += self._words(comparison, second.span.stop, text)
-            final = np.full(len(self.fixed), np.inf)
-            final[[e ^ 1 for e in self.ends_of(second.entity)]] = 0.0
+            _, target = self._start(second.entity)
+            final = target[np.arange(len(target)) ^ 1] - self.weights.step
             active = np.union1d(space.active, np.array(ends, np.int64))
             sides = comparison.sides(left, right, first.span, ends)
             limited = replace(space, active=active, final=final)
@@ -177,9 +189,10 @@ class Reader:
         if not words or any(not w.norm.isascii() for w in words):
             return 0.0
         length = -0.04 * len(words)
-        if any(c.isupper() or c.isdigit() for w in words[(span.start == 0) :] for c in w.text):
+        written = [w for w in words[(span.start == 0) :] if w.norm not in ("i", "id", "im", "ive")]
+        if any(c.isupper() or c.isdigit() for w in written for c in w.text):
             return length
-        if all(w.norm in FUNCTION for w in words):
+        if all(w.weight < 0.7 for w in words):
             return 1.5 + length
         if all(self.vocabulary.lexicon.known(w.norm) or w.norm in FUNCTION for w in words):
             return (self.weights.common_word if len(words) == 1 else self.weights.common_words) + length
@@ -212,14 +225,15 @@ class Reader:
         final = np.zeros(steps)
         if comparison.question.classes:
             likely = class_fit(self.vocabulary.classes, comparison.question.classes)[np.arange(steps) ^ 1]
-            final = self.weights.answer_class * (1 - likely)
+            known = np.minimum(2 * self.vocabulary.classes.max(axis=1), 1.0)[np.arange(steps) ^ 1]
+            final = self.weights.answer_class * (1 - likely) * np.maximum(known, UNKNOWN_CLASS)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
         index = np.arange(steps) ^ 1
         meets = self.schema.cooccur[np.ix_(index, index)] > 0
-        return Space(self.follow, self.backs, meets, self.fixed, final, active.astype(np.int64))
+        return Space(self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64))
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
         """Charge first steps that run against the grammar around the mention, where both ways are possible."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.steps.vocabulary import Vocabulary, class_row, is_noun
+from clew.steps.vocabulary import Vocabulary, class_row, is_noun, names_tail
 from clew.text.lexicon import CLASSES
 
 Float = NDArray[np.float64]
@@ -36,6 +36,7 @@ class Scale:
     even: float = 1.984
     role: float = 0.9
     clash: float = 0.461
+    facing: float = 0.4
     generic: float = 0.662
 
 
@@ -43,13 +44,15 @@ class Scale:
 class Similarities:
     """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
     how far the word tells the step from others; `type` [W, S] with
-    the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there."""
+    the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there;
+    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at."""
 
     relation: Float
     cover: Float
     arrive: Float
     type: Float
     fits: Float
+    turned: Float
 
 
 LEAK = 0.1
@@ -88,6 +91,19 @@ def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Flo
     as_type = np.maximum(match, 1 - known * np.maximum(word.max(axis=2), end.max(axis=2)))
     as_arrival = np.maximum(match, 1 - known * word.max(axis=2))
     return np.where(noun, as_type, 1.0), np.where(noun, as_arrival, 1.0)
+
+
+def _facing(
+    vocabulary: Vocabulary, table: Float, noun: NDArray[np.bool_], person: Float
+) -> NDArray[np.bool_]:
+    """[W, S]: whether the step arrives at the end that the noun does not name (*director*: heads of `directed_by`)."""
+    lexical = _best(vocabulary, table) >= 0.5
+    named = lexical & (noun & (person >= 0.5))[:, None]
+    steps = np.arange(2 * lexical.shape[1])
+    by_tail = np.array([names_tail(words, vocabulary.lexicon) for words in vocabulary.labels])
+    by_head = vocabulary.active & ~by_tail
+    wrong = np.where(steps % 2 == 1, by_tail[steps // 2], by_head[steps // 2])
+    return named[:, steps // 2] & wrong[None]
 
 
 def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> Similarities:
@@ -134,9 +150,11 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     steps = np.arange(2 * relation.shape[1])
     clash = 1 - scale.clash * (1 - arrival[:, steps ^ 1])
     verb = np.array([bool(vocabulary.lexicon.agent(w)) for w in words])
+    facing = _facing(vocabulary, table, noun, person)
     clash = np.where((noun & ~verb)[:, None], clash, 1.0)
+    turned = np.where(facing, scale.facing, 1.0)
     return Similarities(
-        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1]
+        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1], turned
     )
 
 
@@ -161,7 +179,7 @@ class WordTable:
                 self._rows.clear()
                 missing = sorted(wanted)
             found = similarities(self.vocabulary, missing, self.scale)
-            columns = (found.relation, found.cover, found.arrive, found.type, found.fits)
+            columns = (found.relation, found.cover, found.arrive, found.type, found.fits, found.turned)
             for at, word in enumerate(missing):
                 self._rows[word] = tuple(column[at] for column in columns)
         rows = [self._either(w) for w in words]

@@ -42,7 +42,7 @@ class Vocabulary:
     `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end;
     `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
     `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
-    heads of it where its name is a verb;
+    heads of it where its name is a verb (`active` [R]);
     `classes` [S, C] how likely the end's nodes are of each of the lexicon's noun classes.
     """
 
@@ -58,6 +58,7 @@ class Vocabulary:
     classes: Float
     role: Float
     acts: Float
+    active: NDArray[np.bool_]
     embedder: Embedder
     lexicon: Lexicon
 
@@ -81,9 +82,24 @@ def is_noun(lexicon: Lexicon, word: str) -> bool:
     return not inflected and bool(lexicon.classes(word))
 
 
+LEAST_COMPANY = 0.5
+"""Weight of other ends of known class from which they say of what class a node is."""
+PARTICLES = frozenset("in at near to from through into onto on with for over under about as".split())
+"""After one of these, the word before is what is done (`flows_through`), not what the tail is."""
+ACTING, PLACED = 0.4, 0.6
+"""How likely who acts is a person, and what stands after *in* a place."""
+
+
+def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether the name of a relation says what person its tails are: before *by*, or by a noun (`starred_actors`)."""
+    person = CLASSES.index("person")
+    nouns = any(is_noun(lexicon, w) and class_row(lexicon, w)[person] > 0.5 for w in words)
+    return bool(words) and words[-1] != "of" and (words[-1] == "by" or nouns)
+
+
 def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
-    return bool(words) and words[-1] != "by" and any(
+    return bool(words) and not names_tail(words, lexicon) and any(
         lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
         for w in words
         if w not in FUNCTION
@@ -114,8 +130,10 @@ def _end_classes(
         if every and every[-1] == "by":
             own[2 * r + 1, CLASSES.index("person")] = 0.8
         elif acts(every, lexicon):
-            own[2 * r, CLASSES.index("person")] = 0.8
-        if nouns and not (every and every[-1] == "by"):
+            own[2 * r, CLASSES.index("person")] = ACTING
+        if every and every[-1] in ("in", "at", "near") and schema.numbers[2 * r + 1] < 0.5:
+            own[2 * r + 1, CLASSES.index("location")] = PLACED
+        if nouns and every[-1] not in PARTICLES and every[-1] != "by":
             noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
@@ -127,7 +145,8 @@ def _end_classes(
     own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
     own[:, time] = np.maximum(own[:, time], np.maximum(schema.dates, years))
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
-    spread = company @ own / np.maximum(company.sum(axis=1, keepdims=True), 1)
+    telling = company * (own.max(axis=1) > 0)[None]
+    spread = telling @ own / np.maximum(telling.sum(axis=1, keepdims=True), LEAST_COMPANY)
     return np.clip(np.maximum(own, spread), 0, 1)
 
 
@@ -150,12 +169,13 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     end_vectors = _unit(company @ ends)
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
     share = schema.typed / np.maximum(schema.nodes[:, None], 1)
+    active = np.array([acts(f, lexicon) for f in full], float)
     return Vocabulary(
         tuple(tuple(f) for f in full), tuple(words), relation_vectors, index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
         word_relation, end_vectors, tuple(types), share,
         _end_classes(schema, words, full, types, share, lexicon), company[:, 1::2],
-        company[:, 0::2] * np.array([acts(f, lexicon) for f in full]), embedder, lexicon,
+        company[:, 0::2] * active, active.astype(bool), embedder, lexicon,
     )
 
 

@@ -17,7 +17,8 @@ FUNCTION = frozenset(
     and or nor but if then than as so is are was were be been being am do does did done has have had having
     can could will would shall should may might must it its he his him she her they them their theirs i me my
     we us our you your who whom whose which what when where why how there here 's s t not no also too very
-    just any some each every all both either neither such only ever yet still please s'""".split()
+    just any some each every all both either neither such only ever yet still please s'
+    id im ive ill whats whos wheres whens hows thats lets dont doesnt didnt isnt arent wasnt werent cant wont""".split()
 )
 """Words that say nothing of what is asked for; they are free."""
 
@@ -28,8 +29,8 @@ LIGHT: Mapping[str, float] = {
         other another others same similar common share shares shared sharing together likewise else besides
         available possible main primary principal respective particular overall entire whole total number
         one ones two three first second kind kinds sort sorts type types thing things way ways question answer
-        exactly actually really currently people person someone somebody anyone anybody fall falls go goes come
-        comes make makes made take takes took use uses used involve involved involving concern related""".split(),
+        exactly actually really currently people person someone somebody anyone anybody everyone everything anything member members whoever fall falls go goes come
+        comes came went gone got get gets make makes made take takes took use uses used involve involved involving concern related""".split(),
         0.3,
     ),
     **dict.fromkeys(
@@ -42,6 +43,7 @@ LIGHT: Mapping[str, float] = {
 
 SHARE: Mapping[str, float] = {
     **dict.fromkeys("share shares shared sharing same common co fellow together alongside".split(), 1.0),
+    "collaborated": 0.3,
     **dict.fromkeys("also other others another both else besides too likewise".split(), 0.6),
 }
 """Words that send a path back through the relation it came by, and how strongly."""
@@ -105,8 +107,9 @@ IDIOMS: Mapping[str, str] = {
     "consists of": "composed", "part of": "member", "belong to": "member", "belongs to": "member",
     "brought up": "raised", "grow up": "raised", "grew up": "raised", "set up": "founded", "took over": "acquired",
     "come out": "released", "comes out": "released", "came out": "released", "coming out": "released",
-    "work with": "with", "works with": "with", "worked with": "with", "working with": "with",
-    "made with": "with", "make with": "with", "in charge of": "head", "go by": "name",
+    "work with": "collaborated", "works with": "collaborated", "worked with": "collaborated",
+    "working with": "collaborated", "collaborated with": "collaborated", "came up with": "created",
+    "come up with": "created", "made with": "with", "make with": "with", "in charge of": "head", "go by": "name",
 }
 """Phrases that mean one word (general English)."""
 
@@ -177,6 +180,7 @@ def read_question(text: str) -> Question:
         Word(token.text, token.norm, token.start, token.stop, weigh(token.norm, name), name, _share(token.norm))
         for token, name in ((t, _is_name(t, i, telling)) for i, t in enumerate(found))
     ]
+    words = _spell_out(words)
     words = _name_measures(_name_kinds(_double_grand(_join_idioms(words))))
     norms = [w.norm for w in words]
     first = next((n for n in norms if n in INTERROGATIVE), "")
@@ -199,6 +203,8 @@ def _capitals_tell(found: Sequence[Token]) -> bool:
 
 def _is_name(token: Token, position: int, telling: bool) -> bool:
     """Written like a name: capitalised inside the sentence, or with digits."""
+    if token.norm in FUNCTION:
+        return False
     return any(c.isdigit() for c in token.text) or (telling and position > 0 and token.text[:1].isupper())
 
 
@@ -291,7 +297,7 @@ def _join_idioms(words: list[Word]) -> list[Word]:
             meaning = IDIOMS.get(" ".join(w.norm for w in span)) if len(span) == length else None
             if meaning is not None and not any(w.capital for w in span[1:]):
                 text = " ".join(w.text for w in span)
-                joined.append(Word(text, meaning, span[0].start, span[-1].stop, weigh(meaning, False), False))
+                joined.append(Word(text, meaning, span[0].start, span[-1].stop, weigh(meaning, False), False, _share(meaning)))
                 at += length
                 break
         else:
@@ -311,6 +317,21 @@ def _name_kinds(words: list[Word]) -> list[Word]:
         else word
         for at, word in enumerate(words)
     ]
+
+
+def _spell_out(words: list[Word]) -> list[Word]:
+    """*What's* is *what is*; *about* asks for a topic."""
+    return [
+        replace(word, norm="is")
+        if word.norm == "'s" and at > 0 and words[at - 1].norm in SHORTENED
+        else replace(word, norm="topic|subject", weight=0.5)
+        if word.norm == "about"
+        else word
+        for at, word in enumerate(words)
+    ]
+
+
+SHORTENED = INTERROGATIVE | frozenset("that there it he she here this".split())
 
 
 def _name_measures(words: list[Word]) -> list[Word]:
