@@ -11,22 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from clew.graph.schema import schema_of
 from clew.grounding import cite
 from clew.index.directory import Index
-from clew.steps.alignment import Weights
+from clew.methods.auto import Auto
 from clew.steps.check_claim import Checked, Found, check_tree, part_of, whole
 from clew.steps.claim_compare import find_comparing, measure
 from clew.steps.claim_edges import Item, Scene
 from clew.steps.claim_parts import DROPPED, Tree, best_tree, variants
 from clew.steps.claim_text import NEGATIONS, ClaimText, read_claim
 from clew.steps.comparison import Comparison, compare
-from clew.steps.link import Linker
-from clew.steps.readings import Reader
-from clew.steps.similarity import Scale, WordTable
-from clew.steps.vocabulary import vocabulary_of
 from clew.text.embedder import Embedder
-from clew.text.lexicon import Lexicon
 from clew.text.question import Question
 from clew.types import Candidate, Citation, ClaimPart, Mention, Step, Verification
 
@@ -50,17 +44,11 @@ class Verify:
 
     name = "auto"
 
-    def __init__(
-        self, index: Index, embedder: Embedder, *, weights: Weights | None = None, scale: Scale | None = None
-    ) -> None:
+    def __init__(self, index: Index, embedder: Embedder) -> None:
+        parser = Auto(index, embedder)
         self.index, self.graph = index, index.graph
-        self.weights = weights or Weights()
-        self.lexicon = Lexicon.load()
-        schema = schema_of(self.graph)
-        vocabulary = vocabulary_of(self.graph, schema, embedder, self.lexicon)
-        self.table = WordTable(vocabulary, scale or Scale())
-        self.reader = Reader.of(self.graph, schema, vocabulary, self.weights)
-        self.linker = Linker(index.names, self.lexicon)
+        self.weights, self.table = parser.weights, parser.table
+        self.reader, self.linker = parser.reader, parser.linker
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
