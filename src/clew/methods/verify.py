@@ -45,7 +45,7 @@ class Verify:
     name = "auto"
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        parser = Auto(index, embedder)
+        self.parser = parser = Auto(index, embedder)
         self.index, self.graph = index, index.graph
         self.weights, self.table = parser.weights, parser.table
         self.reader, self.linker = parser.reader, parser.linker
