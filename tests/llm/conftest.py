@@ -16,7 +16,7 @@ LOCAL = {"127.0.0.1", "::1", "localhost", "", None}
 
 @pytest.fixture(autouse=True)
 def only_localhost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Real requests are off: connections to other hosts fail, whichever library asks; these were asked for."""
+    """Real requests are off: connections to other hosts fail, whichever library asks; returns their names."""
     refused: list[str] = []
     connect, connect_ex, look_up = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 

@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import pytest
 
-from clew.errors import ContextOverflow, KeyRefused, LlmError, ModelTimeout, ModelUnreachable, ReplyInvalid
+from clew.errors import LlmError
 from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
+from clew.llm.errors import ContextOverflow, KeyRefused, ModelTimeout, ModelUnreachable, ReplyInvalid
 from clew.llm.managed import ManagedModel
 from clew.llm.retry import Retry
 
@@ -32,6 +33,12 @@ class Pattern:
 def tiny(url: str, **options: Any) -> ManagedModel:
     options.setdefault("retry", Retry(attempts=1))
     return open_model(Settings("llamacpp/tiny", base_url=url, **options))
+
+
+def freeze(process: subprocess.Popen[str]) -> None:
+    """Stop a process, and wait until it has stopped."""
+    os.kill(process.pid, signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
 
 
 def test_chat(tiny_url: str):
@@ -157,13 +164,13 @@ def test_a_server_killed_in_mid_reply(mortal: tuple[subprocess.Popen[str], str],
     process, url = mortal
     model = tiny(url)
     run_sync(model.complete(ask("hello", max_tokens=2)))
-    # The schema keeps the reply from ending soon, and freezing the server keeps it from ending before the kill.
+    # The schema keeps the reply from ending soon, and freezing the server from ending before the kill.
     endless = {"type": "array", "items": {"type": "boolean"}, "minItems": 600}
     request = ask("hello", form="schema", schema=endless)
     if streamed:
         chunks = iterate_sync(model.stream(request))
         next(chunks)
-        os.kill(process.pid, signal.SIGSTOP)
+        freeze(process)
         process.kill()
         with pytest.raises(ModelUnreachable) as caught:
             list(chunks)
@@ -171,7 +178,7 @@ def test_a_server_killed_in_mid_reply(mortal: tuple[subprocess.Popen[str], str],
 
         async def complete() -> None:
             call = asyncio.create_task(model.complete(request))
-            os.kill(process.pid, signal.SIGSTOP)
+            freeze(process)
             await asyncio.sleep(0.2)
             process.kill()
             await call
@@ -218,7 +225,7 @@ def test_a_server_that_stops_answering(mortal: tuple[subprocess.Popen[str], str]
     process, url = mortal
     model = tiny(url, timeout=0.3)
     run_sync(model.complete(ask("hello", max_tokens=2)))
-    os.kill(process.pid, signal.SIGSTOP)
+    freeze(process)
     request = ask("hello", max_tokens=2)
     with pytest.raises(ModelTimeout, match="Allow more time"):
         list(iterate_sync(model.stream(request))) if streamed else run_sync(model.complete(request))

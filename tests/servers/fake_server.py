@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,7 +19,6 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
-    silent: bool = False
 
 
 @dataclass
@@ -32,17 +31,18 @@ class Seen:
 
 
 class FakeServer:
-    """Answers with a list in order, the last one for ever; `seen` are the requests."""
+    """Answers with a list in order, the last one for ever, or by a function; `seen` are the requests."""
 
-    def __init__(self, answers: list[Answer]) -> None:
+    def __init__(self, answers: Sequence[Answer] | Callable[[Seen], Answer]) -> None:
         self.answers = answers
         self.seen: list[Seen] = []
-        self.stopping = threading.Event()
         self.lock = threading.Lock()
 
     def next(self, seen: Seen) -> Answer:
         with self.lock:
             self.seen.append(seen)
+            if callable(self.answers):
+                return self.answers(seen)
             return self.answers[min(len(self.seen), len(self.answers)) - 1]
 
 
@@ -54,20 +54,15 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             size = int(self.headers.get("content-length") or 0)
             body = json.loads(self.rfile.read(size)) if size else {}
             answer = fake.next(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-            if answer.silent:
-                fake.stopping.wait(30)
-                self.close_connection = True
-                return
             content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             self.send_response(answer.status)
-            headers = {"content-type": "application/json", **answer.headers}
+            headers = {"content-type": "application/json", "connection": "close", **answer.headers}
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(content) + (100 if answer.cut else 0)))
             self.end_headers()
             self.wfile.write(content)
-            if answer.cut:
-                self.close_connection = True
+            self.close_connection = True
 
         do_GET = do_POST
 
@@ -78,9 +73,9 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def serving(*answers: Answer) -> Iterator[tuple[FakeServer, str]]:
+def serving(*answers: Answer, by: Callable[[Seen], Answer] | None = None) -> Iterator[tuple[FakeServer, str]]:
     """Serve answers; yields the server and its base URL (without /v1)."""
-    fake = FakeServer(list(answers))
+    fake = FakeServer(by or answers)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(fake))
     server.daemon_threads = False
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -88,7 +83,6 @@ def serving(*answers: Answer) -> Iterator[tuple[FakeServer, str]]:
     try:
         yield fake, f"http://127.0.0.1:{server.server_address[1]}"
     finally:
-        fake.stopping.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -127,3 +121,35 @@ def piece(text: str | None, finish: str | None = None) -> dict[str, Any]:
         "model": "fake",
         "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}],
     }
+
+
+def message(*texts: str, stop: str | None = "end_turn") -> dict[str, Any]:
+    """Body of an Anthropic message."""
+    return {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "fake",
+        "content": [{"type": "text", "text": text} for text in texts],
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 3},
+    }
+
+
+def message_events(*texts: str, stop: str | None = "end_turn", end: bool = True) -> Answer:
+    """An Anthropic message as a stream."""
+    parts: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message(stop=None), "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    ]
+    for text in texts:
+        delta = {"type": "text_delta", "text": text}
+        parts.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    if end:
+        parts.append({"type": "content_block_stop", "index": 0})
+        delta = {"stop_reason": stop, "stop_sequence": None}
+        parts.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 9}})
+        parts.append({"type": "message_stop"})
+    answer = events(*parts, end=end)
+    return Answer(answer.body.replace(b"data: [DONE]\n\n", b""), headers=answer.headers, cut=not end)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from clew.errors import ModelFailed
+from clew.llm.errors import ModelFailed
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
 from clew.llm.typed import TypedReplies
 from clew.llm.types import Chunk, Reply, Request
-from clew.llm.wire import PerLoop, parameters, sdk_errors
+from clew.llm.wire import PerLoop, parameters, sdk_errors, sendable
 from clew.text.embedders.extras import require
 from clew.types import Usage
 
@@ -50,7 +50,7 @@ class Anthropic(TypedReplies):
         body, notes = self._body(request)
         with sdk_errors(sdk, self._where):
             message = await self._client.get().messages.create(**body)
-        return self._reply(sdk, message, notes)
+            return self._reply(sdk, message, notes)
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece, in one attempt."""
@@ -61,9 +61,10 @@ class Anthropic(TypedReplies):
                 async for text in stream.text_stream:
                     yield Chunk(text)
                 message = await stream.get_final_message()
+            reply = self._reply(sdk, message, notes)
         if not message.stop_reason:
             raise ModelFailed(f"{self._where}: the reply ended before it was whole.")
-        yield Chunk("", self._reply(sdk, message, notes))
+        yield Chunk("", reply)
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
@@ -83,11 +84,13 @@ class Anthropic(TypedReplies):
         system = "\n\n".join(m.text for m in request.messages if m.role == "system")
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": m.text} for m in request.messages if m.role != "system"],
+            "messages": [
+                {"role": m.role, "content": sendable(m.text)} for m in request.messages if m.role != "system"
+            ],
             **sent,
         }
         if system:
-            body["system"] = system
+            body["system"] = sendable(system)
         if request.form == "schema":
             schema = without(request.schema, self.profile.schema_without)
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
@@ -95,7 +98,7 @@ class Anthropic(TypedReplies):
 
     def _reply(self, sdk: Any, message: Any, notes: tuple[str, ...]) -> Reply:  # noqa: ANN401
         if not isinstance(message, sdk.types.Message):
-            raise ModelFailed(f"{self._where} did not answer with a message. Check the base URL.")
+            raise TypeError("no message")
         usage = message.usage
         read = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
         return Reply(

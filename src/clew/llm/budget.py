@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable
+from clew.llm.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.types import Reply, Request
 from clew.types import Usage
@@ -141,7 +141,7 @@ class Reservation:
 
     def broken(self, error: BaseException) -> None:
         """Settle for an attempt that brought no reply."""
-        refused = isinstance(error, (ModelRefused, ModelFailed))
+        refused = isinstance(error, (ModelRefused, ModelFailed, ReplayMissing))
         if refused or (isinstance(error, ModelUnreachable) and not error.begun):
             self._settle(Charge())
             return

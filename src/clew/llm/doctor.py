@@ -6,11 +6,14 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, cast
 
-from clew.errors import ClewError, LlmError, ModelRefused
+from clew.errors import ClewError, LlmError
+from clew.llm.cache import ReplyCache
+from clew.llm.errors import ModelRefused
 from clew.llm.open import open_adapter, open_model
 from clew.llm.profiles import split_name
 from clew.llm.run import run_sync
 from clew.llm.settings import Settings
+from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel, ask
 
 State = Literal["ok", "failed", "warning", "skipped"]
@@ -38,12 +41,12 @@ class _Lists(Protocol):
 
 
 def doctor(settings: Settings) -> list[Check]:
-    """Check settings, packages, server, key, model, chat, streaming and structured output, in this order.
+    """Check settings, packages, files, server, key, model, chat, streaming and structured output, in order.
 
     A step that needs a failed one is skipped. At most five short calls are made, none from a cache.
     """
     checks: list[Check] = []
-    for name, check in (("settings", _settings), ("packages", _packages)):
+    for name, check in (("settings", _settings), ("packages", _packages), ("files", _files)):
         try:
             checks.append(Check(name, "ok", check(settings)))
         except ClewError as error:
@@ -64,6 +67,15 @@ def _settings(settings: Settings) -> str:
 def _packages(settings: Settings) -> str:
     open_model(replace(settings, cache=None, trace=None, replay=False))
     return "the SDK of this provider is installed"
+
+
+def _files(settings: Settings) -> str:
+    if settings.cache is not None:
+        ReplyCache(settings.cache).close()
+    if settings.trace is not None:
+        TraceFile(settings.trace).close()
+    named = [str(path) for path in (settings.cache, settings.trace) if path is not None]
+    return f"can be written: {', '.join(named)}" if named else "no cache and no trace"
 
 
 def _prices(settings: Settings) -> Check:

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeVar
 
-from clew.errors import LlmError, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
+from clew.errors import LlmError
 from clew.llm.budget import Ledger, Limits, Reservation
 from clew.llm.cache import ReplyCache
+from clew.llm.errors import ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.profiles import Form
 from clew.llm.retry import Retry
@@ -151,14 +152,18 @@ class ManagedModel(TypedReplies):
 
     def _recall(self, request: Request) -> Reply | None:
         """Look into the cache. A replay is charged as it was recorded, so that it meets the same limits."""
+        reservation = self._reserve(request) if self.policy.replay else None
         reply = None if self._cache is None else self._cache.find(request)
-        if self.policy.replay and reply is None:
-            raise ReplayMissing(
+        if reservation is None:
+            return reply
+        if reply is None:
+            missing = ReplayMissing(
                 f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
                 " Run without replay to record it."
             )
-        if reply is not None and self.policy.replay:
-            self._reserve(request).paid(reply)
+            reservation.broken(missing)
+            raise missing
+        reservation.paid(reply)
         return reply
 
     def _store(self, request: Request, reply: Reply) -> None:

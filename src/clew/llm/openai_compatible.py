@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from clew.errors import ModelFailed, ModelRefused
+from clew.llm.errors import ModelFailed, ModelRefused
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
 from clew.llm.typed import TypedReplies
 from clew.llm.types import Chunk, Reply, Request
-from clew.llm.wire import PerLoop, parameters, sdk_errors, without_system
+from clew.llm.wire import PerLoop, parameters, sdk_errors, sendable, without_system
 from clew.text.embedders.extras import require
 from clew.types import Usage
 
@@ -51,37 +51,27 @@ class OpenAICompatible(TypedReplies):
     async def complete(self, request: Request) -> Reply:
         """Reply to a request, in one attempt."""
         sdk = require("openai", "openai")
-        while True:
-            body, notes = self._body(request)
-            try:
-                with sdk_errors(sdk, self._where):
-                    completion = await self._client.get().chat.completions.create(**body)
-                break
-            except ModelRefused as error:
-                self._give_up(error, body)
-        if not isinstance(completion, sdk.types.chat.ChatCompletion) or not completion.choices:
-            raise ModelFailed(
-                f"{self._where} did not answer with a chat completion. Check that the base URL is that of the"
-                " API (it mostly ends in /v1)."
+        completion, notes = await self._create(sdk, request)
+        with sdk_errors(sdk, self._where):
+            if not isinstance(completion, sdk.types.chat.ChatCompletion):
+                raise TypeError("no chat completion")
+            choice = completion.choices[0]
+            return Reply(
+                text=_text(choice.message.content or choice.message.refusal),
+                model=completion.model or self._model,
+                usage=_usage(completion.usage),
+                finish=choice.finish_reason or "stop",
+                notes=notes,
             )
-        choice = completion.choices[0]
-        return Reply(
-            text=choice.message.content or choice.message.refusal or "",
-            model=completion.model or self._model,
-            usage=_usage(completion.usage),
-            finish=choice.finish_reason or "stop",
-            notes=notes,
-        )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Reply piece by piece, in one attempt."""
         sdk = require("openai", "openai")
-        body, notes = self._body(request)
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        options = {"stream": True, "stream_options": {"include_usage": True}}
+        stream, notes = await self._create(sdk, request, **options)
         pieces: list[str] = []
         model, finish, usage = self._model, "", Usage(calls=1)
         with sdk_errors(sdk, self._where):
-            stream = await self._client.get().chat.completions.create(**body)
             try:
                 async for event in stream:
                     model = event.model or model
@@ -89,7 +79,7 @@ class OpenAICompatible(TypedReplies):
                     if not event.choices:
                         continue
                     finish = event.choices[0].finish_reason or finish
-                    text = event.choices[0].delta.content or ""
+                    text = _text(event.choices[0].delta.content)
                     if text:
                         pieces.append(text)
                         yield Chunk(text)
@@ -112,6 +102,16 @@ class OpenAICompatible(TypedReplies):
             page = await self._client.get().models.list()
         return tuple(model.id for model in page.data or ())
 
+    async def _create(self, sdk: Any, request: Request, **options: Any) -> tuple[Any, tuple[str, ...]]:  # noqa: ANN401
+        """Send a request, again where the server objects to a sampling parameter by name."""
+        while True:
+            body, notes = self._body(request)
+            try:
+                with sdk_errors(sdk, self._where):
+                    return await self._client.get().chat.completions.create(**body, **options), notes
+            except ModelRefused as error:
+                self._give_up(error, body)
+
     def _body(self, request: Request) -> tuple[dict[str, Any], tuple[str, ...]]:
         sent, notes = parameters(request, self.profile)
         for name in self._unwanted & sent.keys():
@@ -121,7 +121,7 @@ class OpenAICompatible(TypedReplies):
         beyond = {name: sent.pop(name) for name in self.profile.beyond & sent.keys()}
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": m.text} for m in messages],
+            "messages": [{"role": m.role, "content": sendable(m.text)} for m in messages],
             **sent,
         }
         if beyond:
@@ -145,7 +145,13 @@ class OpenAICompatible(TypedReplies):
         self._unwanted |= {name}
 
 
+def _text(content: Any) -> str:  # noqa: ANN401
+    if not isinstance(content, str | None):
+        raise TypeError("the content is not text")
+    return content or ""
+
+
 def _usage(usage: Any) -> Usage:  # noqa: ANN401
     if usage is None:
         return Usage(calls=1)
-    return Usage(1, usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    return Usage(1, int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.errors import LlmError, ModelFailed, ModelTimeout, ModelUnreachable, RateLimited
+from clew.errors import LlmError
+from clew.llm.errors import ModelFailed, ModelTimeout, ModelUnreachable, RateLimited
 from clew.llm.types import Request
 
 
@@ -38,6 +39,9 @@ class Retry:
                 attempts = min(attempts, 2)
         elif isinstance(error, (ModelUnreachable, ModelTimeout)) and reached:
             asked = None
+            if isinstance(error, ModelTimeout):
+                # Each costs the whole timeout, and perhaps the tokens.
+                attempts = min(attempts, 2)
         else:
             return None
         if attempt >= attempts:

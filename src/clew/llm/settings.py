@@ -53,8 +53,12 @@ class Settings:
             raise UsageError(
                 f"{self.model} needs the base URL of your own resource. Set {profile.url_variable}."
             )
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            good = False
+        if not good:
             raise UsageError(f"{url!r} is not a base URL. Write it like http://localhost:11434/v1.")
         return url.rstrip("/")
 
@@ -68,6 +72,8 @@ class Settings:
         profile = profile_of(self.model, self.base_url)
         if profile.key_needed and not self.api_key and not self.replay:
             raise UsageError(f"{self.model} needs an API key. Set {profile.key_variable}.")
+        if self.api_key and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise UsageError(f"The API key of {self.model} has characters that no key has. Copy it again.")
         if not self.timeout > 0 or self.concurrency < 1 or self.retry.attempts < 1:
             raise UsageError("The timeout must be above 0, concurrency and attempts at least 1.")
         if self.replay and self.cache is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,10 +12,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from clew.errors import (
+from clew.errors import LlmError
+from clew.llm.errors import (
     ContextOverflow,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelRefused,
     ModelTimeout,
@@ -77,6 +78,11 @@ def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tupl
     return sent, tuple(notes)
 
 
+def sendable(text: str) -> str:
+    """Replace what UTF-8 cannot write: halves of surrogate pairs, which a broken command line can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Put system messages in front of the first user message, for models that have no such role."""
     system = [m.text for m in messages if m.role == "system"]
@@ -101,7 +107,7 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
     try:
         yield
     except sdk.APITimeoutError as error:
-        raise ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.") from error
+        raise _too_slow(where) from error
     except sdk.APIConnectionError as error:
         causes = _causes(error)
         reason = str(causes[-1]) or type(causes[-1]).__name__
@@ -115,6 +121,17 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise ModelFailed(f"{where} failed in mid-reply ({error}).") from error
     except OSError as error:
         raise _broke_off(where, str(error)) from error
+    except _transport_errors() as error:
+        # In mid-stream the SDKs let their HTTP client's errors through.
+        if isinstance(error.__cause__, TimeoutError) or "Timeout" in type(error).__name__:
+            raise _too_slow(where) from error
+        raise _broke_off(where, str(error)) from error
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        # The SDKs neither check what they parse nor wrap what goes wrong then.
+        raise ModelFailed(
+            f"{where} sent something that is not a chat reply ({error}). Check the base URL; for servers"
+            " that speak OpenAI's API it mostly ends in /v1."
+        ) from error
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -122,6 +139,16 @@ def _causes(error: BaseException) -> list[BaseException]:
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
     return causes
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """Errors of the HTTP clients that are loaded; which one an SDK uses depends on its version."""
+    loaded = (sys.modules.get(name) for name in ("httpx2", "httpx"))
+    return tuple(module.HTTPError for module in loaded if module is not None)
+
+
+def _too_slow(where: str) -> ModelTimeout:
+    return ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
 
 
 def _broke_off(where: str, reason: str) -> ModelUnreachable:
