@@ -1,10 +1,11 @@
 """Accuracy of `verify` on FactKG's 100 development claims, by type.
 
-The data has no triples, only, for each entity of a claim, the relation paths that FactKG looked at in DBpedia. The graph is
-rebuilt from them: where the claim's label and type say that the paths lead to the claim's other entities, they do; where
-they say that they do not (a substituted entity, or nothing there), each path leads to a node of its own. What is not
-named in the claim gets a name without meaning. So the graph holds for every claim what DBpedia holds, and nothing
-else; it is far smaller than DBpedia, and finding the right entity in it is easier.
+The data has no triples, only, for each entity of a claim, the relation paths that FactKG looked at in
+DBpedia. The graph is rebuilt from them: where the claim's label and type say that the paths lead to the
+claim's other entities, they do; where they say that they do not (a substituted entity, or nothing there),
+each path leads to a node of its own. What is not named in the claim gets a name without meaning. So the
+graph holds for every claim what DBpedia holds, and nothing else; it is far smaller than DBpedia, and
+finding the right entity in it is easier.
 
 python benchmarks/factkg.py ../shared/data/factkg [--half first|second|all] [--wrong]
 """
@@ -41,14 +42,17 @@ class Graph:
         self._unnamed = 0
 
     def unnamed(self) -> str:
+        """A new name without meaning."""
         self._unnamed += 1
         return f"m.{self._unnamed:05d}"
 
     def add(self, node: str, step: str, to: str) -> None:
+        """Add the triple of a step."""
         relation = step.removeprefix("~")
         self.triples[(to, relation, node) if step.startswith("~") else (node, relation, to)] = None
 
     def has(self, node: str, step: str) -> bool:
+        """Whether a node has a step."""
         at = 2 if step.startswith("~") else 0
         return any(t[at] == node and t[1] == step.removeprefix("~") for t in self.triples)
 
@@ -60,10 +64,12 @@ class Graph:
 
 
 def inverse(path: list[str]) -> list[str]:
+    """The path walked back."""
     return [s.removeprefix("~") if s.startswith("~") else "~" + s for s in reversed(path)]
 
 
 def plain(name: str) -> str:
+    """A literal without its quotes."""
     return name[1:-1] if name.startswith('"') and name.endswith('"') else name
 
 
@@ -139,11 +145,13 @@ def add_broken(graph: Graph, claim: dict[str, Any]) -> None:
 
 
 def known(graph: Graph, a: str, path: list[str], b: str) -> bool:
+    """Whether the graph has a path of one step between two entities."""
     head, tail = (plain(b), plain(a)) if path[0].startswith("~") else (plain(a), plain(b))
     return len(path) == 1 and (head, path[0].removeprefix("~"), tail) in graph.triples
 
 
 def build(claims: list[dict[str, Any]]) -> Graph:
+    """The graph of all claims: first what true ones say, the shortest paths first."""
     graph = Graph()
     for length in (1, 2, 3):
         for claim in claims:
@@ -160,7 +168,10 @@ def build(claims: list[dict[str, Any]]) -> Graph:
 
 
 def write(graph: Graph, folder: Path) -> Path:
-    """The graph, with what stands before a bracket or comma as an alias where it is the name of nothing else."""
+    """The graph, with what stands before a bracket or comma as an alias where it is the name of nothing.
+
+    Else.
+    """
     path = folder / "factkg.tsv"
     path.write_text("".join("\t".join(t) + "\n" for t in graph.triples), "utf-8")
     names = {name for h, _, t in graph.triples for name in (h, t)}
@@ -177,12 +188,14 @@ def write(graph: Graph, folder: Path) -> Path:
 
 
 def kind_of(claim: dict[str, Any]) -> str:
+    """FactKG's kind of a claim."""
     return (
         "negation" if "negation" in claim["types"] else next(KINDS[t] for t in claim["types"] if t in KINDS)
     )
 
 
 def main() -> None:
+    """Verify the claims and print the accuracy."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=("first", "second", "all"), default="all")
@@ -200,7 +213,8 @@ def main() -> None:
         Clew.open(write(graph, Path(folder)), cache_dir=Path(folder)) as clew,
     ):
         print(
-            f"graph: {clew.index.graph.triples} triples, {clew.index.graph.nodes} nodes, {len(clew.index.graph.relations)} relations"
+            f"graph: {clew.index.graph.triples} triples, {clew.index.graph.nodes} nodes,",
+            f"{len(clew.index.graph.relations)} relations",
         )
         verify = Verify(clew.index, clew.embedder)
         verify.verify(claims[0]["claim"])
@@ -221,7 +235,8 @@ def main() -> None:
     for name in ("all", "one-hop", "conjunction", "existence", "multi-hop", "negation", "true", "false"):
         if right[name]:
             print(
-                f"  {name:12} {100 * sum(right[name]) / len(right[name]):5.1f} %  ({sum(right[name])} of {len(right[name])})"
+                f"  {name:12} {100 * sum(right[name]) / len(right[name]):5.1f} %",
+                f" ({sum(right[name])} of {len(right[name])})",
             )
     for label in (True, False):
         row = {v: open_verdicts[label, v] for v in ("supported", "refuted", "not_enough_info")}

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.directory import Index
     from clew.info import Info
+    from clew.llm.types import ChatModel
     from clew.methods.registry import Method
-    from clew.methods.verify import Verify
+    from clew.methods.verifiers import Verifier
     from clew.text.embedder import Embedder
 
 MOST_WORDS = 300
@@ -49,9 +50,9 @@ class Clew:
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._methods: dict[str, Method] = {}
+        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
         self._distances: Distances | None = None
-        self._verify: Verify | None = None
+        self._verifiers: dict[str, tuple[Verifier, ChatModel | None, object]] = {}
 
     @classmethod
     def open(
@@ -110,32 +111,59 @@ class Clew:
         return cls(index, make_embedder(embedder))
 
     def ask(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = (), method: str = "auto"
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. Raises UsageError for an empty or endless question or an unknown method.
+        handed back. `model` is used by the methods that can use one; `settings` is the dataclass of that name
+        of a method that has one. Raises UsageError for an empty or endless question or an unknown method,
+        LlmError if the model fails.
         """
         question = clean_question(question)
-        if method not in self._methods:
-            from clew.methods.registry import method_named
-
-            self._methods[method] = method_named(method)(self.index, self.embedder)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        return self._methods[method].answer(question, id=id, entities=names)
+        return self._method(method, model, settings).answer(question, id=id, entities=names)
 
-    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
+        made = self._methods.get(name)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.registry import make_method
+
+            made = (make_method(name, self.index, self.embedder, model, settings), model, settings)
+            self._methods[name] = made
+        return made[0]
+
+    def verify(
+        self,
+        claim: str,
+        *,
+        id: str | None = None,
+        closed_world: bool = False,
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+    ) -> Verification:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
 
-        In a closed world what the graph does not record is not so. Raises UsageError for an empty or endless claim.
+        In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
+        `settings` are those of SimGRAG. Raises UsageError for an empty or endless claim or an unknown
+        method, LlmError if the model fails.
         """
         claim = clean_question(claim, "claim")
-        if self._verify is None:
-            from clew.methods.verify import Verify
+        made = self._verifiers.get(method)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.verifiers import make_verifier
 
-            self._verify = Verify(self.index, self.embedder)
-        return self._verify.verify(claim, id=id, closed_world=closed_world)
+            verifier = make_verifier(method, self.index, self.embedder, model, settings)
+            made = self._verifiers[method] = (verifier, model, settings)
+        return made[0].verify(claim, id=id, closed_world=closed_world)
 
     def match(
         self,
@@ -188,7 +216,8 @@ class Clew:
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
-        self._distances = self._verify = None
+        self._verifiers.clear()
+        self._distances = None
 
     def __enter__(self) -> Self:
         return self
@@ -261,7 +290,10 @@ def clean(text: str) -> str:
 
 
 def clean_question(question: str, what: str = "question") -> str:
-    """Clean a question (or a claim: `what`); UsageError if nothing is left or it is longer than a question."""
+    """Clean a question (or a claim: `what`).
+
+    UsageError if nothing is left or it is longer than a question.
+    """
     cleaned = clean(question)
     if not cleaned:
         example = "ask" if what == "question" else "verify"
@@ -269,9 +301,7 @@ def clean_question(question: str, what: str = "question") -> str:
         raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
     words = len(cleaned.split())
     if words > MOST_WORDS:
-        raise UsageError(
-            f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one"
-        )
+        raise UsageError(f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one")
     if len(cleaned) > MOST_CHARACTERS:
         raise UsageError(
             f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    llm: LlmSpec = None,
+    shots: Shots = None,
+    k: K = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
+    trace: Trace = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -45,12 +53,29 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
+    from clew.cli.model import opened_model
+    from clew.cli.simgrag import simgrag_settings
+
+    settings = simgrag_settings(
+        method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
+    )
+    model = opened_model(llm, trace)
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
-        ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
+        ask_all(
+            source,
+            questions,
+            out,
+            method=method,
+            explain=explain,
+            embedder=embedder,
+            quiet=quiet,
+            model=model,
+            settings=settings,
+        )
         return
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
@@ -62,7 +87,7 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
-        answer = clew.ask(question, entities=entities or (), method=method)
+        answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:

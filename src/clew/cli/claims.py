@@ -1,4 +1,7 @@
-"""`clew verify --claims`: many claims, one JSON line each; those that `--out` has a verdict on are left out."""
+"""`clew verify --claims`: many claims, one JSON line each.
+
+Those that `--out` has a verdict on are left out.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from clew.errors import ClewError, InputError, ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
+    from clew.llm.types import ChatModel
 
 ADVICE = "Give another --out"
 
@@ -36,9 +40,12 @@ class Claim:
 class _Run:
     """How the claims are verified."""
 
+    method: str
     closed_world: bool
     explain: bool
     quiet: bool
+    model: ChatModel | None
+    settings: object
 
 
 def verify_all(
@@ -46,14 +53,20 @@ def verify_all(
     claims: str,
     out: Path | None,
     *,
+    method: str,
     closed_world: bool,
     explain: bool,
     embedder: str | None,
     quiet: bool,
+    model: ChatModel | None = None,
+    settings: object = None,
 ) -> None:
-    """Verify all claims of a file, to stdout or, resumable, to `out`; all are read before the first is verified."""
+    """Verify all claims of a file, to stdout or, resumable, to `out`.
+
+    All are read before the first is verified.
+    """
     read = read_claims(claims)
-    run = _Run(closed_world, explain, quiet)
+    run = _Run(method, closed_world, explain, quiet, model, settings)
     if out is None:
         with opened(source, embedder, quiet=quiet) as clew:
             _verify(run, clew, read, None)
@@ -61,7 +74,7 @@ def verify_all(
     if claims != STDIN and out.exists() and out.samefile(claims):
         raise UsageError(f"{out}: --out is the file of claims. Give another file")
     with answers_file(out) as file:
-        done = verified(file, out, read)
+        done = verified(file, out, read, method)
         with opened(source, embedder, quiet=quiet) as clew:
             if done and not quiet:
                 warn(f"{out}: {len(done):,} of {len(read):,} claims are verified already")
@@ -87,7 +100,7 @@ def _claim(file: str, number: int, id: str, value: dict[str, Any]) -> Claim:
         raise ParseError(file, number, str(error)) from error
 
 
-def verified(file: BinaryIO, path: Path, claims: Sequence[Claim]) -> set[str]:
+def verified(file: BinaryIO, path: Path, claims: Sequence[Claim], method: str) -> set[str]:
     """Ids that the file has a verdict on; a last line that was torn by a kill is cut off.
 
     Raises ParseError if the file holds something else, or verdicts on other claims.
@@ -101,8 +114,9 @@ def verified(file: BinaryIO, path: Path, claims: Sequence[Claim]) -> set[str]:
         id = str(line.get("id"))
         if "claim" not in line or "verdict" not in line:
             raise ParseError(str(path), number, "not a verdict of Clew", ADVICE)
-        if id in texts and line["claim"] != texts[id]:
-            raise ParseError(str(path), number, f"id {id!r} holds the verdict on another claim", ADVICE)
+        if id in texts and (line["claim"], line.get("method")) != (texts[id], method):
+            reason = f"id {id!r} holds the verdict on another claim or of another method"
+            raise ParseError(str(path), number, reason, ADVICE)
         done.add(id)
     torn = content[len(whole) :]
     if not (torn.startswith(LINE_START) or LINE_START.startswith(torn)):
@@ -122,13 +136,24 @@ def _verify(run: _Run, clew: Clew, claims: Sequence[Claim], file: BinaryIO | Non
                 done += 1
                 bar.update("verifying", done, len(claims), "claims")
     except KeyboardInterrupt as error:
-        how = "use --out FILE to be able to go on later" if file is None else "the same command goes on from here"
+        how = (
+            "use --out FILE to be able to go on later"
+            if file is None
+            else "the same command goes on from here"
+        )
         raise Interrupted(f"interrupted: {done:,} of {len(claims):,} verified now; {how}") from error
 
 
 def _one(run: _Run, clew: Clew, claim: Claim) -> dict[str, Any]:
     try:
-        result = clew.verify(claim.text, id=claim.id, closed_world=run.closed_world)
+        result = clew.verify(
+            claim.text,
+            id=claim.id,
+            closed_world=run.closed_world,
+            method=run.method,
+            model=run.model,
+            settings=run.settings,
+        )
     except ClewError as error:
         error.add_note(f"id {claim.id}")
         raise
@@ -146,4 +171,6 @@ def _write(verdict: dict[str, Any], file: BinaryIO | None) -> None:
             line = line[file.write(line) :]
     except OSError as error:
         where = getattr(file, "name", "--out")
-        raise InputError(f"{where}: cannot be written ({error.strerror}); verdicts before it are kept") from error
+        raise InputError(
+            f"{where}: cannot be written ({error.strerror}); verdicts before it are kept"
+        ) from error

@@ -20,6 +20,10 @@ EmbedderSpec = Annotated[
     str | None,
     typer.Option("--embedder", metavar="SPEC", help="Embedder; by default the one that is built in."),
 ]
+LlmSpec = Annotated[
+    str | None,
+    typer.Option("--llm", metavar="PROVIDER/MODEL", help="Chat model, for the methods that use one."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 

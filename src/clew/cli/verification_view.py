@@ -22,9 +22,7 @@ _WORDS: Mapping[Verdict, tuple[str, str]] = {
 }
 
 
-def print_verification(
-    console: Console, result: Verification, labels: Mapping[str, str], limit: int
-) -> None:
+def print_verification(console: Console, result: Verification, labels: Mapping[str, str], limit: int) -> None:
     """Print a verdict with at most `limit` triples for each part."""
     word, colour = _WORDS[result.verdict]
     line = Text(word.capitalize(), f"bold {colour}")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ def verify(
     closed_world: Annotated[
         bool, typer.Option("--closed-world", help="What the graph does not record is not so.")
     ] = False,
+    method: Annotated[str, typer.Option(metavar="NAME", help="How to verify.")] = "auto",
+    llm: LlmSpec = None,
+    shots: Shots = None,
+    k: K = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
+    trace: Trace = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False,
     limit_triples: Annotated[
         int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
@@ -43,13 +52,29 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
+    from clew.cli.model import opened_model
+    from clew.cli.simgrag import simgrag_settings
+
+    settings = simgrag_settings(
+        method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
+    )
+    model = opened_model(llm, trace)
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         from clew.cli.claims import verify_all
 
         verify_all(
-            source, claims, out, closed_world=closed_world, explain=explain, embedder=embedder, quiet=quiet
+            source,
+            claims,
+            out,
+            closed_world=closed_world,
+            method=method,
+            explain=explain,
+            embedder=embedder,
+            quiet=quiet,
+            model=model,
+            settings=settings,
         )
         return
     from clew.cli.console import write_json
@@ -62,7 +87,7 @@ def verify(
         raise UsageError("--out is for --claims. Leave it out, or redirect: … --json > FILE")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
-        result = clew.verify(claim, closed_world=closed_world)
+        result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
     if json:
         write_json(verification_json(result, explain=explain))

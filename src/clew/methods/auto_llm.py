@@ -1,18 +1,37 @@
-"""`auto` where a chat model is configured: the built-in parser first; where it abstains (also because its readings tie),
-the model's pattern. One grounded answer either way."""
+"""`auto` where a chat model is configured: the built-in parser first.
+
+Where it abstains (also because its readings tie), the model's pattern. One grounded answer either way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from clew.errors import UsageError
 from clew.index.directory import Index
-from clew.llm.run import run_sync
-from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
-from clew.methods.simgrag import Options, SimGRAG
 from clew.text.embedder import Embedder
 from clew.types import Answer, Step
+
+if TYPE_CHECKING:
+    from clew.llm.types import ChatModel
+    from clew.methods.simgrag import Settings
+
+
+def make_auto(
+    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+) -> Auto | AutoWithModel:
+    """Make the default method: without a model the built-in parser alone. `settings` are those of SimGRAG.
+
+    Raises UsageError for settings without a model.
+    """
+    if model is not None:
+        return AutoWithModel(index, embedder, model, settings)
+    if settings is not None:
+        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
+    return Auto(index, embedder)
 
 
 class AutoWithModel:
@@ -21,21 +40,23 @@ class AutoWithModel:
     name = "auto"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, model: ChatModel | None = None, options: Options | None = None
+        self, index: Index, embedder: Embedder, model: ChatModel, settings: Settings | None = None
     ) -> None:
+        # Without a model nothing of the LLM layer is imported.
+        from clew.methods.simgrag import SimGRAG
+
         self.parser = Auto(index, embedder)
-        self.simgrag = SimGRAG(index, embedder, model=model, options=options, parser=self.parser)
+        self.simgrag = SimGRAG(index, embedder, model=model, settings=settings, parser=self.parser)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question, or abstain with a reason; raises LlmError if the model is needed and cannot be asked."""
-        return run_sync(self.answer_async(question, id=id, entities=entities))
+        """Answer one question, or abstain with a reason.
 
-    async def answer_async(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer one question."""
+        Raises LlmError if the model is needed and cannot be asked.
+        """
         plain = self.parser.answer(question, id=id, entities=entities)
         if plain.abstained is None:
             return plain
-        asked = await self.simgrag.answer_async(question, id=id, entities=entities)
+        asked = self.simgrag.answer(question, id=id, entities=entities)
         timings = {**plain.timings_ms, **asked.timings_ms}
         timings["total"] = plain.timings_ms.get("total", 0.0) + asked.timings_ms.get("total", 0.0)
         steps = (*plain.steps, Step("abstained", {"reason": plain.abstained.reason}), *asked.steps)

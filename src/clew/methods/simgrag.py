@@ -3,19 +3,21 @@
 | section | step | where |
 |---|---|---|
 | 4.1, Tables 16, 17 | query to pattern | `steps/write_pattern_llm.py` |
-| 4.2, 4.3, 5 | pattern to subgraphs, by graph semantic distance | `steps/find_subgraphs.py`, `graph/match.py` |
+| 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `steps/find_subgraphs.py`, `graph/match.py` |
 | 4.4, Tables 18, 19 | verbalised subgraphs, read | `steps/read_llm.py` |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
-- Candidates are not cut at k(n), k(r), k(t): the matcher gives what unlimited candidates would. `candidates=16` is the
-  paper's letter (C.1, MetaQA): the nearest 16 by embedding distance only, nothing of what follows.
-- Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with the graph
-  (`steps/pattern_distances.py`). A pattern is written without having seen the graph.
-- Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the pattern is asked for
-  once more with this graph's nearest relations; then the method abstains. The paper reads whatever is nearest.
-- Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best, all others that tie
-  are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
+- Candidates are not cut at k(n), k(r), k(t): the matcher gives what unlimited candidates would.
+  `candidates=16` is the paper's letter (C.1, MetaQA): the nearest 16 by embedding distance only, nothing of
+  what follows.
+- Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with
+  the graph (`steps/pattern_distances.py`). A pattern is written without having seen the graph.
+- Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
+  pattern is asked for once more with this graph's nearest relations; then the method abstains. The paper
+  reads whatever is nearest.
+- Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
+  all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
 - Subgraphs are written in JSON between marks, since names of a graph are data.
 """
 
@@ -27,21 +29,30 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
-from clew.errors import BudgetReached, ReplyInvalid, UsageError
+from clew.errors import UsageError
 from clew.graph.distances import Distances
 from clew.grounding import cite, ground
 from clew.index.directory import Index
 from clew.index.distances import IndexDistances
+from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.managed import ManagedModel
 from clew.llm.profiles import Form
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Reply, Request, add_usage
 from clew.methods.auto import Auto
-from clew.steps.find_subgraphs import BOUND, Unfit, find_about_claim, find_subgraphs, find_tied, subgraph_texts, unfit
+from clew.steps.find_subgraphs import (
+    BOUND,
+    Unfit,
+    find_about_claim,
+    find_subgraphs,
+    find_tied,
+    subgraph_texts,
+    unfit,
+)
 from clew.steps.pattern_distances import FewCandidates, PatternDistances
-from clew.steps.prompting import Shots, Task, as_name, default_shots
 from clew.steps.read_llm import ReadAnswers, read_answers
+from clew.steps.simgrag_prompts import Shots, Task, as_name, default_shots
 from clew.steps.write_pattern_llm import WrittenPattern, answer_nodes, hint_text, write_pattern
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
@@ -64,9 +75,12 @@ TIE = 1e-6
 
 
 @dataclass(frozen=True)
-class Options:
-    """How SimGRAG works: `k` subgraphs, so many `shots`, the paper's `candidates` (None: unlimited), the user's examples,
-    whether the first prompt shows relations and types of this graph (`hints`), the `bound` of GSD per edge."""
+class Settings:
+    """How SimGRAG works: `k` subgraphs, so many `shots`, the paper's `candidates` (None.
+
+    Unlimited), the user's examples, whether the first prompt shows relations and types of this graph
+    (`hints`), the `bound` of GSD per edge.
+    """
 
     k: int = 3
     shots: int = 12
@@ -129,19 +143,24 @@ class Retrieval:
     """The part of SimGRAG that questions and claims share: query to pattern to subgraphs."""
 
     def __init__(
-        self, index: Index, embedder: Embedder, model: ChatModel | None, options: Options | None, parser: Auto | None
+        self,
+        index: Index,
+        embedder: Embedder,
+        model: ChatModel | None,
+        settings: Settings | None,
+        parser: Auto | None,
     ) -> None:
         if model is None:
             raise UsageError("This needs a language model. Name one with --llm provider/model")
         self.index, self.graph, self.model = index, index.graph, model
-        self.options = options or Options()
-        self.shots = self.options.examples or default_shots()
+        self.settings = settings or Settings()
+        self.shots = self.settings.examples or default_shots()
         self.distances: Distances
-        if self.options.candidates is None:
+        if self.settings.candidates is None:
             table = (parser or Auto(index, embedder)).table
             self.distances = PatternDistances(index, embedder, table)
         else:
-            self.distances = FewCandidates(IndexDistances(index, embedder), self.options.candidates)
+            self.distances = FewCandidates(IndexDistances(index, embedder), self.settings.candidates)
         self._refused: set[Form] = set()
 
     def begin(self, id: str | None) -> Work:
@@ -156,7 +175,7 @@ class Retrieval:
             LlmError: as the model; ReplyInvalid where it gives no pattern.
 
         """
-        hints = self._hints(query) if self.options.hints else ""
+        hints = self._hints(query) if self.settings.hints else ""
         first = await self._once(work, task, query, hints)
         if first.left is None or first.left.reason == "budget":
             return first
@@ -165,12 +184,14 @@ class Retrieval:
 
     async def _once(self, work: Work, task: Task, query: str, hints: str) -> Retrieved:
         since = perf_counter()
-        shots = self.shots.of(task, self.options.shots)
+        shots = self.shots.of(task, self.settings.shots)
         written = await write_pattern(work.model, task, query, shots, hints)
         work.time("pattern", since)
         work.steps.append(_pattern_step(written, bool(hints)))
         if written.pattern is None:
-            return Retrieved(left=Unfit("empty_result", f"the model wrote no pattern to search for ({written.problem})"))
+            return Retrieved(
+                left=Unfit("empty_result", f"the model wrote no pattern to search for ({written.problem})")
+            )
         since = perf_counter()
         found, left = self._find(task, written.pattern)
         work.time("match", since)
@@ -179,12 +200,12 @@ class Retrieval:
 
     def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
-        graph, distances, options = self.graph, self.distances, self.options
-        if options.candidates is None and (task == "claim" or not answer_nodes(pattern)):
-            return find_about_claim(graph, pattern, distances, options.k, options.bound)
-        found = find_subgraphs(graph, pattern, distances, options.k)
-        left = unfit(graph, pattern, found, distances, options.bound)
-        if options.candidates is not None and found.matches:
+        graph, distances, settings = self.graph, self.distances, self.settings
+        if settings.candidates is None and (task == "claim" or not answer_nodes(pattern)):
+            return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
+        found = find_subgraphs(graph, pattern, distances, settings.k)
+        left = unfit(graph, pattern, found, distances, settings.bound)
+        if settings.candidates is not None and found.matches:
             left = None
         return found, left
 
@@ -199,7 +220,10 @@ class Retrieval:
 
     def _nearest(self, texts: Sequence[str]) -> list[str]:
         """Relations nearest to some texts, taking turns."""
-        ranked = [self.distances.relation_distances(PatternEdge(0, text, 1)).argsort(kind="stable") for text in texts]
+        ranked = [
+            self.distances.relation_distances(PatternEdge(0, text, 1)).argsort(kind="stable")
+            for text in texts
+        ]
         turns = [int(order[at]) for at in range(len(self.graph.relations)) for order in ranked]
         return [self.graph.relation_labels[r] for r in dict.fromkeys(turns)][:MOST_HINTS]
 
@@ -209,7 +233,9 @@ class Retrieval:
             for m in found.matches
             for texts in subgraph_texts(self.graph, [m])
         ]
-        return Step("match", {"matches": rows, "complete": found.complete, "problem": left.detail if left else ""})
+        return Step(
+            "match", {"matches": rows, "complete": found.complete, "problem": left.detail if left else ""}
+        )
 
     def near_names(self, left: Unfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""
@@ -252,16 +278,18 @@ class SimGRAG(Retrieval):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        options: Options | None = None,
+        settings: Settings | None = None,
         parser: Auto | None = None,
     ) -> None:
-        super().__init__(index, embedder, model, options, parser)
+        super().__init__(index, embedder, model, settings, parser)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; raises LlmError if the model cannot be asked."""
         return run_sync(self.answer_async(question, id=id, entities=entities))
 
-    async def answer_async(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+    async def answer_async(
+        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
+    ) -> Answer:
         """Answer one question; `entities` are named to the model as what the question is about."""
         began = perf_counter()
         work = self.begin(id)
@@ -271,7 +299,9 @@ class SimGRAG(Retrieval):
         except BudgetReached as error:
             found = _Found(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
-            found = _Found(abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}"))
+            found = _Found(
+                abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
+            )
         work.time("total", began)
         return Answer(
             question=question,
@@ -294,11 +324,13 @@ class SimGRAG(Retrieval):
         pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
         if left is not None or pattern is None:
             left = left or Unfit("empty_result", "the model wrote no pattern")
-            return _Found(pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left)))
+            return _Found(
+                pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
+            )
         since = perf_counter()
         nodes = answer_nodes(pattern)
         names = [self.graph.labels[m.nodes[n]] for m in found.matches for n in nodes]
-        shots = self.shots.of("question", self.options.shots)
+        shots = self.shots.of("question", self.settings.shots)
         read = await read_answers(
             work.model, asked, subgraph_texts(self.graph, found.matches), shots, [*names, "yes", "no"]
         )
@@ -318,7 +350,10 @@ def _read_step(read: ReadAnswers) -> Step:
 
 @dataclass(frozen=True)
 class _Draft:
-    """What the model drafted, to be grounded in the matches that it saw, and in those that tie with the best of them."""
+    """What the model drafted, to be grounded in the matches that it saw.
+
+    And in those that tie with the best of them.
+    """
 
     method: SimGRAG
     question: str
@@ -374,8 +409,11 @@ class _Draft:
         return self._answered(answers, citations, node=node, complete=complete)
 
     def _takes_all_best(self, node: int, named: Sequence[int]) -> bool:
-        """Whether the model takes every match that it saw tie with the best; in the paper's letter no others are looked at."""
-        if self.method.options.candidates is not None:
+        """Whether the model takes every match that it saw tie with the best.
+
+        In the paper's letter no others are looked at.
+        """
+        if self.method.settings.candidates is not None:
             return False
         best = self.found.matches[0]
         shown = {

@@ -1,8 +1,11 @@
-"""`verify` without a model: the parts of a claim are matched in the graph, each is there, otherwise, or not recorded.
+"""`verify` without a model: the parts of a claim are matched in the graph, each is there, otherwise.
 
-Steps, in order: `link` (what the claim names: entities, numbers, dates), `parts` (how the words join them, as relation
-paths of this graph), `check` (what the graph has), and the verdict. Claims are those of FactKG's kinds and more: one hop,
-conjunction, existence, several hops through something unnamed, negation, numbers, dates, counts and comparisons.
+Or not recorded.
+
+Steps, in order: `link` (what the claim names: entities, numbers, dates), `parts` (how the words join them,
+as relation paths of this graph), `check` (what the graph has), and the verdict. Claims are those of
+FactKG's kinds and more: one hop, conjunction, existence, several hops through something unnamed, negation,
+numbers, dates, counts and comparisons.
 """
 
 from __future__ import annotations
@@ -75,7 +78,10 @@ class Verify:
         )
 
     def _check(self, claim: ClaimText, comparison: Comparison, items: Sequence[Sequence[Item]]) -> Checkable:
-        """Choose the entities and the tree that cost least; a comparison of two entities is a part of its own."""
+        """Choose the entities and the tree that cost least.
+
+        A comparison of two entities is a part of its own.
+        """
         best, least = None, 0.0
         free = frozenset(
             w.start for w in claim.question.words if w.norm in NEGATIONS or w.start < claim.frame
@@ -118,16 +124,12 @@ class Verify:
             for w in comparison.words
             if w.weight >= 0.9
             and w.start >= claim.frame
-            and not any(m.start < w.stop and w.start < m.stop for m in chosen)  # noqa: PLR2004
+            and not any(m.start < w.stop and w.start < m.stop for m in chosen)
         ]
         if any(w.capital for w in open_words):
             chosen = self._apart(question, [*chosen, *self.linker.link_typos(question, chosen)], chosen)
         told = comparison.relation
-        unknown = [
-            w.text
-            for w in open_words
-            if told[comparison.words.index(w)].max(initial=0.0) < 0.5  # noqa: PLR2004
-        ]
+        unknown = [w.text for w in open_words if told[comparison.words.index(w)].max(initial=0.0) < 0.5]
         chosen = self._apart(question, [*chosen, *self.linker.link_derived(question, unknown)], chosen)
         items = [[self._item(question, m, c) for c in m.candidates[:MOST_CANDIDATES]] for m in chosen]
         for value in claim.values:

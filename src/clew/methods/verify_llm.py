@@ -1,20 +1,22 @@
 """`verify` with a chat model: SimGRAG's fact verification (Tables 17 and 19), in two calls.
 
-The claim becomes a pattern, its best subgraphs are read, and the model says *True*, *False* or *Unknown*. Its verdict stands
-only on evidence: what fits no part of the claim well supports and refutes nothing. FactKG's verdicts are two; a third is
-needed where a graph is not all that is known (`closed_world` brings it back to two).
+The claim becomes a pattern, its best subgraphs are read, and the model says *True*, *False* or *Unknown*.
+Its verdict stands only on evidence: what fits no part of the claim well supports and refutes nothing.
+FactKG's verdicts are two; a third is needed where a graph is not all that is known (`closed_world` brings
+it back to two).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
-from clew.errors import BudgetReached, ReplyInvalid
 from clew.grounding import cite, triple_text
 from clew.index.directory import Index
+from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync
 from clew.llm.types import ChatModel, add_usage
-from clew.methods.simgrag import Options, Retrieval, Retrieved, Work
+from clew.methods.simgrag import Retrieval, Retrieved, Settings, Work
 from clew.methods.verify import Verify
 from clew.steps.find_subgraphs import subgraph_texts
 from clew.steps.read_llm import read_verdict
@@ -37,10 +39,10 @@ class VerifyWithModel(Retrieval):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        options: Options | None = None,
+        settings: Settings | None = None,
         verify: Verify | None = None,
     ) -> None:
-        super().__init__(index, embedder, model, options, None if verify is None else verify.parser)
+        super().__init__(index, embedder, model, settings, None if verify is None else verify.parser)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model cannot be asked."""
@@ -88,7 +90,7 @@ class VerifyWithModel(Retrieval):
             return "not_enough_info"
         since = perf_counter()
         graphs = subgraph_texts(self.graph, retrieved.found.matches)
-        read = await read_verdict(work.model, claim, graphs, self.shots.of("claim", self.options.shots))
+        read = await read_verdict(work.model, claim, graphs, self.shots.of("claim", self.settings.shots))
         work.time("read", since)
         detail = {"prompt": read.prompt.version, "reason": read.reason, "verdict": read.verdict}
         work.steps.append(Step("read", detail))
@@ -112,7 +114,10 @@ class VerifyWithModel(Retrieval):
         return tuple(parts)
 
     def _holds(self, pattern: Pattern, at: int, triple: int) -> bool:
-        """Whether a triple is what an edge of the pattern says: near in its relation, the same in its named nodes."""
+        """Whether a triple is what an edge of the pattern says.
+
+        Near in its relation, the same in its named nodes.
+        """
         edge = pattern.edges[at]
         head, relation, tail = self.graph.triple(triple)
         if edge.relation is not None and self.distances.relation_distances(edge)[relation] > SAME_RELATION:
@@ -121,7 +126,39 @@ class VerifyWithModel(Retrieval):
             node = pattern.nodes[place]
             if node.known:
                 near = self.distances.node_candidates(node, 8)
-                same = {int(e) for e, d in zip(near.entities, near.distances, strict=True) if d <= 0.1}  # noqa: PLR2004
+                same = {int(e) for e, d in zip(near.entities, near.distances, strict=True) if d <= 0.1}
                 if not same & {head, tail}:
                     return False
         return True
+
+
+class AutoVerify:
+    """The built-in verifier first; where it has not enough, the model's."""
+
+    name = "auto"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.plain = Verify(index, embedder)
+        self.with_model = VerifyWithModel(index, embedder, model=model, settings=settings, verify=self.plain)
+
+    def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
+        """Verify one claim; raises LlmError if the model is needed and cannot be asked."""
+        plain = self.plain.verify(claim, id=id)
+        if plain.verdict != "not_enough_info":
+            return plain
+        asked = self.with_model.verify(claim, id=id)
+        timings = {**plain.timings_ms, **asked.timings_ms}
+        timings["total"] = plain.timings_ms.get("total", 0.0) + asked.timings_ms.get("total", 0.0)
+        told = replace(asked, method=self.name, timings_ms=timings, steps=(*plain.steps, *asked.steps))
+        if asked.verdict != "not_enough_info":
+            return told
+        if closed_world:
+            plain = self.plain.verify(claim, id=id, closed_world=True)
+        return replace(plain, model=told.model, usage=told.usage, timings_ms=timings, steps=told.steps)

@@ -1,7 +1,7 @@
 """What a graph says of each part of a claim, and of the whole.
 
-A part is there, or the graph records something else instead, or it is not recorded. A negation turns the first two
-around. In a closed world what is not recorded is not so.
+A part is there, or the graph records something else instead, or it is not recorded. A negation turns the
+first two around. In a closed world what is not recorded is not so.
 """
 
 from __future__ import annotations
@@ -119,7 +119,10 @@ def _back(steps: Sequence[int]) -> tuple[int, ...]:
 
 
 def _recorded_far(scene: Scene, a: Item, b: Item, steps: tuple[int, ...]) -> tuple[int, ...]:
-    """Triples that contradict a path of two steps: where it leads from either end, or where both ends lead to."""
+    """Triples that contradict a path of two steps.
+
+    Where it leads from either end, or where both ends lead to.
+    """
     if _tells(scene, steps[1:]) and (others := _recorded(scene, a, steps)):
         return others
     if b.entity < 0:
@@ -137,7 +140,7 @@ def _is_meant(scene: Scene, edge: Edge) -> bool:
     if edge.named >= NAMED or edge.counted:
         return True
     rows = scene.near(max(edge.first, edge.second) if not scene.items[edge.second].unnamed else edge.first)
-    content = [r for r in rows if scene.comparison.words[r].weight >= 0.9]  # noqa: PLR2004
+    content = [r for r in rows if scene.comparison.words[r].weight >= 0.9]
     if not content:
         return True
     shared = any(scene.comparison.words[r].share for r in rows) and len(edge.steps) > 1
@@ -146,13 +149,19 @@ def _is_meant(scene: Scene, edge: Edge) -> bool:
 
 
 def _tells(scene: Scene, steps: Sequence[int]) -> bool:
-    """Whether what a node has by a path is all there is: from heads to tails, or where nearly every node has one."""
+    """Whether what a node has by a path is all there is.
+
+    From heads to tails, or where nearly every node has one.
+    """
     schema = scene.reader.schema
     return all(s % 2 == 0 or schema.repeated[s] <= 0.02 * max(int(schema.nodes[s]), 1) for s in steps)
 
 
 def _recorded(scene: Scene, item: Item, steps: Sequence[int]) -> tuple[int, ...]:
-    """Triples of a path from an item, whatever it ends at; none if the graph records none at some node on the way."""
+    """Triples of a path from an item, whatever it ends at.
+
+    None if the graph records none at some node on the way.
+    """
     graph = scene.graph
     triples: list[int] = []
     for first in walk(graph, item.entity, steps[0])[:MOST_MIDDLES]:
@@ -166,11 +175,14 @@ def _recorded(scene: Scene, item: Item, steps: Sequence[int]) -> tuple[int, ...]
 
 
 def _left_over(claim: ClaimText, tree: Tree) -> list[Checked]:
-    """Words that no edge explains: they state a relation of the thing before them, a type, or what the graph lacks."""
+    """Words that no edge explains: they state a relation of the thing before them, a type.
+
+    Or what the graph lacks.
+    """
     scene = tree.scene
     words = scene.comparison.words
     steps = sorted({s for e in tree.edges for s in e.steps})
-    rows = [r for r in scene.words(0, len(claim.text)) if words[r].weight >= 0.9 and not words[r].share]  # noqa: PLR2004
+    rows = [r for r in scene.words(0, len(claim.text)) if words[r].weight >= 0.9 and not words[r].share]
     if not tree.edges and not rows:
         rows = [r for r in scene.words(0, len(claim.text)) if not words[r].share]
     told = scene.told(rows)[:, steps].max(axis=1) if steps and rows else np.zeros(len(rows))
@@ -222,7 +234,10 @@ def _exists(scene: Scene, item: Item, rows: Sequence[int]) -> tuple[Found, tuple
 
 
 def _type_of(scene: Scene, item: Item, rows: Sequence[int]) -> Found | None:
-    """For *X is a film*: whether X is declared to be of a type that a word names; None if no word names a type."""
+    """For *X is a film*: whether X is declared to be of a type that a word names.
+
+    None if no word names a type.
+    """
     types, lexicon = scene.graph.types, scene.reader.vocabulary.lexicon
     if item.entity < 0 or not len(types.names) or not rows:
         return None

@@ -1,9 +1,13 @@
-"""Claims that compare two entities: *A is longer than B*, *A was released before B*, *A directed more films than B*."""
+"""Claims that compare two entities.
+
+*A is longer than B*, *A was released before B*, *A directed more films than B*.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,7 +33,10 @@ class Comparing:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of both items, larger first if `holds` and the claim says so; None where it is not recorded."""
+    """What was measured of both items, larger first if `holds` and the claim says so.
+
+    None where it is not recorded.
+    """
 
     holds: bool | None
     triples: tuple[int, ...] = ()
@@ -37,7 +44,7 @@ class Measured:
 
 def find_comparing(claim: ClaimText, items: Sequence[Item]) -> Comparing | None:
     """The first two neighbouring entities that a word such as *longer … than* stands between."""
-    for a, b in zip(items, items[1:], strict=False):
+    for a, b in pairwise(items):
         if a.entity >= 0 and b.entity >= 0:
             how = find_comparison(claim.question.words, a.stop, b.start)
             if how is not None:
@@ -46,7 +53,10 @@ def find_comparing(claim: ClaimText, items: Sequence[Item]) -> Comparing | None:
 
 
 def measure(scene: Scene, table: WordTable, comparing: Comparing) -> Measured:
-    """Compare the two as the claim does: by a measured relation that both have, or by a number of neighbours."""
+    """Compare the two as the claim does.
+
+    By a measured relation that both have, or by a number of neighbours.
+    """
     counted = _count(scene, comparing)
     if counted is not None:
         return counted
@@ -94,7 +104,10 @@ def _relation(scene: Scene, table: WordTable, comparing: Comparing) -> int | Non
 
 
 def _count(scene: Scene, comparing: Comparing) -> Measured | None:
-    """*More films than*: the numbers of what a step leads to that the words name; None if nothing is counted."""
+    """*More films than*: the numbers of what a step leads to that the words name.
+
+    None if nothing is counted.
+    """
     how, comparison = comparing.how, scene.comparison
     nouns = [r for r in range(len(comparison.words)) if how.start < comparison.words[r].start < how.stop]
     if how.attribute or not nouns:

@@ -1,7 +1,10 @@
-"""How two things of a claim may be related in a graph: relation paths between them, what they cost, whether they hold.
+"""How two things of a claim may be related in a graph.
 
-The words of a claim name the relations; an edge is scored by the words near to it, as the readings of questions are
-(`steps.alignment`), whether or not the graph has it. So *the graph says otherwise* is told from *nobody asked that*.
+Relation paths between them, what they cost, whether they hold.
+
+The words of a claim name the relations; an edge is scored by the words near to it, as the readings of
+questions are (`steps.alignment`), whether or not the graph has it. So *the graph says otherwise* is told
+from *nobody asked that*.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 ABSENT = 0.6
-"""An edge that the graph does not have, so that of two readings nearly as good the one that holds is taken."""
+"""An edge that the graph does not have.
+
+So that of two readings nearly as good the one that holds is taken.
+"""
 FARTHER = 0.9
 """Factor for words that are not right before the later of the two things."""
 PLACED = frozenset("located situated found lies lying lie based origin stands standing".split())
@@ -60,11 +66,13 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A path of steps (see `graph.schema`) from one item to another; `triples` if the graph has it, else None.
+    """A path of steps (see `graph.schema`) from one item to another.
 
-    `named` is the least evidence of the claim's words for one of the steps; `base` the cost without that of words that
-    are left unexplained. `counted`: the second item is the number
-    of nodes that the step leads to.
+    `triples` if the graph has it, else None.
+
+    `named` is the least evidence of the claim's words for one of the steps; `base` the cost without that of
+    words that are left unexplained. `counted`: the second item is the number of nodes that the step leads
+    to.
     """
 
     first: int
@@ -110,8 +118,10 @@ class Scene:
         return rows
 
     def naming(self, at: int) -> list[int]:
-        """Words that may name an edge at item `at`: those near to it; where there are none, those of the gap before
-        (*born in X on Y*)."""
+        """Words that may name an edge at item `at`: those near to it.
+
+        Where there are none, those of the gap before (*born in X on Y*).
+        """
         for before in range(at, -1, -1):
             rows = self.near(before)
             if rows:
@@ -127,7 +137,10 @@ class Scene:
         return (factor[:, None] * self.comparison.step[rows]).max(axis=0)
 
     def told(self, rows: Sequence[int]) -> Float:
-        """[W, S]: how far each step or a node at its ends explains each word; *located* and the like any place."""
+        """[W, S]: how far each step or a node at its ends explains each word.
+
+        *located* and the like any place.
+        """
         rows = list(rows)
         covers = np.maximum(self.comparison.cover[rows], 0.9 * self.comparison.node[rows])
         covers = np.maximum(covers, 0.9 * self.comparison.kind[rows])
@@ -148,7 +161,10 @@ class Scene:
 
 
 def starts_of(reader: Reader, item: Item) -> Float:
-    """[S]: cost of each first step from an item, infinite where it cannot be: steps that it has, or that others have."""
+    """[S]: cost of each first step from an item, infinite where it cannot be.
+
+    Steps that it has, or that others have.
+    """
     start = np.full(len(reader.fixed), np.inf)
     weights = reader.weights
     if item.value is not None:

@@ -1,4 +1,7 @@
-"""Cut a claim into parts: the cheapest tree of edges that joins all it names, with something unnamed where it says so."""
+"""Cut a claim into parts: the cheapest tree of edges that joins all it names.
+
+With something unnamed where it says so.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from itertools import islice, product
 
 import numpy as np
 
-from clew.steps.claim_values import ClaimedValue
 from clew.steps.claim_edges import (
     ABSENT,
     Edge,
@@ -22,6 +24,7 @@ from clew.steps.claim_edges import (
     values_that_hold,
     walk,
 )
+from clew.steps.claim_values import ClaimedValue
 
 UNNAMED = 1.0
 """Cost of an unnamed thing where the claim does not begin with one."""
@@ -31,7 +34,10 @@ MOST_WAYS = 200
 """Combinations of relations around the unnamed thing that are tried."""
 MOST_RELATIONS = 6
 CLOSE = 0.6
-"""How much dearer relations around the unnamed thing may be than the cheapest, where only they hold together."""
+"""How much dearer relations around the unnamed thing may be than the cheapest.
+
+Where only they hold together.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,10 @@ def _ways(scene: Scene, item: int, unnamed: int) -> list[Edge]:
 
 
 def _join(scene: Scene, star: Sequence[int], ways: dict[int, list[Edge]]) -> list[Edge] | None:
-    """The cheapest edges around the unnamed thing that hold together for one node, None if no close ones do."""
+    """The cheapest edges around the unnamed thing that hold together for one node.
+
+    None if no close ones do.
+    """
     if not star:
         return []
     least = sum(ways[i][0].cost for i in star)
@@ -210,7 +219,10 @@ def _proof(scene: Scene, edge: Edge, node: int) -> tuple[int, ...]:
 
 
 def variants(items: Sequence[Sequence[Item]], most: int = 24) -> Iterator[tuple[Item, ...]]:
-    """Ways of taking every item for one of its entities, or, where it is optional, for just words; likeliest first."""
+    """Ways of taking every item for one of its entities, or, where it is optional, for just words.
+
+    Likeliest first.
+    """
     choices: list[list[Item | None]] = [[*i, None] if i[0].optional else [*i] for i in items]
     for chosen in islice(product(*choices), most):
         yield tuple(i for i in chosen if i is not None)

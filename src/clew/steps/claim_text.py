@@ -1,4 +1,7 @@
-"""What a claim says by itself: its words, values, negations and comparisons, before any graph is looked at."""
+"""What a claim says by itself: its words, values, negations and comparisons.
+
+Before any graph is looked at.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,25 @@ from clew.steps.claim_values import ClaimedValue, find_values
 from clew.text.question import MEASURES, SUPERLATIVES, Question, Word, read_question
 
 NEGATIONS = frozenset(
-    "not no never neither nor without isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot cant couldnt wont"
-    " wouldnt shouldnt aint lacks lacked".split()
+    """not no never neither nor without isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot cant
+    couldnt wont wouldnt shouldnt aint lacks lacked""".split()
 )
 _FRAME = re.compile(
-    r"\s*(?:(?:yes|no|well|so|oh|agreed|sure|right|indeed|actually|in fact|true|that's right|that is right|that's true|of course)"
-    r"\s*[,.!:;-]+\s*|(?:well|actually)\s+|(?:did|do) you know (?:that|if|whether)?\s*|have you (?:ever )?heard (?:of|that|about)\s*"
-    r"|(?:i|we) (?:have )?(?:read|heard|believe|think|know|guess|remember|recall|understand|learned|learnt|am sure|was told)"
-    r"(?: that| of| about)?\s+|are you (?:familiar with|aware that|aware of)\s*|(?:it is|it's) (?:true|a fact|known|said) that\s*"
-    r"|apparently,?\s*|what is the name of\s*)",
-    re.IGNORECASE,
+    r"""\s*(?:
+    (?:yes|no|well|so|oh|agreed|sure|right|indeed|actually|in\ fact|true|that's\ right|that\ is\ right|that's\ true
+      |of\ course)\s*[,.!:;-]+\s*
+    |(?:well|actually)\s+
+    |(?:did|do)\ you\ know\ (?:that|if|whether)?\s*
+    |have\ you\ (?:ever\ )?heard\ (?:of|that|about)\s*
+    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|remember|recall|understand|learned|learnt|am\ sure
+      |was\ told)(?:\ that|\ of|\ about)?\s+
+    |are\ you\ (?:familiar\ with|aware\ that|aware\ of)\s*
+    |(?:it\ is|it's)\ (?:true|a\ fact|known|said)\ that\s*
+    |apparently,?\s*
+    |what\ is\ the\ name\ of\s*)""",
+    re.IGNORECASE | re.VERBOSE,
 )
+"""Words that frame a claim and are no part of it (general English)."""
 _DENIED = re.compile(
     r"\s*(?:it (?:is|'s|is simply) (?:false|untrue|wrong|not true|not the case|not correct) that"
     r"|it isn't (?:true|the case) that|i (?:can't|cannot|do not|don't) (?:believe|think) (?:that )?)\s*",
@@ -35,7 +46,10 @@ _INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|som
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """*A is longer than B*: the sign and attribute of the word at [start, stop); 1 if A's value is the larger."""
+    """*A is longer than B*: the sign and attribute of the word at [start, stop).
+
+    1 if A's value is the larger.
+    """
 
     sign: int
     attribute: str
@@ -56,9 +70,9 @@ COMPARATIVES: Mapping[str, tuple[int, str]] = {
 class ClaimText:
     """A claim cut into words.
 
-    `frame`: characters before it are no part of what is claimed (*Did you know that*); `denied`: they deny the whole.
-    `negations`: characters at which negating words start. `about_unknown`: it begins with a pronoun or an indefinite
-    (*It is …*, *An artist …*), so that something unnamed is meant.
+    `frame`: characters before it are no part of what is claimed (*Did you know that*); `denied`: they deny
+    the whole. `negations`: characters at which negating words start. `about_unknown`: it begins with a
+    pronoun or an indefinite (*It is …*, *An artist …*), so that something unnamed is meant.
     """
 
     text: str

@@ -1,7 +1,7 @@
 """Numbers and dates that a claim names, as ranges that a value of the graph may lie in.
 
-*89 minutes*, *1.8 million*, *minus six*, *June 11th, 1929*, *before 2005*, *between 90 and 120*. A number holds for values
-that round to it as it is written (211 for 210.922), a year or month for every date in it.
+*89 minutes*, *1.8 million*, *minus six*, *June 11th, 1929*, *before 2005*, *between 90 and 120*. A number
+holds for values that round to it as it is written (211 for 210.922), a year or month for every date in it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATE = re.compile(
     rf"|(?P<m4>{_MONTH})\.?,? (?P<y4>\d{{4}})",
     re.IGNORECASE,
 )
-_WORDS = dict(
+_WORDS: dict[str, int] = dict(
     zip(
         "zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
         " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred".split(),
@@ -75,10 +75,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedValue:
-    """A number or date at the characters [start, stop): `numbers`, `dates` (days since 0001-01-01) that it stands for.
+    """A number or date at the characters [start, stop).
 
-    `exact` is the number as written, None for a date; `compared` that words such as *more than* stand before it.
-    `unit` is the word after it, if that is a unit.
+    `numbers`, `dates` (days since 0001-01-01) that it stands for.
+
+    `exact` is the number as written, None for a date; `compared` that words such as *more than* stand
+    before it. `unit` is the word after it, if that is a unit.
     """
 
     start: int
@@ -102,7 +104,10 @@ class ClaimedValue:
         return kind == ValueKind.DATE and self.dates is not None and self.dates.hold(math.floor(value))
 
     def factor(self, label: Sequence[str]) -> float:
-        """What turns values of a relation into the claim's unit; `label` are the words of the relation's name."""
+        """What turns values of a relation into the claim's unit.
+
+        `label` are the words of the relation's name.
+        """
         mine, theirs = UNITS.get(self.unit or ""), _unit_of(label)
         return theirs[1] / mine[1] if mine and theirs and mine[0] == theirs[0] else 1.0
 
@@ -152,11 +157,11 @@ def _numbers(text: str, hits: Sequence[re.Match[str]]) -> Iterator[ClaimedValue]
             continue
         number, unit = _read(hit)
         following = hits[at + 1] if at + 1 < len(hits) else None
-        if _BETWEEN.search(text[: hit.start()]) and following is not None:
-            if text[hit.end() : following.start()].strip().lower() == "and":
-                skip = at + 1
-                yield _between(text, hit, following)
-                continue
+        joined = "" if following is None else text[hit.end() : following.start()].strip().lower()
+        if following is not None and joined == "and" and _BETWEEN.search(text[: hit.start()]):
+            skip = at + 1
+            yield _between(text, hit, following)
+            continue
         dates = _years(number, number) if _is_year(hit, number) else None
         half = unit / 2
         if hit["decade"]:

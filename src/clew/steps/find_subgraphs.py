@@ -1,4 +1,7 @@
-"""Pattern-to-subgraph alignment (SimGRAG section 4.2): the best matches of a model's pattern, or why it fits nothing well."""
+"""Pattern-to-subgraph alignment (SimGRAG section 4.2).
+
+The best matches of a model's pattern, or why it fits nothing well.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ import numpy as np
 from clew.graph.distances import Distances
 from clew.graph.graph import Graph
 from clew.graph.match import Budget, match
-from clew.steps.prompting import Triples
+from clew.steps.simgrag_prompts import Triples
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
 
 BOUND = 1.07
-"""GSD per edge up to which a pattern fits. With the built-in embedder and `PatternDistances`, 32 of 35 ways to say a relation of
-the example graph are nearer to it, and 0 of 20 ways to say one that it lacks (tests/steps/test_find_subgraphs.py)."""
+"""GSD per edge up to which a pattern fits.
+
+With the built-in embedder and `PatternDistances`, 32 of 35 ways to say a relation of the example graph are
+nearer to it, and 0 of 20 ways to say one that it lacks (tests/steps/test_find_subgraphs.py).
+"""
 SAME_NAME = 0.5
 """Distance up to which an entity may stand for a name with which it shares no word."""
 SEARCH = Budget(expansions=200_000_000)
@@ -24,7 +30,10 @@ SEARCH = Budget(expansions=200_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Why the best matches do not fit, as an abstention would say it; `names` are those that are not in the graph."""
+    """Why the best matches do not fit, as an abstention would say it.
+
+    `names` are those that are not in the graph.
+    """
 
     reason: Reason
     detail: str
@@ -72,7 +81,9 @@ def unfit(
     if best.gsd / len(pattern.edges) <= bound:
         return None
     costs = [
-        float(distances.relation_distances(edge)[graph.triple(triple)[1]]) if edge.relation is not None else 0.0
+        float(distances.relation_distances(edge)[graph.triple(triple)[1]])
+        if edge.relation is not None
+        else 0.0
         for edge, triple in zip(pattern.edges, best.triples, strict=True)
     ]
     worst = pattern.edges[int(np.argmax(costs))].relation
@@ -82,8 +93,11 @@ def unfit(
 def find_about_claim(
     graph: Graph, pattern: Pattern, distances: Distances, k: int, bound: float = BOUND
 ) -> tuple[MatchResult, Unfit | None]:
-    """What a graph has of a claim, or why it has nothing: the matches, and where the best does not fit, first those of the
-    claim with a named thing at its rim left open, since they show what is so instead."""
+    """What a graph has of a claim, or why it has nothing.
+
+    The matches, and where the best does not fit, first those of the claim with a named thing at its rim
+    left open, since they show what is so instead.
+    """
     found = find_subgraphs(graph, pattern, distances, k)
     left = unfit(graph, pattern, found, distances, bound)
     if left is None:
@@ -103,11 +117,14 @@ def find_about_claim(
 
 
 def opened_patterns(pattern: Pattern) -> list[Pattern]:
-    """The pattern with each of its named nodes at the rim left open, the last one first; one named node stays."""
+    """The pattern with each of its named nodes at the rim left open, the last one first.
+
+    One named node stays.
+    """
     ends = [end for edge in pattern.edges for end in (edge.head, edge.tail)]
     rim = [i for i, node in enumerate(pattern.nodes) if node.known and ends.count(i) == 1]
     named = sum(node.known for node in pattern.nodes)
-    if named < 2:  # noqa: PLR2004
+    if named < 2:
         return []
     return [
         replace(

@@ -1,7 +1,10 @@
-"""Distances for patterns that a model writes: those of the embedder (SimGRAG eq. 2), and nearer where words or values agree.
+"""Distances for patterns that a model writes: those of the embedder (SimGRAG eq.
 
-A model does not know the graph's names: *actor in* is meant for `starring`, *2 May 1908* for `1908-05-02`, a misspelt name
-for the right one. `FewCandidates` is the paper's letter: the nearest k only, by embedding alone.
+2), and nearer where words or values agree.
+
+A model does not know the graph's names: *actor in* is meant for `starring`, *2 May 1908* for `1908-05-02`,
+a misspelt name for the right one. `FewCandidates` is the paper's letter: the nearest k only, by embedding
+alone.
 """
 
 from __future__ import annotations
@@ -67,7 +70,10 @@ class PatternDistances(IndexDistances):
 
 
 class FewCandidates:
-    """The paper's letter (sections 5.1 and C.1): the `count` nearest entities, relations and types are candidates, no others."""
+    """The paper's letter (sections 5.1 and C.1).
+
+    The `count` nearest entities, relations and types are candidates, no others.
+    """
 
     def __init__(self, distances: Distances, count: int) -> None:
         self.distances, self.count = distances, count

@@ -1,7 +1,10 @@
-"""The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG section 4.4, Tables 18 and 19).
+"""The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG section 4.4.
 
-The model reads the subgraphs and names answers, or judges a claim. A reply in JSON is read as such; one in prose, as the
-paper has them (*According to graphs [1][2], the writer is …*), for the names of the evidence that stand in it.
+Tables 18 and 19).
+
+The model reads the subgraphs and names answers, or judges a claim. A reply in JSON is read as such; one in
+prose, as the paper has them (*According to graphs [1][2], the writer is …*), for the names of the evidence
+that stand in it.
 """
 
 from __future__ import annotations
@@ -11,18 +14,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from clew.errors import ReplyInvalid
+from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
-from clew.steps.prompting import Prompt, Shot, Triples, read_prompt
+from clew.steps.simgrag_prompts import Prompt, Shot, Triples, read_prompt
 from clew.text.normalise import normalise
 
 Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
-_VERDICT = re.compile(r"\b(true|supported|false|refuted|unknown|not enough info(?:rmation)?)\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\b(true|supported|false|refuted|unknown|not enough info(?:rmation)?)\b", re.IGNORECASE
+)
 _JUDGED: dict[str, Judged] = {
     "true": "True", "supported": "True", "false": "False", "refuted": "False", "unknown": "Unknown",
 }  # fmt: skip
@@ -118,10 +123,15 @@ def _verdict(text: str, request: Request) -> VerdictReply:
 
 
 def named_in(text: str, names: Iterable[str]) -> list[str]:
-    """The names that stand in a text as whole words; a name inside a longer one that stands there does not count."""
+    """The names that stand in a text as whole words.
+
+    A name inside a longer one that stands there does not count.
+    """
     said = f" {normalise(text)} "
     found = [(normalise(name), name) for name in dict.fromkeys(names)]
-    there = sorted(((n, name) for n, name in found if n and f" {n} " in said), key=lambda f: (-len(f[0]), f[0]))
+    there = sorted(
+        ((n, name) for n, name in found if n and f" {n} " in said), key=lambda f: (-len(f[0]), f[0])
+    )
     kept: list[str] = []
     for plain, name in there:
         if f" {plain} " in said:

@@ -1,7 +1,9 @@
-"""The `write pattern` step with a model: SimGRAG's query-to-pattern alignment (section 4.1, Tables 16 and 17).
+"""The `write pattern` step with a model.
 
-The model's reply is a typed value of strings; a pattern is built from it or refused. Nothing in it is believed: what it
-calls known has still to be found in the graph.
+SimGRAG's query-to-pattern alignment (section 4.1, Tables 16 and 17).
+
+The model's reply is a typed value of strings; a pattern is built from it or refused. Nothing in it is
+believed: what it calls known has still to be found in the graph.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass, field
 from clew.errors import PatternError
 from clew.graph.patterns import pattern_from_json
 from clew.llm.types import ChatModel, Reply, ask
-from clew.steps.prompting import Prompt, Shot, Task, as_name, pattern_prompt
+from clew.steps.simgrag_prompts import Prompt, Shot, Task, as_name, pattern_prompt
 from clew.text.normalise import normalise
 from clew.types import Pattern
 
@@ -30,7 +32,10 @@ class PatternReply:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPattern:
-    """A pattern, or why the reply is none (`problem`); `segments` of the text, one for each edge where they fit."""
+    """A pattern, or why the reply is none (`problem`).
+
+    `segments` of the text, one for each edge where they fit.
+    """
 
     pattern: Pattern | None
     segments: tuple[str, ...]
@@ -61,11 +66,11 @@ async def write_pattern(
 
 
 def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
-    """Build a pattern from a model's triples: equal names are one node, however they are written; equal triples one edge.
+    """Build a pattern from a model's triples: equal names are one node, however they are written.
 
-    Raises:
-        PatternError: empty, disconnected, all unknown, too large, or a name that is none.
+    Equal triples one edge.
 
+    Raises: PatternError: empty, disconnected, all unknown, too large, or a name that is none.
     """
     written: dict[str, str] = {}
     rows: dict[tuple[str, str, str], list[str]] = {}
@@ -82,7 +87,7 @@ def _name(text: str) -> str:
     text = " ".join(text.split())
     if len(text) > LONGEST:
         raise PatternError(f"the model's pattern: a name of {len(text):,} characters is no name")
-    if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":  # noqa: PLR2004
+    if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1].strip() or text
     return text
 
@@ -92,7 +97,10 @@ def _same(name: str) -> str:
 
 
 def hint_text(relations: Sequence[str], types: Sequence[str], problem: str = "") -> str:
-    """What a prompt says of this graph: some of its relations and types, as data, and what was wrong with a first try."""
+    """What a prompt says of this graph.
+
+    Some of its relations and types, as data, and what was wrong with a first try.
+    """
     lines = [""]
     if problem:
         lines.append(f"A first try did not work: {as_name(problem)}.")

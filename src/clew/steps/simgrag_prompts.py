@@ -1,7 +1,9 @@
-"""Prompts: text files beside this one, filled with worked examples and delimited data; each has a version hash.
+"""Prompts: text files beside this one, filled with worked examples and delimited data.
 
-Whatever comes from a user or a graph is data: it stands between marks that it cannot write itself, in JSON where it is a
-triple, and without control characters.
+Each has a version hash.
+
+Whatever comes from a user or a graph is data: it stands between marks that it cannot write itself, in JSON
+where it is a triple, and without control characters.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ LONGEST_NAME = 200
 MOST_SHOTS = 64
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 ADVICE = (
-    'Write {"questions": [{"query": "…", "divided": ["…"], "triples": [["…", "…", "…"]], "evidence": [[["…", "…", "…"]]],'
-    ' "reason": "…", "answers": ["…"]}], "claims": [… with "verdict": "True", "False" or "Unknown" …]}'
+    'Write {"questions": [{"query": "…", "divided": ["…"], "triples": [["…", "…", "…"]],'
+    ' "evidence": [[["…", "…", "…"]]], "reason": "…", "answers": ["…"]}], "claims": [… with "verdict": "True", "False" or "Unknown" …]}'
 )
 
 
@@ -67,13 +69,15 @@ class Prompt:
 @cache
 def template(name: str) -> str:
     """The text of a prompt file."""
-    return (files("clew.steps") / "prompts" / f"{name}.txt").read_text("utf-8")
+    return (files("clew.steps") / "prompts" / f"simgrag_{name}.txt").read_text("utf-8")
 
 
 @cache
 def default_shots() -> Shots:
     """The examples that come with Clew: twelve questions and twelve claims on an invented coast."""
-    return shots_from(json.loads((files("clew.steps") / "prompts" / "examples.json").read_text("utf-8")), "examples")
+    return shots_from(
+        json.loads((files("clew.steps") / "prompts" / "simgrag_examples.json").read_text("utf-8")), "examples"
+    )
 
 
 def read_shots(path: Path) -> Shots:
@@ -105,7 +109,7 @@ def shots_from(value: object, where: str) -> Shots:
             _shot(item, f"{where}: {task}[{at}]", task == "claims")
             for at, item in enumerate(cast("list[object]", items))
         )
-    if len(read) == 2:  # noqa: PLR2004
+    if len(read) == 2:
         return Shots(read["questions"], read["claims"])
     own = default_shots()
     return Shots(read.get("questions", own.questions), read.get("claims", own.claims))
@@ -115,7 +119,7 @@ def _shot(item: object, where: str, is_claim: bool) -> Shot:
     fields: Mapping[str, Any] = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
     verdict = fields.get("verdict", "")
     if is_claim and verdict not in ("True", "False", "Unknown"):
-        raise InputError(f"{where}: 'verdict' is not \"True\", \"False\" or \"Unknown\". {ADVICE}")
+        raise InputError(f'{where}: \'verdict\' is not "True", "False" or "Unknown". {ADVICE}')
     query, reason = fields.get("query"), fields.get("reason", "")
     if not isinstance(query, str) or not isinstance(reason, str):
         raise InputError(f"{where}: 'query' is missing, or no string. {ADVICE}")
@@ -143,7 +147,7 @@ def _triples(value: object, where: str) -> Triples:
     if not isinstance(value, list) or not value:
         raise InputError(f"{where} is not a list of triples. {ADVICE}")
     rows = [_strings(row, where) for row in cast("list[object]", value)]
-    if any(len(row) != 3 for row in rows):  # noqa: PLR2004
+    if any(len(row) != 3 for row in rows):
         raise InputError(f"{where}: a triple has three strings. {ADVICE}")
     return tuple((row[0], row[1], row[2]) for row in rows)
 
@@ -172,7 +176,8 @@ def verbalise(graphs: Sequence[Triples]) -> str:
 def pattern_prompt(task: Task, query: str, shots: Sequence[Shot], hints: str = "") -> Prompt:
     """The query-to-pattern prompt (Tables 16 and 17)."""
     examples = "\n".join(
-        f'{number}. {task}: "{as_data(shot.query)}"\n{_pattern_reply(shot)}' for number, shot in enumerate(shots, 1)
+        f'{number}. {task}: "{as_data(shot.query)}"\n{_pattern_reply(shot)}'
+        for number, shot in enumerate(shots, 1)
     )
     return _filled(f"pattern_{task}", examples or "(none)", query, HINTS=hints)
 
@@ -180,7 +185,8 @@ def pattern_prompt(task: Task, query: str, shots: Sequence[Shot], hints: str = "
 def read_prompt(task: Task, query: str, graphs: Sequence[Triples], shots: Sequence[Shot]) -> Prompt:
     """The reading prompt (Tables 18 and 19)."""
     examples = "\n".join(
-        f'{number}. {task}: "{as_data(shot.query)}"\nevidence: {verbalise(shot.evidence)}\n{_read_reply(shot, task)}'
+        f'{number}. {task}: "{as_data(shot.query)}"\n'
+        f"evidence: {verbalise(shot.evidence)}\n{_read_reply(shot, task)}"
         for number, shot in enumerate(shots, 1)
     )
     return _filled(f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs))
