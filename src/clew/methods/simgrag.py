@@ -368,8 +368,11 @@ class _Draft:
         asked = read_question(self.question)
         said = [normalise(a) for a in self.read.answers]
         node = self._node()
-        if asked.count and (node is None or len(answer_nodes(self.pattern)) > 0):
-            return self._counted(answer_nodes(self.pattern)[-1] if node is None else node)
+        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
+        numbers = all(answer.strip().isdigit() for answer in self.read.answers)
+        unknown = answer_nodes(self.pattern)
+        if asked.count and unknown and (node is None) == numbers:
+            return self._counted(unknown[-1] if node is None else node)
         if node is not None:
             return self._entities(node)
         if len(said) == 1 and said[0] in ("yes", "no") and asked.yes_no:
