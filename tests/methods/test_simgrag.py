@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import answers_reply, evidence_of, good_model, pattern_reply, verdict_reply
+from film_scripts import answers_reply, evidence_of, good_model, pattern_reply, verdict_reply
 
 from clew import UsageError
 from clew.llm.budget import Limits

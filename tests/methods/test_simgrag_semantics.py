@@ -7,7 +7,7 @@ and what it takes from them is one place in those whose relations are the right 
 from collections import defaultdict
 
 import pytest
-from conftest import answers_reply, good_model, pattern_reply
+from film_scripts import answers_reply, good_model, pattern_reply
 
 from clew.methods.simgrag import SimGRAG
 

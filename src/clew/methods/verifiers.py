@@ -38,6 +38,8 @@ def make_verifier(
     if name not in VERIFIERS:
         raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
     if name == "auto" and model is None:
+        if settings is not None:
+            raise UsageError("These settings are for a language model. Name one with --llm provider/model")
         from clew.methods.verify import Verify
 
         return Verify(index, embedder)

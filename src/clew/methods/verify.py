@@ -110,6 +110,9 @@ class Verify:
             cost = tree.cost + DROPPED * (len(items) - len(chosen))
             if best is None or cost < least:
                 best, least = tree, cost
+        said = [w for w in claim.question.words if w.start >= claim.frame]
+        if best is not None and all(any(i.start <= w.start < i.stop for i in best.scene.items) for w in said):
+            return Checkable(claim, best, (Checked(0, len(claim.text), "unknown"),))
         if best is None:
             best = Tree(Scene(self.reader, comparison, (), free), (), 0.0)
         return Checkable(claim, best, (*compared, *check_tree(claim, best)))
