@@ -15,7 +15,9 @@ TRUE, FALSE, NEITHER = (
 
 @pytest.fixture
 def claims(write_lines):
-    return write_lines("claims.jsonl", {"id": "a", "claim": TRUE}, {"claim": FALSE}, {"id": 7, "claim": NEITHER})
+    return write_lines(
+        "claims.jsonl", {"id": "a", "claim": TRUE}, {"claim": FALSE}, {"id": 7, "claim": NEITHER}
+    )
 
 
 def read(path):

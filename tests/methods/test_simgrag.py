@@ -36,9 +36,16 @@ def names(answer):
 
 
 def test_golden_trace(ask):
-    answer, model = ask("who directed Memento?", [pattern_reply(DIRECTOR), answers_reply("Christopher Nolan")])
+    answer, model = ask(
+        "who directed Memento?", [pattern_reply(DIRECTOR), answers_reply("Christopher Nolan")]
+    )
     assert names(answer) == ["Christopher Nolan"]
-    assert (answer.text, answer.method, answer.model, answer.id) == ("Christopher Nolan", "simgrag", "scripted/test", "7")
+    assert (answer.text, answer.method, answer.model, answer.id) == (
+        "Christopher Nolan",
+        "simgrag",
+        "scripted/test",
+        "7",
+    )
     assert answer.pattern.as_json() == {
         "triples": [["Memento", "director", "UNKNOWN person 1"]],
         "answer": "UNKNOWN person 1",
@@ -48,7 +55,9 @@ def test_golden_trace(ask):
     ]
     assert answer.usage.calls == 2
     assert [s.name for s in answer.steps] == ["pattern", "match", "read"]
-    assert answer.steps[1].detail["matches"][0]["triples"] == [["Memento", "directed_by", "Christopher Nolan"]]
+    assert answer.steps[1].detail["matches"][0]["triples"] == [
+        ["Memento", "directed_by", "Christopher Nolan"]
+    ]
     assert set(answer.timings_ms) == {"pattern", "match", "read", "ground", "total"}
     first, second = (request.messages[0].text for request in model.requests)
     assert "<question>who directed Memento?</question>" in first
@@ -78,14 +87,19 @@ def test_a_model_that_chooses_among_ties_is_not_completed(ask):
 
 
 def test_the_letter_of_the_paper_reads_k_and_no_more(ask):
-    script = [pattern_reply(("UNKNOWN film 1", "directed by", "Christopher Nolan")), answers_reply("Memento", "Insomnia", "Batman Begins")]
+    script = [
+        pattern_reply(("UNKNOWN film 1", "directed by", "Christopher Nolan")),
+        answers_reply("Memento", "Insomnia", "Batman Begins"),
+    ]
     answer, model = ask("which films did Nolan direct?", script, candidates=16)
     assert len(evidence_of(model.requests[1])) == 3
     assert len(answer.answers) == 3
 
 
 def test_prose_is_read_for_the_names_of_the_evidence(ask):
-    prose = "According to graph [1], Memento was directed by Christopher Nolan. The answer is Christopher Nolan."
+    prose = (
+        "According to graph [1], Memento was directed by Christopher Nolan. The answer is Christopher Nolan."
+    )
     assert names(ask("who directed Memento?", [pattern_reply(DIRECTOR), prose])[0]) == ["Christopher Nolan"]
 
 
@@ -99,7 +113,9 @@ def test_yes_no_and_how_many(ask):
     assert names(answer) == ["no"]
     assert answer.citations[0].triples[0].as_json() == ["Memento", "directed_by", "Christopher Nolan"]
     films = ("UNKNOWN film 1", "director", "Christopher Nolan")
-    answer, _ = ask("How many films did Christopher Nolan direct?", [pattern_reply(films), answers_reply("3")])
+    answer, _ = ask(
+        "How many films did Christopher Nolan direct?", [pattern_reply(films), answers_reply("3")]
+    )
     assert names(answer) == ["11"]
 
 
@@ -109,8 +125,13 @@ def test_the_answer_may_be_a_relation(ask):
 
 
 def test_a_pattern_that_fits_nothing_is_asked_for_again_with_hints(ask):
-    bad, good = ("Memento", "phone number", "UNKNOWN number 1"), ("Memento", "runtime_minutes", "UNKNOWN number 1")
-    answer, model = ask("how long is Memento?", [pattern_reply(bad), pattern_reply(good), answers_reply("113")])
+    bad, good = (
+        ("Memento", "phone number", "UNKNOWN number 1"),
+        ("Memento", "runtime_minutes", "UNKNOWN number 1"),
+    )
+    answer, model = ask(
+        "how long is Memento?", [pattern_reply(bad), pattern_reply(good), answers_reply("113")]
+    )
     assert names(answer) == ["113"]
     assert answer.usage.calls == 3
     assert "runtime_minutes" not in model.requests[0].messages[0].text
@@ -254,7 +275,9 @@ HOSTILE_READS = {
 
 @pytest.mark.parametrize("reply", HOSTILE_READS.values(), ids=HOSTILE_READS)
 def test_hostile_readings_end_in_an_abstention(ask, reply):
-    script = ScriptedModel(lambda request: reply if "<evidence>" in request.messages[0].text else pattern_reply(DIRECTOR))
+    script = ScriptedModel(
+        lambda request: reply if "<evidence>" in request.messages[0].text else pattern_reply(DIRECTOR)
+    )
     answer, _ = ask("who directed Memento?", script)
     assert answer.abstained.reason == "not_in_evidence"
 
@@ -275,7 +298,12 @@ def test_auto_asks_the_model_only_where_it_abstains(films):
     plain = method.answer("Who directed Memento?")
     assert (names(plain), plain.usage.calls, plain.model) == (["Christopher Nolan"], 0, None)
     asked = method.answer("For how much of an evening does Memento keep one in the seat?")
-    assert (names(asked), asked.method, asked.model, asked.usage.calls) == (["113"], "auto", "scripted/test", 2)
+    assert (names(asked), asked.method, asked.model, asked.usage.calls) == (
+        ["113"],
+        "auto",
+        "scripted/test",
+        2,
+    )
 
 
 def test_auto_abstains_where_both_do(films):
@@ -297,7 +325,9 @@ def verify(films):
 
 def test_claims_that_the_model_finds_true(verify):
     claim = "Memento was directed by Christopher Nolan and released in 2000."
-    pattern = pattern_reply(("Memento", "directed by", "Christopher Nolan"), ("Memento", "release year", "2000"))
+    pattern = pattern_reply(
+        ("Memento", "directed by", "Christopher Nolan"), ("Memento", "release year", "2000")
+    )
     result = verify(claim, pattern, verdict_reply("True"))
     assert (result.verdict, result.method, result.usage.calls) == ("supported", "simgrag", 2)
     assert [p.verdict for p in result.parts] == ["supported", "supported"]
@@ -305,8 +335,12 @@ def test_claims_that_the_model_finds_true(verify):
 
 
 def test_a_false_claim_shows_what_is_so_instead(verify):
-    pattern = pattern_reply(("Memento", "directed by", "Christopher Nolan"), ("Memento", "release year", "2010"))
-    result = verify("Memento was directed by Christopher Nolan in 2010.", pattern, "It is False: graph [1] has 2000.")
+    pattern = pattern_reply(
+        ("Memento", "directed by", "Christopher Nolan"), ("Memento", "release year", "2010")
+    )
+    result = verify(
+        "Memento was directed by Christopher Nolan in 2010.", pattern, "It is False: graph [1] has 2000."
+    )
     assert result.verdict == "refuted"
     assert [p.verdict for p in result.parts] == ["supported", "refuted"]
     assert result.parts[1].triples[0].as_json() == ["Memento", "release_year", "2000"]

@@ -107,7 +107,17 @@ def test_every_part_has_its_own_verdict_and_triples(verifier):
 
 def test_the_json_has_the_keys_of_the_contract(verifier):
     result = json.loads(json.dumps(verifier.verify("Memento is a film.", id="7").as_json()))
-    assert list(result) == ["id", "claim", "verdict", "parts", "citations", "method", "model", "usage", "timings_ms"]
+    assert list(result) == [
+        "id",
+        "claim",
+        "verdict",
+        "parts",
+        "citations",
+        "method",
+        "model",
+        "usage",
+        "timings_ms",
+    ]
     assert list(result["parts"][0]) == ["text", "verdict", "triples"]
     assert (result["id"], result["method"], result["model"]) == ("7", "auto", None)
     assert result["usage"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0}

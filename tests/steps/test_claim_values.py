@@ -69,9 +69,24 @@ def test_a_whole_number_holds_for_itself_alone(number, grouped):
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(st.dates())
 def test_a_date_holds_for_itself_alone(date):
-    months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"]
+    months = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+    ]
     month = [*months, "November", "December"][date.month - 1]
-    for text in (date.isoformat(), f"{month} {date.day}, {date.year:04}", f"{date.day}th of {month} {date.year:04}"):
+    for text in (
+        date.isoformat(),
+        f"{month} {date.day}, {date.year:04}",
+        f"{date.day}th of {month} {date.year:04}",
+    ):
         (found,) = find_values(text)
         days = days_since_epoch(date.year, date.month, date.day)
         assert [found.holds(2, days + shift) for shift in (-1, 0, 1)] == [False, True, False]

@@ -203,7 +203,10 @@ class Retrieval:
         graph, distances, settings = self.graph, self.distances, self.settings
         if settings.candidates is None and (task == "claim" or not answer_nodes(pattern)):
             return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
-        found = find_subgraphs(graph, pattern, distances, settings.k)
+        letter = settings.candidates is not None
+        found = find_subgraphs(
+            graph, pattern, distances, settings.k, distinct="nodes" if letter else "triples"
+        )
         left = unfit(graph, pattern, found, distances, settings.bound)
         if settings.candidates is not None and found.matches:
             left = None
@@ -403,7 +406,9 @@ class _Draft:
         matches: Sequence[Match] = self.found.matches
         complete = self.found.complete
         if self._takes_all_best(node, named):
-            tied = find_tied(self.method.graph, self.pattern, self.method.distances, node)
+            tied = find_tied(
+                self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node
+            )
             matches, complete = (*matches, *tied.matches), tied.complete
             named = list(dict.fromkeys([*named, *(m.nodes[node] for m in tied.matches)]))
         answers, citations, left = ground(self.method.graph, named, matches, node)
@@ -428,7 +433,7 @@ class _Draft:
 
     def _counted(self, node: int) -> _Found:
         """*How many*: the number of entities that the node takes among the best matches."""
-        tied = find_tied(self.method.graph, self.pattern, self.method.distances, node)
+        tied = find_tied(self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node)
         number = str(len({m.nodes[node] for m in tied.matches}))
         citations = tuple(cite(self.method.graph, number, m.triples) for m in tied.matches)
         entity = (AnswerEntity(number, number, 1.0),)

@@ -41,7 +41,7 @@ _NUMBER = re.compile(
 )
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
 FIRST_YEAR, LAST_YEAR = 1000, 2100
-SAME = 1e-12
+SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("second", "seconds"), ("time", 1.0)),
     **dict.fromkeys(("minute", "minutes", "min", "mins"), ("time", 60.0)),

@@ -7,24 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 import numpy as np
 
-from clew.graph.distances import Distances
+from clew.graph.distances import Distances, FixedDistances, Mask
 from clew.graph.graph import Graph
-from clew.graph.match import Budget, match
+from clew.graph.match import Budget, Distinct, match
 from clew.steps.simgrag_prompts import Triples
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
 
-BOUND = 1.07
+BOUND = 1.0
 """GSD per edge up to which a pattern fits.
 
-With the built-in embedder and `PatternDistances`, 32 of 35 ways to say a relation of the example graph are
+With the built-in embedder and `PatternDistances`, 34 of 35 ways to say a relation of the example graph are
 nearer to it, and 0 of 20 ways to say one that it lacks (tests/steps/test_find_subgraphs.py).
 """
 SAME_NAME = 0.5
 """Distance up to which an entity may stand for a name with which it shares no word."""
+DISTINCT: Distinct = "triples"
+"""No two edges take one triple. The paper's isomorphism has no two nodes take one entity.
+
+So that the writer of a film could not be its director too.
+"""
+TIE = 1e-6
+FIRST = 64
+MOST_WAYS = 16
 SEARCH = Budget(expansions=200_000_000)
 
 
@@ -40,20 +49,122 @@ class Unfit:
     names: tuple[str, ...] = ()
 
 
-def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
+def find_subgraphs(
+    graph: Graph, pattern: Pattern, distances: Distances, k: int, *, distinct: Distinct = DISTINCT
+) -> MatchResult:
     """The `k` matches of least GSD; types that leave no match restrict nothing."""
-    found = match(graph, pattern, distances, k=k, budget=SEARCH)
+    found = match(graph, pattern, distances, k=k, distinct=distinct, budget=SEARCH)
     if found.matches or not found.complete or not any(node.type for node in pattern.nodes):
         return found
-    return match(graph, without_types(pattern), distances, k=k, budget=SEARCH)
+    return match(graph, without_types(pattern), distances, k=k, distinct=distinct, budget=SEARCH)
 
 
-def find_tied(graph: Graph, pattern: Pattern, distances: Distances, node: int) -> MatchResult:
-    """All matches that tie with the best, one for every entity that a node takes."""
-    found = match(graph, pattern, distances, k=None, all_tied=True, project=node, budget=SEARCH)
-    if found.matches or not found.complete:
-        return found
-    return match(graph, without_types(pattern), distances, k=None, all_tied=True, project=node, budget=SEARCH)
+def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match, node: int) -> MatchResult:
+    """All matches that tie with the best, one for every entity that a node takes.
+
+    What ties has the same distances: the pattern is searched once for each way to fix its names and
+    relations to what is as near as in the best match.
+    """
+    ways = list(
+        islice(
+            product(
+                *_same_names(pattern, distances, best), *_same_relations(graph, pattern, distances, best)
+            ),
+            MOST_WAYS + 1,
+        )
+    )
+    if len(ways) > MOST_WAYS:
+        return match(
+            graph, pattern, distances, k=None, all_tied=True, project=node, distinct=DISTINCT, budget=SEARCH
+        )
+    turned = [
+        graph.triple(t)[0] != best.nodes[e.head] for e, t in zip(pattern.edges, best.triples, strict=True)
+    ]
+    fixed_distances = FixedDistances(_masks(pattern, distances, best))
+    found: dict[int, Match] = {}
+    complete = True
+    for way in ways:
+        fixed = _fixed(graph, pattern, way, turned)
+        every = match(
+            graph,
+            fixed,
+            fixed_distances,
+            k=None,
+            project=node,
+            distinct=DISTINCT,
+            undirected=False,
+            budget=SEARCH,
+        )
+        complete = complete and every.complete
+        for one in every.matches:
+            found.setdefault(
+                one.nodes[node], replace(one, gsd=best.gsd, direction_misses=best.direction_misses)
+            )
+    return MatchResult(tuple(found.values()), complete)
+
+
+def _masks(pattern: Pattern, distances: Distances, best: Match) -> dict[str, Mask]:
+    """What the types of unknowns allow; nothing if the best match was found without regard to them."""
+    masks: dict[str, Mask] = {}
+    for node, entity in zip(pattern.nodes, best.nodes, strict=True):
+        mask = None if node.type is None or node.known else distances.allowed(node)
+        if node.type is None or mask is None:
+            continue
+        if not mask[entity]:
+            return {}
+        masks[node.type] = mask
+    return masks
+
+
+def _same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
+    """For each known node the entities that are as near as that of the best match."""
+    same: list[list[int]] = []
+    for node, entity in zip(pattern.nodes, best.nodes, strict=True):
+        if not node.known:
+            same.append([-1])
+            continue
+        near = distances.node_candidates(node, FIRST)
+        at = np.flatnonzero(near.entities == entity)
+        if not len(at):
+            same.append([entity])
+            continue
+        tied = np.abs(near.distances - near.distances[at[0]]) <= TIE
+        same.append([int(e) for e in near.entities[tied]])
+    return same
+
+
+def _same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
+    """For each edge the relations that are as near as that of the best match.
+
+    Any where the pattern names none.
+    """
+    same: list[list[int]] = []
+    for edge, triple in zip(pattern.edges, best.triples, strict=True):
+        if edge.relation is None:
+            same.append([-1])
+            continue
+        far = distances.relation_distances(edge)
+        same.append([int(r) for r in np.flatnonzero(np.abs(far - far[graph.triple(triple)[1]]) <= TIE)])
+    return same
+
+
+def _fixed(graph: Graph, pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Pattern:
+    """The pattern with entities and relations fixed, and its edges in the direction of the best match."""
+    count = len(pattern.nodes)
+    nodes = tuple(
+        node if entity < 0 else replace(node, entity=entity)
+        for node, entity in zip(pattern.nodes, way[:count], strict=True)
+    )
+    edges = tuple(
+        replace(
+            edge,
+            head=edge.tail if back else edge.head,
+            tail=edge.head if back else edge.tail,
+            fixed=None if relation < 0 else relation,
+        )
+        for edge, relation, back in zip(pattern.edges, way[count:], turned, strict=True)
+    )
+    return replace(pattern, nodes=nodes, edges=edges)
 
 
 def without_types(pattern: Pattern) -> Pattern:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numba as nb
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.distances import Candidates, Distance, Distances, Mask
 from clew.graph.graph import ValueKind
@@ -24,8 +26,25 @@ from clew.steps.vocabulary import content_words, label_words
 from clew.text.embedder import Embedder
 from clew.types import PatternEdge, PatternNode
 
+MOST_NAMES = 8
+"""Names whose distances to all entities are remembered."""
+LEAST = 0.05
+"""Weight of a word that is like no relation; a word that is one weighs 1 more."""
 TYPO = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
+
+
+@nb.njit(cache=True, nogil=True, fastmath=True)
+def _far(entities, scale, query):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """L2 distances float32 [N] of int8 rows [N, d], each times its scale, from a query float32 [d]."""
+    far = np.empty(len(entities), np.float32)
+    for row in range(len(entities)):
+        total = np.float32(0.0)
+        for at in range(len(query)):
+            difference = scale[row] * entities[row, at] - query[at]
+            total += difference * difference
+        far[row] = np.sqrt(total)
+    return far
 
 
 class PatternDistances(IndexDistances):
@@ -37,19 +56,31 @@ class PatternDistances(IndexDistances):
         self._said: dict[str, Distance] = {}
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
-        """The smaller of the embedder's distance and that of the words' mean similarity, as a cosine."""
+        """The smaller of the embedder's distance and that of the words' similarity, as a cosine."""
         name = edge.relation or ""
         if name not in self._said:
             far = super().relation_distances(edge)
             words = [w.casefold() for w in content_words(label_words(relation_text(name)))]
             if words:
-                alike = self._table.compare(words).relation.mean(axis=0)
+                each = self._table.compare(words).relation
+                # *film director*: a word that names no relation says little of which one is meant.
+                weight = each.max(axis=1) + LEAST
+                alike = weight @ each / weight.sum()
                 far = np.minimum(far, np.sqrt(2 * np.clip(1 - alike, 0.0, None)))
             self._said[name] = far
         return self._said[name]
 
-    def _entity_distances(self, name: str) -> Distance:
-        distances = super()._entity_distances(name)
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Find the nearest entities; the distances of the latest names only are remembered."""
+        if node.name not in self._nodes and len(self._nodes) >= MOST_NAMES:
+            self._nodes.pop(next(iter(self._nodes)))
+        return super().node_candidates(node, count)
+
+    def _entity_distances(self, name: str) -> NDArray[np.float32]:
+        vectors = self.vectors
+        distances = _far(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
+        for entity in self._exact(name):
+            distances[entity] = 0.0
         if distances.min(initial=1.0) > 0.0:
             for node in self._valued(name):
                 distances[node] = 0.0
