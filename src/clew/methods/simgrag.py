@@ -34,7 +34,7 @@ from clew.graph.distances import Distances
 from clew.grounding import cite, ground
 from clew.index.directory import Index
 from clew.index.distances import IndexDistances
-from clew.llm.errors import BudgetReached, ReplyInvalid
+from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
 from clew.llm.managed import ManagedModel
 from clew.llm.profiles import Form
 from clew.llm.run import run_sync
@@ -103,8 +103,14 @@ class Counted(TypedReplies):
         self.replies: list[Reply] = []
 
     async def complete(self, request: Request) -> Reply:
-        """Reply to a request; raises as the model does."""
-        reply = await self._model.complete(request)
+        """Reply to a request; raises as the model does, and ReplyInvalid for a repair that is too long."""
+        try:
+            reply = await self._model.complete(request)
+        except ContextOverflow as error:
+            if all(message.role != "assistant" for message in request.messages):
+                raise
+            # A repair shows the model its own reply, and that may be a long one.
+            raise ReplyInvalid("it is no use, and too long to be shown again") from error
         self.replies.append(reply)
         return reply
 
