@@ -7,7 +7,13 @@ each path leads to a node of its own. What is not named in the claim gets a name
 graph holds for every claim what DBpedia holds, and nothing else; it is far smaller than DBpedia, and
 finding the right entity in it is easier.
 
-python benchmarks/factkg.py ../shared/data/factkg [--half first|second|all] [--wrong]
+A false claim is false there because a part of it is missing, as it is in DBpedia; but DBpedia has thousands
+of other edges that a verifier may take for it, and this graph has few, so the accuracy on false claims says
+little. The paper's 86.8 % is with a model of 70B on the test set and all of DBpedia, so that the figures
+cannot be compared.
+
+python benchmarks/factkg.py ../shared/data/factkg [--half first|second|all] [--wrong] [--write
+benchmarks/RESULTS.md]
 """
 
 from __future__ import annotations
@@ -20,10 +26,18 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+from results import write_section
+
 from clew import Clew
 from clew.methods.verify import Verify
 
 KINDS = {"num1": "one-hop", "multi claim": "conjunction", "existence": "existence", "multi hop": "multi-hop"}
+ROWS = ("all", "one-hop", "conjunction", "existence", "multi-hop", "negation", "label True", "label False")
+TITLES = {
+    "first": "First half (looked at while developing):",
+    "second": "Second half (held out: its claims and mistakes were not looked at):",
+    "all": "All:",
+}
 Triple = tuple[str, str, str]
 
 
@@ -194,55 +208,72 @@ def kind_of(claim: dict[str, Any]) -> str:
     )
 
 
+def measure(clew: Clew, claims: list[dict[str, Any]], *, wrong: bool) -> list[str]:
+    """Verify claims in a closed world.
+
+    Rows of accuracy by kind, of verdicts in an open world, and of time.
+    """
+    verify = Verify(clew.index, clew.embedder)
+    verify.verify(claims[0]["claim"])
+    right: dict[str, list[bool]] = defaultdict(list)
+    verdicts: Counter[tuple[bool, str]] = Counter()
+    times: list[float] = []
+    for claim in claims:
+        result = verify.verify(claim["claim"], closed_world=True)
+        label = claim["Label"][0]
+        good = (result.verdict == "supported") == label
+        times.append(result.timings_ms["total"])
+        for name in ("all", kind_of(claim), f"label {label}"):
+            right[name].append(good)
+        verdicts[label, verify.verify(claim["claim"]).verdict] += 1
+        if wrong and not good:
+            print(f"\n{label} {claim['claim']}\n   {claim['types']}")
+            for part in result.parts:
+                print("  ", part.verdict, "|", part.text, "|", [t.as_json() for t in part.triples][:3])
+    rows = [
+        f"| {n} | {100 * sum(right[n]) / len(right[n]):.1f} % | {sum(right[n])} of {len(right[n])} |"
+        for n in ROWS
+    ]
+    for label in (True, False):
+        said = ", ".join(f"{verdicts[label, v]} {v}" for v in ("supported", "refuted", "not_enough_info"))
+        rows.append(f"| open world, label {label} | | {said} |")
+    times.sort()
+    rows.append(
+        f"| time | | p50 {times[len(times) // 2]:.1f} ms, p95 {times[int(len(times) * 0.95)]:.1f} ms |"
+    )
+    return rows
+
+
 def main() -> None:
-    """Verify the claims and print the accuracy."""
+    """Verify the claims, print the accuracy, and write the section of the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", choices=("first", "second", "all"), default="all")
+    parser.add_argument("--half", choices=("first", "second", "all"))
     parser.add_argument("--wrong", action="store_true", help="show the claims that come out wrong")
+    parser.add_argument("--write", type=Path, help="the file of results")
     arguments = parser.parse_args()
     lines = (arguments.folder / "factkg_dev_sample100.jsonl").read_text("utf-8").splitlines()
     claims = [json.loads(line) for line in lines]
-    graph = build(claims)
     halves = {"first": claims[:50], "second": claims[50:], "all": claims}
-    right: dict[str, list[bool]] = defaultdict(list)
-    open_verdicts: Counter[tuple[bool, str]] = Counter()
-    times = []
+    graph = build(claims)
+    text = [
+        f"{__doc__.split('python bench')[0].strip()}\n",
+        "`python benchmarks/factkg.py ../shared/data/factkg`\n",
+    ]
     with (
         tempfile.TemporaryDirectory() as folder,
         Clew.open(write(graph, Path(folder)), cache_dir=Path(folder)) as clew,
     ):
-        print(
-            f"graph: {clew.index.graph.triples} triples, {clew.index.graph.nodes} nodes,",
-            f"{len(clew.index.graph.relations)} relations",
+        held = clew.index.graph
+        text.append(
+            f"The graph: {held.triples} triples, {held.nodes} nodes, {len(held.relations)} relations."
         )
-        verify = Verify(clew.index, clew.embedder)
-        verify.verify(claims[0]["claim"])
-        for claim in halves[arguments.half]:
-            result = verify.verify(claim["claim"], closed_world=True)
-            good = (result.verdict == "supported") == claim["Label"][0]
-            times.append(result.timings_ms["total"])
-            for name in ("all", kind_of(claim), "true" if claim["Label"][0] else "false"):
-                right[name].append(good)
-            open_verdicts[claim["Label"][0], verify.verify(claim["claim"]).verdict] += 1
-            if not good and arguments.wrong:
-                print(f"\n{claim['Label'][0]} {claim['claim']}\n   {claim['types']}")
-                for part in result.parts:
-                    print("  ", part.verdict, "|", part.text, "|", [t.as_json() for t in part.triples][:3])
-                for step in result.steps:
-                    print("  ", step.detail)
-    print(f"{arguments.half}: closed world, as FactKG")
-    for name in ("all", "one-hop", "conjunction", "existence", "multi-hop", "negation", "true", "false"):
-        if right[name]:
-            print(
-                f"  {name:12} {100 * sum(right[name]) / len(right[name]):5.1f} %",
-                f" ({sum(right[name])} of {len(right[name])})",
-            )
-    for label in (True, False):
-        row = {v: open_verdicts[label, v] for v in ("supported", "refuted", "not_enough_info")}
-        print(f"  open world, claims that are {label}: {row}")
-    times.sort()
-    print(f"  p50 {times[len(times) // 2]:.1f} ms, p95 {times[int(len(times) * 0.95)]:.1f} ms")
+        for half in [arguments.half] if arguments.half else list(halves):
+            rows = measure(clew, halves[half], wrong=arguments.wrong)
+            text += [f"\n{TITLES[half]}\n", "| | accuracy | |", "|---|---|---|", *rows]
+    print("\n".join(text))
+    if arguments.write:
+        write_section(arguments.write, "FactKG: claims without a model", "\n".join(text))
 
 
 if __name__ == "__main__":
