@@ -54,8 +54,10 @@ def test_a_file_of_claims(run, index, claims):
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
     assert [(v["id"], v["verdict"]) for v in lines] == [
-        ("a", "supported"), ("2", "refuted"), ("7", "not_enough_info"),
-    ]  # fmt: skip
+        ("a", "supported"),
+        ("2", "refuted"),
+        ("7", "not_enough_info"),
+    ]
 
 
 def test_claims_from_stdin(run, index, claims):
@@ -75,11 +77,15 @@ def test_what_is_verified_is_not_verified_again(run, index, claims, tmp_path, cu
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not JSON"), ("[]", "not a JSON object"), ('{"id": "1"}', "'claim' is missing"),
-        ('{"claim": 3}', "'claim' is missing"), ('{"claim": " "}', "claim is empty"),
-        ('{"id": [], "claim": "a"}', "'id'"), ('{"id": "a", "claim": "x"}', "line 1"),
+        ("{", "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"id": "1"}', "'claim' is missing"),
+        ('{"claim": 3}', "'claim' is missing"),
+        ('{"claim": " "}', "claim is empty"),
+        ('{"id": [], "claim": "a"}', "'id'"),
+        ('{"id": "a", "claim": "x"}', "line 1"),
     ],
-)  # fmt: skip
+)
 def test_malformed_lines_are_named(run, index, claims, line, message):
     with claims.open("a") as file:
         file.write(line + "\n")
@@ -91,10 +97,19 @@ def test_malformed_lines_are_named(run, index, claims, line, message):
 
 def test_wrong_usage(run, index, claims, tmp_path):
     wrong = [
-        (), ("",), ("x", "--claims", claims), ("x", "--out", "y"), ("--claims", claims, "--out", claims),
-        ("x", "--method", "other"), ("x", "--method", "simgrag"), ("x", "--llm", "nobody/x"), ("x", "--k", "0"),
-        ("--claims", tmp_path / "none.jsonl"), ("x", "--examples", tmp_path / "none.json"), ("x", "--shots", "3"),
-    ]  # fmt: skip
+        (),
+        ("",),
+        ("x", "--claims", claims),
+        ("x", "--out", "y"),
+        ("--claims", claims, "--out", claims),
+        ("x", "--method", "other"),
+        ("x", "--method", "simgrag"),
+        ("x", "--llm", "nobody/x"),
+        ("x", "--k", "0"),
+        ("--claims", tmp_path / "none.jsonl"),
+        ("x", "--examples", tmp_path / "none.json"),
+        ("x", "--shots", "3"),
+    ]
     for arguments in wrong:
         result = run("verify", index, *arguments)
         assert (result.exit_code, result.stdout) == (2, ""), arguments

@@ -1,4 +1,7 @@
-"""SimGRAG against a server whose words are random: every question and claim ends in a typed result that is grounded."""
+"""SimGRAG against a server whose words are random.
+
+Every question and claim ends in a typed result that is grounded.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""SimGRAG with scripted replies: golden traces, retry, grounding, abstention, settings, and replies that nobody would want."""
+"""SimGRAG with scripted replies: golden traces, retry, grounding, abstention, settings.
+
+And replies that nobody would want.
+"""
 
 import json
 

@@ -125,9 +125,24 @@ def test_the_json_has_the_keys_of_the_contract(verifier):
 
 @pytest.mark.parametrize(
     "text",
-    ["?", "not", "2000", "\U0001f600", "and and and", "before", "it", "Memento", "a " * 300, "((((", "Memento " * 40,
-     "Memento is longer than", "between 3 and", "\u202eNolan", "Christopher Nolan directed 99999999999999999999999 films"],
-)  # fmt: skip
+    [
+        "?",
+        "not",
+        "2000",
+        "\U0001f600",
+        "and and and",
+        "before",
+        "it",
+        "Memento",
+        "a " * 300,
+        "((((",
+        "Memento " * 40,
+        "Memento is longer than",
+        "between 3 and",
+        "\u202eNolan",
+        "Christopher Nolan directed 99999999999999999999999 films",
+    ],
+)
 def test_any_text_gets_a_verdict(verifier, text):
     assert verifier.verify(text).verdict in ("supported", "refuted", "not_enough_info")
 

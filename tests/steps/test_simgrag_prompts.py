@@ -61,17 +61,25 @@ def test_a_user_gives_examples_for_a_graph(tmp_path):
 @pytest.mark.parametrize(
     "value",
     [
-        [], {"other": []}, {"questions": {}}, {"questions": [1]}, {"questions": [{}]},
-        {"questions": [OWN | {"triples": []}]}, {"questions": [OWN | {"triples": [["a"]]}]},
-        {"questions": [OWN | {"answers": "a"}]}, {"questions": [OWN | {"divided": [1]}]},
-        {"questions": [OWN | {"evidence": 3}]}, {"claims": [OWN]}, {"claims": [OWN | {"verdict": "maybe"}]},
+        [],
+        {"other": []},
+        {"questions": {}},
+        {"questions": [1]},
+        {"questions": [{}]},
+        {"questions": [OWN | {"triples": []}]},
+        {"questions": [OWN | {"triples": [["a"]]}]},
+        {"questions": [OWN | {"answers": "a"}]},
+        {"questions": [OWN | {"divided": [1]}]},
+        {"questions": [OWN | {"evidence": 3}]},
+        {"claims": [OWN]},
+        {"claims": [OWN | {"verdict": "maybe"}]},
         {"questions": [OWN] * 65},
     ],
-)  # fmt: skip
+)
 def test_examples_that_are_none_are_named(tmp_path, value):
     path = tmp_path / "own.json"
     path.write_text(json.dumps(value))
-    with pytest.raises(InputError, match="own.json"):
+    with pytest.raises(InputError, match=r"own\.json"):
         read_shots(path)
 
 
@@ -79,7 +87,7 @@ def test_examples_that_are_none_are_named(tmp_path, value):
 def test_files_that_are_no_json_are_named(tmp_path, text):
     path = tmp_path / "own.json"
     path.write_text(text)
-    with pytest.raises(InputError, match="own.json"):
+    with pytest.raises(InputError, match=r"own\.json"):
         read_shots(path)
     with pytest.raises(InputError, match="cannot be read"):
         read_shots(tmp_path / "none.json")

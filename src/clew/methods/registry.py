@@ -38,7 +38,7 @@ class Method(Protocol):
 class MethodFactory(Protocol):
     """The class of a method."""
 
-    def __call__(self, index: Index, embedder: Embedder, **options: Any) -> Method:
+    def __call__(self, index: Index, embedder: Embedder, **options: Any) -> Method:  # noqa: ANN401
         """Make the method for an open index; a parameter `model` is a chat model, `settings` a dataclass."""
         ...
 

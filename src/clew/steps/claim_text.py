@@ -14,18 +14,18 @@ from clew.steps.claim_values import ClaimedValue, find_values
 from clew.text.question import MEASURES, SUPERLATIVES, Question, Word, read_question
 
 NEGATIONS = frozenset(
-    """not no never neither nor without isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot cant
-    couldnt wont wouldnt shouldnt aint lacks lacked""".split()
+    """not no never neither nor without isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot
+    cant couldnt wont wouldnt shouldnt aint lacks lacked""".split()
 )
 _FRAME = re.compile(
     r"""\s*(?:
-    (?:yes|no|well|so|oh|agreed|sure|right|indeed|actually|in\ fact|true|that's\ right|that\ is\ right|that's\ true
-      |of\ course)\s*[,.!:;-]+\s*
+    (?:yes|no|well|so|oh|agreed|sure|right|indeed|actually|in\ fact|true|that's\ right|that\ is\ right
+      |that's\ true|of\ course)\s*[,.!:;-]+\s*
     |(?:well|actually)\s+
     |(?:did|do)\ you\ know\ (?:that|if|whether)?\s*
     |have\ you\ (?:ever\ )?heard\ (?:of|that|about)\s*
-    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|remember|recall|understand|learned|learnt|am\ sure
-      |was\ told)(?:\ that|\ of|\ about)?\s+
+    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|remember|recall|understand|learned|learnt
+      |am\ sure|was\ told)(?:\ that|\ of|\ about)?\s+
     |are\ you\ (?:familiar\ with|aware\ that|aware\ of)\s*
     |(?:it\ is|it's)\ (?:true|a\ fact|known|said)\ that\s*
     |apparently,?\s*

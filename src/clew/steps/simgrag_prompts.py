@@ -29,7 +29,8 @@ MOST_SHOTS = 64
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 ADVICE = (
     'Write {"questions": [{"query": "…", "divided": ["…"], "triples": [["…", "…", "…"]],'
-    ' "evidence": [[["…", "…", "…"]]], "reason": "…", "answers": ["…"]}], "claims": [… with "verdict": "True", "False" or "Unknown" …]}'
+    ' "evidence": [[["…", "…", "…"]]], "reason": "…", "answers": ["…"]}],'
+    ' "claims": [… with "verdict": "True", "False" or "Unknown" …]}'
 )
 
 
