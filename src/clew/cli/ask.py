@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.opening import (
+    FIRST_TIME,
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    LlmSpec,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+)
 from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
@@ -45,6 +57,8 @@ def ask(
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -65,13 +79,13 @@ def ask(
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
+        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
         ask_all(
-            source,
+            start,
             questions,
             out,
             method=method,
             explain=explain,
-            embedder=embedder,
             quiet=quiet,
             model=model,
             settings=settings,
@@ -86,7 +100,10 @@ def ask(
     if out is not None:
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
-    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
+    with (
+        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
         answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)

@@ -6,7 +6,7 @@ Those that `--out` has a verdict on are left out.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -15,7 +15,7 @@ from clew.cli.batch import LINE_START, answers_file
 from clew.cli.console import json_line, warn, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.jsonl import STDIN, objects, parse, source_name, unique_ids
-from clew.cli.opening import FIRST_TIME, opened
+from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.cli.verify import verification_json
 from clew.engine import clean_question
@@ -49,14 +49,13 @@ class _Run:
 
 
 def verify_all(
-    source: str,
+    start: Callable[[], Clew],
     claims: str,
     out: Path | None,
     *,
     method: str,
     closed_world: bool,
     explain: bool,
-    embedder: str | None,
     quiet: bool,
     model: ChatModel | None = None,
     settings: object = None,
@@ -68,14 +67,14 @@ def verify_all(
     read = read_claims(claims)
     run = _Run(method, closed_world, explain, quiet, model, settings)
     if out is None:
-        with opened(source, embedder, quiet=quiet) as clew:
+        with start() as clew:
             _verify(run, clew, read, None)
         return
     if claims != STDIN and out.exists() and out.samefile(claims):
         raise UsageError(f"{out}: --out is the file of claims. Give another file")
     with answers_file(out) as file:
         done = verified(file, out, read, method)
-        with opened(source, embedder, quiet=quiet) as clew:
+        with start() as clew:
             if done and not quiet:
                 warn(f"{out}: {len(done):,} of {len(read):,} claims are verified already")
             _verify(run, clew, [c for c in read if c.id not in done], file)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.opening import (
+    FIRST_TIME,
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    LlmSpec,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+)
 from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
@@ -45,6 +57,8 @@ def verify(
         int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
     ] = 5,
     embedder: EmbedderSpec = None,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -64,14 +78,14 @@ def verify(
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         from clew.cli.claims import verify_all
 
+        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
         verify_all(
-            source,
+            start,
             claims,
             out,
-            closed_world=closed_world,
             method=method,
+            closed_world=closed_world,
             explain=explain,
-            embedder=embedder,
             quiet=quiet,
             model=model,
             settings=settings,
@@ -86,7 +100,10 @@ def verify(
     if out is not None:
         raise UsageError("--out is for --claims. Leave it out, or redirect: … --json > FILE")
     clean_question(claim, "claim")  # before a long indexing, not after it
-    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
+    with (
+        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
         result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
     if json:

@@ -36,13 +36,13 @@ class Weights:
 
     word: float = 3.049
     """A content word left unexplained."""
-    asked: float = 0.668
+    asked: float = 1.005
     """Factor for the noun after *which* or *what*."""
     wh: float = 0.216
     """Factor for *who*, *where*, *when*."""
-    wh_step: float = 0.374
+    wh_step: float = 0.193
     """How far a *wh* word is evidence for a step that arrives at its class."""
-    genitive: float = 0.233
+    genitive: float = 0.181
     """Least similarity of a noun in a genitive chain (*the … of X*) with a step that its class allows."""
     told_apart: float = 0.697
     """Factor for a word that names the mention's type from afar (*what sort of film is X*)."""
@@ -58,19 +58,19 @@ class Weights:
     """Any step back through the same relation where no word asks for it."""
     one_way: float = 0.694
     """Factor for words that ask for a way back on a path without one."""
-    cross: float = 0.15
+    cross: float = 0.157
     """A word to the right of *… by X*, *… of X* before one to the left."""
     answer_class: float = 1.034
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
-    asked_type: float = 0.883
+    asked_type: float = 0.846
     """The node at the end is not what the noun after *which* names."""
     against: float = 0.44
     """A step against the direction in which its relation reads, where both are possible."""
     against_grammar: float = 0.8
     """The first step, where the words around the mention say the other way."""
-    absent: float = 0.433
+    absent: float = 0.362
     """A first step that others of the mention's kind have, but not the mention itself."""
-    common_word: float = 0.733
+    common_word: float = 1.063
     """A single lower-case word of the language taken for a name."""
     common_words: float = 0.18
     """Several such words taken for a name."""

@@ -26,17 +26,17 @@ def major(rows: Float) -> Float:
 class Scale:
     """How cosines and lexical similarities become a share of a word that is explained, in [0, 1]."""
 
-    floor: float = 0.177
+    floor: float = 0.223
     span: float = 0.516
     label: float = 0.98
     lexical: float = 0.98
     type_floor: float = 0.036
     type_span: float = 0.67
     contrast: float = 0.905
-    even: float = 0.5
+    even: float = 0.263
     role: float = 0.9
     clash: float = 0.419
-    facing: float = 0.332
+    facing: float = 0.264
     generic: float = 0.98
 
 
