@@ -19,7 +19,7 @@ from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.cli.verify import verification_json
 from clew.engine import clean_question
-from clew.errors import ClewError, InputError, ParseError, UsageError
+from clew.errors import ClewError, InputError, OutputError, ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
