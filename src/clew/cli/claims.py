@@ -170,6 +170,7 @@ def _write(verdict: dict[str, Any], file: BinaryIO | None) -> None:
             line = line[file.write(line) :]
     except OSError as error:
         where = getattr(file, "name", "--out")
-        raise InputError(
-            f"{where}: cannot be written ({error.strerror}); verdicts before it are kept"
+        raise OutputError(
+            f"{where}: cannot be written ({error.strerror}). Its verdicts are kept: make room, and the same"
+            " command goes on from there"
         ) from error
