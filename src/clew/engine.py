@@ -246,6 +246,7 @@ def index_sources(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
@@ -260,6 +261,7 @@ def index_sources(
         aliases=aliases,
         format=format,
         on_error=on_error,
+        triple_vectors=triple_vectors,
         progress=progress,
     )
 

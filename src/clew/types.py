@@ -169,6 +169,50 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class SubAnswer:
+    """One link of a reasoning chain.
+
+    `question` is as the decomposition has it, `asked` with earlier answers in place; `text` what was
+    answered, `answers` the names in it that the evidence proves, `evidence` the triples that were given,
+    `notes` what was odd.
+    """
+
+    question: str
+    asked: str
+    text: str
+    answers: tuple[str, ...] = ()
+    evidence: tuple[TripleText, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, by their names."""
+        return {
+            "question": self.question,
+            "asked": self.asked,
+            "text": self.text,
+            "answers": list(self.answers),
+            "evidence": [t.as_json() for t in self.evidence],
+            "citations": [c.as_json() for c in self.citations],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How a question was taken apart and answered (KG-RAG): why, and each sub-question in turn."""
+
+    reasoning: str
+    links: tuple[SubAnswer, ...]
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"reasoning", "links", "notes"}`."""
+        links = [link.as_json() for link in self.links]
+        return {"reasoning": self.reasoning, "links": links, "notes": list(self.notes)}
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its proof, or an abstention; the one result type of every method."""
 
@@ -186,6 +230,7 @@ class Answer:
     timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
     steps: tuple[Step, ...] = ()
     id: str | None = None
+    chain: Chain | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md)."""
@@ -214,6 +259,7 @@ class Answer:
                 "output_tokens": self.usage.output_tokens,
             },
             "timings_ms": dict(self.timings_ms),
+            "chain": None if self.chain is None else self.chain.as_json(),
         }
 
 

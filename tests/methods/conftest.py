@@ -1,11 +1,43 @@
-"""The example graph, opened once."""
+"""The example graph; MetaQA's graph, if the data sets are there; a small graph."""
 
 from pathlib import Path
 
 import pytest
 
-from clew import Clew
+from clew.engine import Clew
 from clew.methods.auto import Auto
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def metaqa(tmp_path_factory: pytest.TempPathFactory) -> Clew:
+    source = DATA / "metaqa" / "kb.txt.gz"
+    if not source.exists():
+        pytest.skip("the data sets are not beside the repository")
+    return Clew.open(source, cache_dir=tmp_path_factory.mktemp("metaqa"))
+
+
+SMALL = """\
+Alien|directed by|Ridley Scott
+Alien 3|directed by|David Fincher
+Alien|starring|Sigourney Weaver
+Alien 3|starring|Sigourney Weaver
+Alien|genre|Horror
+Alien 3|genre|Drama
+Blade Runner|directed by|Ridley Scott
+Blade Runner|starring|Harrison Ford
+Blade Runner|genre|Drama
+Seven|directed by|David Fincher
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Clew:
+    path = tmp_path / "small.txt"
+    path.write_text(SMALL, "utf-8")
+    return Clew.open(path, cache_dir=tmp_path / "cache")
+
 
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.compare import compare
 from clew.cli.datasets import datasets
 from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
@@ -53,7 +54,7 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, verify, match, info):
+for command in (index, ask, verify, compare, match, info):
     app.command()(command)
 app.command("eval")(evaluate)
 app.command()(report)

@@ -53,6 +53,10 @@ def ask(
     examples: Examples = None,
     hints: Hints = False,
     trace: Trace = None,
+    frontier: Annotated[
+        str | None,
+        typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -67,29 +71,29 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    from clew.cli.model import opened_model
+    from clew.cli.model import method_settings, opened_model
     from clew.cli.simgrag import simgrag_settings
 
-    settings = simgrag_settings(
+    settings = method_settings(method, frontier) or simgrag_settings(
         method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
     )
-    model = opened_model(llm, trace)
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        ask_all(
-            start,
-            questions,
-            out,
-            method=method,
-            explain=explain,
-            quiet=quiet,
-            model=model,
-            settings=settings,
-        )
+        with opened_model(llm, trace) as model:
+            ask_all(
+                start,
+                questions,
+                out,
+                method=method,
+                explain=explain,
+                quiet=quiet,
+                model=model,
+                settings=settings,
+            )
         return
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
@@ -101,6 +105,7 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with (
+        opened_model(llm, trace) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
@@ -120,6 +125,10 @@ def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str],
     from clew.cli.console import out
 
     print_answer(out(), answer, cited, labels)
+    if answer.chain is not None:
+        from clew.cli.chain_view import print_chain
+
+        print_chain(out(), answer.chain, whole=explain)
     if explain:
         from clew.cli.explain import print_steps
 

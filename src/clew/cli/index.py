@@ -28,6 +28,9 @@ def index(
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
     format: Format = None,
     on_error: Faults = OnError.fail,
+    triple_vectors: Annotated[
+        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
+    ] = False,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -49,6 +52,7 @@ def index(
             aliases=aliases,
             format=format,
             on_error=on_error.value,
+            triple_vectors=triple_vectors,
             progress=stage_progress(bar),
         )
     seconds = time.monotonic() - start

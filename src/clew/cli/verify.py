@@ -72,24 +72,24 @@ def verify(
     settings = simgrag_settings(
         method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
     )
-    model = opened_model(llm, trace)
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         from clew.cli.claims import verify_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        verify_all(
-            start,
-            claims,
-            out,
-            method=method,
-            closed_world=closed_world,
-            explain=explain,
-            quiet=quiet,
-            model=model,
-            settings=settings,
-        )
+        with opened_model(llm, trace) as model:
+            verify_all(
+                start,
+                claims,
+                out,
+                method=method,
+                closed_world=closed_world,
+                explain=explain,
+                quiet=quiet,
+                model=model,
+                settings=settings,
+            )
         return
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
@@ -101,6 +101,7 @@ def verify(
         raise UsageError("--out is for --claims. Leave it out, or redirect: … --json > FILE")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with (
+        opened_model(llm, trace) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):

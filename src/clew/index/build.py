@@ -19,9 +19,9 @@ from clew.index.sections import graph_sections, with_prefix
 from clew.index.vectors import vector_sections
 from clew.text.embedder import Embedder
 
-Stage = Literal["read", "names", "vectors"]
+Stage = Literal["read", "names", "vectors", "triples"]
 Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities."""
+"""Called with (stage, done, total): bytes of the sources, then entities, then triples."""
 OnError = Literal["fail", "skip"]
 
 
@@ -43,10 +43,14 @@ def build_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
+
+    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
+    question.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
@@ -70,6 +74,11 @@ def build_index(
         )
         for sections in _sections(graph, embedder, tell):
             writer.add_all(sections)
+        if triple_vectors:
+            # It compiles kernels, which nothing else here needs.
+            from clew.index.triple_vectors import write_triple_vectors
+
+            write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
 
