@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from clew.errors import UsageError
-
 DATA = Path(__file__).resolve().parents[1] / "data" / "dev"
 
 
@@ -33,36 +31,38 @@ BY_NOLAN = (("directed_by", False),)
     ("question", "start", "steps"),
     [
         ("Who directed Memento?", "Memento", [("directed_by", True)]),
-        ("Which films_auto did Christopher Nolan direct?", NOLAN, BY_NOLAN),
-        ("Who starred in films_auto directed by Christopher Nolan?", NOLAN, [*BY_NOLAN, ("starring", True)]),
+        ("Which films did Christopher Nolan direct?", NOLAN, BY_NOLAN),
+        ("Who starred in films directed by Christopher Nolan?", NOLAN, [*BY_NOLAN, ("starring", True)]),
         (
-            "In which languages are films_auto directed by Christopher Nolan?",
+            "In which languages are films directed by Christopher Nolan?",
             NOLAN,
             [*BY_NOLAN, ("language", True)],
         ),
     ],
 )
 def test_paths_are_answered_with_all_that_they_reach(films_auto, question, start, steps):
-    assert entities(films.answer(question)) == walk(films.graph, start, *steps)
+    assert entities(films_auto.answer(question)) == walk(films_auto.graph, start, *steps)
 
 
 def test_three_hops(films_auto):
-    there = walk(films.graph, "Memento", ("written_by", True), ("written_by", False)) - {"Memento"}
-    wanted = set().union(*(walk(films.graph, film, ("genre", True)) for film in there))
-    answer = films.answer("Which genres do films_auto written by the writer of Memento have?")
+    there = walk(films_auto.graph, "Memento", ("written_by", True), ("written_by", False)) - {"Memento"}
+    wanted = set().union(*(walk(films_auto.graph, film, ("genre", True)) for film in there))
+    answer = films_auto.answer("Which genres do films written by the writer of Memento have?")
     assert wanted <= entities(answer)
     assert len(answer.citations[0].triples) == 3
 
 
 def test_what_is_shared_is_not_the_thing_itself(films_auto):
-    wanted = walk(films.graph, NOLAN, *BY_NOLAN) - {"Memento"}
-    assert entities(films.answer("Which films_auto share a director with Memento?")) == wanted
+    wanted = walk(films_auto.graph, NOLAN, *BY_NOLAN) - {"Memento"}
+    assert entities(films_auto.answer("Which films share a director with Memento?")) == wanted
 
 
 def test_two_names_have_to_meet(films_auto):
-    wanted = walk(films.graph, NOLAN, *BY_NOLAN) & walk(films.graph, "Michael Caine", ("starring", False))
-    question = "Which films_auto were directed by Christopher Nolan and star Michael Caine?"
-    assert entities(films.answer(question)) == wanted
+    wanted = walk(films_auto.graph, NOLAN, *BY_NOLAN) & walk(
+        films_auto.graph, "Michael Caine", ("starring", False)
+    )
+    question = "Which films were directed by Christopher Nolan and star Michael Caine?"
+    assert entities(films_auto.answer(question)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_two_names_have_to_meet(films_auto):
     ],
 )
 def test_yes_and_no(films_auto, question, said):
-    answer = films.answer(question)
+    answer = films_auto.answer(question)
     assert answer.text == said
     assert answer.citations
 
@@ -85,8 +85,8 @@ def test_no_cites_what_is_recorded_instead(countries):
 
 
 def test_a_count_cites_all_that_is_counted(films_auto):
-    wanted = len(walk(films.graph, NOLAN, *BY_NOLAN))
-    answer = films.answer("How many films_auto did Christopher Nolan direct?")
+    wanted = len(walk(films_auto.graph, NOLAN, *BY_NOLAN))
+    answer = films_auto.answer("How many films did Christopher Nolan direct?")
     assert (answer.text, len(answer.citations)) == (str(wanted), wanted)
 
 
@@ -110,14 +110,14 @@ def test_superlatives_ranges_and_counts_of_countries(countries, question, wanted
 
 
 def test_a_superlative_among_the_films_of_a_name(films_auto):
-    answer = films.answer("What is the longest film directed by Christopher Nolan?")
+    answer = films_auto.answer("What is the longest film directed by Christopher Nolan?")
     assert [t.relation for t in answer.citations[0].triples] == ["directed_by", "runtime_minutes"]
     assert entities(answer) == {"Oppenheimer"}
 
 
 def test_a_range_proves_the_value_too(films_auto):
-    answer = films.answer("Which films_auto did Christopher Nolan direct after 2010?")
-    assert entities(answer) < walk(films.graph, NOLAN, *BY_NOLAN)
+    answer = films_auto.answer("Which films did Christopher Nolan direct after 2010?")
+    assert entities(answer) < walk(films_auto.graph, NOLAN, *BY_NOLAN)
     assert all(c.triples[-1].relation == "release_year" for c in answer.citations)
     assert all(int(c.triples[-1].tail) > 2010 for c in answer.citations)
 
@@ -132,7 +132,7 @@ def test_a_range_proves_the_value_too(films_auto):
     ],
 )
 def test_abstention_says_why(films_auto, question, reason):
-    answer = films.answer(question)
+    answer = films_auto.answer(question)
     assert answer.abstained is not None
     assert (answer.abstained.reason, answer.answers, answer.text) == (reason, (), "")
     assert answer.abstained.detail
@@ -165,37 +165,38 @@ def test_a_search_that_is_stopped_says_so(films_auto, monkeypatch):
     from clew.steps import read
 
     monkeypatch.setattr(read, "EVIDENCE_BUDGET", Budget(expansions=1))
-    answer = films.answer("Who starred in films_auto directed by Christopher Nolan?")
+    answer = films_auto.answer("Who starred in films directed by Christopher Nolan?")
     assert (answer.abstained.reason, answer.complete) == ("budget", False)
 
 
 def test_given_entities_are_what_the_question_is_about(films_auto):
-    answer = films.answer("Who directed it?", entities=["Memento"])
+    answer = films_auto.answer("Who directed it?", entities=["Memento"])
     assert entities(answer) == {NOLAN}
 
 
 def test_a_given_entity_has_to_exist(films_auto):
-    with pytest.raises(UsageError, match="Nobody"):
-        films.answer("Who directed it?", entities=["Nobody At All"])
+    answer = films_auto.answer("Who directed it?", entities=["Nobody At All"])
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "no_entity"
 
 
 def test_misspelt_names_are_mended(films_auto):
-    assert entities(films.answer("Who directed Mementoo?")) == {NOLAN}
+    assert entities(films_auto.answer("Who directed Mementoo?")) == {NOLAN}
 
 
 @pytest.mark.parametrize("question", ["", "?", "films", "🎬", "DROP TABLE x; --", "word " * 300])
 def test_odd_questions_abstain(films_auto, question):
-    assert films.answer(question).abstained is not None
+    assert films_auto.answer(question).abstained is not None
 
 
 def test_the_same_question_has_the_same_answer(films_auto):
-    question = "Who starred in films_auto directed by Christopher Nolan?"
-    one, two = films.answer(question), films.answer(question)
+    question = "Who starred in films directed by Christopher Nolan?"
+    one, two = films_auto.answer(question), films_auto.answer(question)
     assert (one.answers, one.citations, one.steps) == (two.answers, two.citations, two.steps)
 
 
 def test_stages_are_timed_and_the_id_comes_back(films_auto):
-    answer = films.answer("Who directed Memento?", id="7")
+    answer = films_auto.answer("Who directed Memento?", id="7")
     assert answer.id == "7"
     assert {"link", "readings", "match", "read", "total"} <= answer.timings_ms.keys()
 
@@ -241,4 +242,4 @@ def prove(graph, answer):
 
 def test_every_answer_about_films_is_proved(films_auto):
     for row in read_set("films")[::4]:
-        prove(films.graph, films.answer(row["question"]))
+        prove(films_auto.graph, films_auto.answer(row["question"]))
