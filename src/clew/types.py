@@ -12,6 +12,9 @@ from typing import Any, Literal
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""
 
+Verdict = Literal["supported", "refuted", "not_enough_info"]
+"""What a graph says of a claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -257,4 +260,53 @@ class Answer:
             },
             "timings_ms": dict(self.timings_ms),
             "chain": None if self.chain is None else self.chain.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPart:
+    """A part of a claim (its words), what the graph says of it, and the triples that show it."""
+
+    text: str
+    verdict: Verdict
+    triples: tuple[TripleText, ...] = ()
+    triple_ids: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"text": …, "verdict": …, "triples": [[head, relation, tail], …]}`."""
+        return {"text": self.text, "verdict": self.verdict, "triples": [t.as_json() for t in self.triples]}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A verdict on a claim, part by part; `citations` are the triples of each part that has some."""
+
+    claim: str
+    verdict: Verdict
+    parts: tuple[ClaimPart, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    method: str = "auto"
+    model: str | None = None
+    usage: Usage = Usage()
+    timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
+    pattern: Pattern | None = None
+    steps: tuple[Step, ...] = ()
+    id: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON form (documented in docs/json.md)."""
+        return {
+            "id": self.id,
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "parts": [part.as_json() for part in self.parts],
+            "citations": [c.as_json() for c in self.citations],
+            "method": self.method,
+            "model": self.model,
+            "usage": {
+                "calls": self.usage.calls,
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+            },
+            "timings_ms": dict(self.timings_ms),
         }

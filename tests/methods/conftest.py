@@ -57,10 +57,29 @@ def open_auto(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def films(open_auto):
+def films_auto(open_auto):
     return open_auto(ROOT / "examples" / "films.tsv")
 
 
 @pytest.fixture(scope="session")
 def countries(open_auto):
     return open_auto(ROOT / "tests" / "data" / "dev" / "countries.tsv")
+
+
+FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
+
+
+@pytest.fixture(scope="session")
+def films(tmp_path_factory):
+    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def parser(films):
+    return Auto(films.index, films.embedder)
+
+
+@pytest.fixture(scope="session")
+def triples():
+    return [tuple(line.split("\t")) for line in FILMS.read_text("utf-8").splitlines()]

@@ -15,6 +15,7 @@ from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
 from clew.cli.report import report
+from clew.cli.verify import verify
 
 app = typer.Typer(
     name="clew",
@@ -53,7 +54,7 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, compare, match, info):
+for command in (index, ask, verify, compare, match, info):
     app.command()(command)
 app.command("eval")(evaluate)
 app.command()(report)

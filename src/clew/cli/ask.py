@@ -21,6 +21,7 @@ from clew.cli.opening import (
     Source,
     opened,
 )
+from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ def ask(
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
     llm: LlmSpec = None,
+    shots: Shots = None,
+    k: K = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
+    trace: Trace = None,
     frontier: Annotated[
         str | None,
         typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
@@ -64,18 +71,31 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
+    from clew.cli.model import method_settings, opened_model
+    from clew.cli.simgrag import simgrag_settings
+
+    settings = method_settings(method, frontier) or simgrag_settings(
+        method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
+    )
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
-        if llm is not None or frontier is not None:
-            raise UsageError("--questions takes neither --llm nor --frontier. Ask one question at a time")
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        ask_all(start, questions, out, method=method, explain=explain, quiet=quiet)
+        with opened_model(llm, trace) as model:
+            ask_all(
+                start,
+                questions,
+                out,
+                method=method,
+                explain=explain,
+                quiet=quiet,
+                model=model,
+                settings=settings,
+            )
         return
     from clew.cli.console import write_json
-    from clew.cli.model import method_settings, opened_model
     from clew.cli.progress import explained_wait
     from clew.engine import clean_question
 
@@ -84,9 +104,8 @@ def ask(
     if out is not None:
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
-    settings = method_settings(method, frontier)
     with (
-        opened_model(llm) as model,
+        opened_model(llm, trace) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.errors import UsageError
@@ -17,10 +18,11 @@ CALLS = 40
 
 
 @contextmanager
-def opened_model(spec: str | None) -> Generator[ManagedModel | None]:
+def opened_model(spec: str | None, trace: Path | None = None) -> Generator[ManagedModel | None]:
     """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
 
-    Raises UsageError for a spec or key that is wrong, MissingExtra if the provider's SDK is not installed.
+    `trace` is a file for every prompt and reply. Raises UsageError for a spec or key that is wrong,
+    MissingExtra if the provider's SDK is not installed.
     """
     if spec is None:
         yield None
@@ -28,7 +30,7 @@ def opened_model(spec: str | None) -> Generator[ManagedModel | None]:
     from clew.llm import open_model, run_sync, settings_from
     from clew.llm.budget import Limits
 
-    model = open_model(settings_from(os.environ, spec, per_question=Limits(calls=CALLS)))
+    model = open_model(settings_from(os.environ, spec, per_question=Limits(calls=CALLS), trace=trace))
     try:
         yield model
     finally:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
 METHODS: dict[str, str] = {
-    "auto": "clew.methods.auto:Auto",
+    "auto": "clew.methods.auto_llm:make_auto",
+    "simgrag": "clew.methods.simgrag:SimGRAG",
     "kg-rag": "clew.methods.kg_rag:KgRag",
     "llm": "clew.methods.llm:Llm",
     "llm-qd": "clew.methods.llm_qd:LlmQd",
