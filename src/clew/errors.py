@@ -5,6 +5,10 @@ Messages say what happened, where (file and line, or id), and what to do next.
     ClewError
       + UsageError            the call is wrong: option, pattern, question          (exit code 2)
       |   - PatternError      a pattern that cannot be searched; names the field
+      |   - QueryError        a database query that is not run
+      |     - QuerySyntaxError  it cannot be read; says where
+      |     - QueryRefused      it is not a harmless read; says what is not allowed
+      |     - IllegalHop        the schema allows a hop in neither direction; says which
       + InputError            a source that cannot be read                          (exit code 2)
       |   - ParseError        a line that cannot be read: file, line number, reason
       + IndexError_           an index that cannot be opened or written
@@ -12,6 +16,8 @@ Messages say what happened, where (file and line, or id), and what to do next.
       |   - EmbedderMismatch  the index was made with another embedder              (exit code 2)
       |   - LockedError       another process is writing to the index               (exit code 1)
       + MissingExtra          an optional dependency is not installed               (exit code 2)
+      + StoreError            a graph database failed or cannot be reached          (exit code 1)
+      |   - StoreTimeout      a query ran longer than it may
       + EmbedderError         an embedding model or endpoint failed                 (exit code 1)
 
 An abstention is a result, never an error: see `clew.types.Abstention`.
@@ -34,6 +40,32 @@ class UsageError(ClewError):
 
 class PatternError(UsageError):
     """A pattern that cannot be searched: empty, disconnected, all unknown or too large."""
+
+
+class QueryError(UsageError):
+    """A database query that is not run."""
+
+
+class QuerySyntaxError(QueryError):
+    """A query that cannot be read: `reason`, and the `offset` in its text where reading stopped."""
+
+    def __init__(self, reason: str, text: str, offset: int) -> None:
+        self.reason, self.offset = reason, offset
+        before = text[:offset]
+        line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        super().__init__(f"The query cannot be read at line {line}, column {column}: {reason}")
+
+
+class QueryRefused(QueryError):
+    """A query that is more than a harmless read; nothing of it was run."""
+
+
+class IllegalHop(QueryError):
+    """A hop that the schema allows in neither direction; `hops` are their texts."""
+
+    def __init__(self, message: str, hops: tuple[str, ...]) -> None:
+        self.hops = hops
+        super().__init__(message)
 
 
 class InputError(ClewError):
@@ -69,6 +101,14 @@ class EmbedderMismatch(IndexError_):
 
 class LockedError(IndexError_):
     """Another process is writing to the index."""
+
+
+class StoreError(ClewError):
+    """A graph database failed or cannot be reached."""
+
+
+class StoreTimeout(StoreError):
+    """A query ran longer than it may and was stopped."""
 
 
 class EmbedderError(ClewError):
