@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.cypher import app as cypher
 from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
@@ -51,3 +52,4 @@ def root(
 
 for command in (index, ask, match, info):
     app.command()(command)
+app.add_typer(cypher, name="cypher")

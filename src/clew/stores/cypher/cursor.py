@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -14,8 +14,11 @@ DEEPEST = 60
 """Expressions, patterns and subqueries within one another; deeper ones would exhaust Python's stack."""
 
 WRITES = frozenset(
-    "CREATE MERGE SET DELETE DETACH NODETACH REMOVE FOREACH LOAD INSERT DROP ALTER GRANT DENY REVOKE RENAME "
-    "START STOP TERMINATE ENABLE DEALLOCATE REALLOCATE DRYRUN".split()
+    (
+        *("CREATE", "MERGE", "SET", "DELETE", "DETACH", "NODETACH", "REMOVE", "FOREACH", "LOAD", "INSERT"),
+        *("DROP", "ALTER", "GRANT", "DENY", "REVOKE", "RENAME", "START", "STOP", "TERMINATE", "ENABLE"),
+        *("DEALLOCATE", "REALLOCATE", "DRYRUN"),
+    )
 )
 """Words with which a clause or command begins that is not a read."""
 
@@ -117,7 +120,7 @@ class Cursor:
         return int(token.value, 0) if not token.value.isdigit() else int(token.value)
 
     @contextmanager
-    def deeper(self) -> Iterator[None]:
+    def deeper(self) -> Generator[None]:
         """Count the depth of nesting; QuerySyntaxError beyond `DEEPEST`."""
         self._depth += 1
         if self._depth > DEEPEST:

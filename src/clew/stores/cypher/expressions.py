@@ -35,8 +35,8 @@ from clew.stores.cypher.tree import (
 )
 
 _BINARY = {
-    "OR": 1, "XOR": 2, "AND": 3, "=": 5, "<>": 5, "<": 5, ">": 5, "<=": 5, ">=": 5, "=~": 6, "IN": 6, "STARTS": 6,
-    "ENDS": 6, "CONTAINS": 6, "IS": 6, "+": 7, "-": 7, "||": 7, "*": 8, "/": 8, "%": 8, "^": 9,
+    "OR": 1, "XOR": 2, "AND": 3, "=": 5, "<>": 5, "<": 5, ">": 5, "<=": 5, ">=": 5, "=~": 6, "IN": 6,
+    "STARTS": 6, "ENDS": 6, "CONTAINS": 6, "IS": 6, "+": 7, "-": 7, "||": 7, "*": 8, "/": 8, "%": 8, "^": 9,
 }  # fmt: skip
 """How tightly a binary operator (by its first word) holds its operands."""
 _NOT, _SIGN = 4, 10
@@ -45,7 +45,7 @@ _SHORTEST = frozenset(("SHORTESTPATH", "ALLSHORTESTPATHS"))
 
 
 class ExpressionParser(Cursor):
-    """The part of the parser that reads expressions; patterns and queries within them come from subclasses."""
+    """The part of the parser that reads expressions; subclasses read patterns and queries within them."""
 
     bar_ends = False
     """Whether a `|` here ends a condition, rather than joining labels: `[x IN xs WHERE x:A | x]`."""
@@ -111,7 +111,9 @@ class ExpressionParser(Cursor):
 
     def _type(self) -> str:
         words: list[str] = []
-        while self.token().kind == "word" and not self.is_word("AND", "OR", "XOR", "AS", "RETURN", "WITH", "THEN"):
+        while self.token().kind == "word" and not self.is_word(
+            "AND", "OR", "XOR", "AS", "RETURN", "WITH", "THEN"
+        ):
             words.append(self.token().value)
             self.at += 1
             if self.take_symbol("<"):
@@ -278,7 +280,7 @@ class ExpressionParser(Cursor):
         return Iteration(start, self.at, kind, variable, source, where, result)
 
     def _special(self) -> Expression | None:
-        """What begins with a word that means something only with what follows it."""
+        """Read what begins with a word that means something only with what follows it."""
         word, start = self.token().value, self.at
         if word in ("TRUE", "FALSE", "NULL") and not self.is_symbol("(", 1):
             self.at += 1
@@ -343,7 +345,7 @@ class ExpressionParser(Cursor):
         return Case(start, self.at, tuple(parts))
 
     def _named(self) -> Expression:
-        """A function call, a map projection or a variable."""
+        """Read a function call, a map projection or a variable."""
         start, ahead = self.at, 1
         while self.is_symbol(".", ahead) and self.token(ahead + 1).kind in ("word", "name"):
             ahead += 2

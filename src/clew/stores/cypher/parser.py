@@ -24,7 +24,7 @@ from clew.stores.cypher.tree import (
     Unwind,
 )
 
-_CLAUSES = "MATCH OPTIONAL UNWIND WITH RETURN CALL".split()
+_CLAUSES = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL")
 _REFUSED = {
     "USE": "choose the database when you connect",
     "EXPLAIN": "only the query itself is run",

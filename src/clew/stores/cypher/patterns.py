@@ -98,7 +98,7 @@ class PatternParser(ExpressionParser):
         return NodePattern(start, self.at, variable, labels, properties, where)
 
     def _own_variable(self) -> Name | None:
-        """The variable of a node or edge, if it has one."""
+        """Read the variable of a node or edge, if it has one."""
         if self.token().kind == "name":
             return self.variable()
         if self.token().kind != "word":

@@ -1,6 +1,6 @@
-"""Cypher text → tokens that keep the spaces and comments before them, so that they print back unchanged.
+r"""Cypher text → tokens that keep the spaces and comments before them, so that they print back unchanged.
 
-Neo4j decodes `\\uXXXX` in the whole text before it reads a word of it, so that an escape can end a string, a
+Neo4j decodes `\uXXXX` in the whole text before it reads a word of it, so that an escape can end a string, a
 name or a comment. Such escapes are refused wherever they could; what is left means the same to both readers.
 """
 
@@ -161,7 +161,9 @@ def _decoded(body: str, text: str, at: int) -> str:
             parts.append(_ESCAPES[escaped])
             position += 2
         else:
-            raise QuerySyntaxError(f"the escape \\{escaped} in a string is not Cypher", text, at + 1 + position)
+            raise QuerySyntaxError(
+                f"the escape \\{escaped} in a string is not Cypher", text, at + 1 + position
+            )
     return "".join(parts)
 
 
@@ -170,5 +172,7 @@ def _quoted(text: str, at: int, space: str) -> Token:
     if found is None or found[0] == "``":
         raise QuerySyntaxError("a name in backticks that is empty or does not end", text, at)
     if "\\u" in found[0]:
-        raise QueryRefused(r"The query has a \u escape in a name, where it may end the name. Write the character")
+        raise QueryRefused(
+            r"The query has a \u escape in a name, where it may end the name. Write the character"
+        )
     return Token("name", found[0], space, at, found[0][1:-1].replace("``", "`"))
