@@ -2,8 +2,8 @@
 
 A hop is forbidden if no labels that its ends may have are connected in its direction. Ends without labels get
 theirs from the other hops that must hold with it. Where the schema allows a hop in neither direction the
-query is reported, as every answer to it would be empty. The idea is that of the corrector that SynaptiQA (section
-III.B) uses; the rules here are our own.
+query is reported, as every answer to it would be empty. The idea is that of the corrector that SynaptiQA
+(section III.B) uses; the rules here are our own.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_SCALAR = """char_length character_length coalesce elementId endNode head id last length nullIf properties 
+_SCALAR = """char_length character_length coalesce elementId endNode head id last length nullIf properties
 randomUUID size startNode timestamp toBoolean toBooleanOrNull toFloat toFloatOrNull toInteger
 toIntegerOrNull type valueType"""
 _AGGREGATING = "avg collect count max min percentileCont percentileDisc stDev stDevP sum"
@@ -12,7 +12,7 @@ _NUMBERS = """abs ceil floor isNaN rand round sign e exp log log10 sqrt acos asi
 degrees haversin pi radians sin sinh tan tanh"""
 _TEXTS = """btrim left lower ltrim normalize replace right rtrim split substring toLower toString
 toStringOrNull toUpper trim upper"""
-_TIMES = """date datetime localdatetime localtime time duration duration.between duration.inDays 
+_TIMES = """date datetime localdatetime localtime time duration duration.between duration.inDays
 duration.inMonths duration.inSeconds datetime.fromEpoch datetime.fromEpochMillis"""
 _SPACE = "point point.distance point.withinBBox distance vector.similarity.cosine vector.similarity.euclidean"
 _CLOCKS = tuple(

@@ -76,12 +76,16 @@ class _Finder:
         """Walk the branches of a query; returns the variables that the last branch leaves."""
         scope = outer
         for branch in query.branches:
-            scope, group = outer.copy(), self._group(parent)
-            for clause in branch.clauses:
-                scope = self._clause(clause, scope, outer, group)
+            scope = self._branch(branch, outer, self._group(parent))
         return scope
 
-    def _clause(self, clause: tree.Clause, scope: _Scope, outer: _Scope, group: Group) -> _Scope:
+    def _branch(self, branch: tree.Branch, outer: _Scope, group: Group) -> _Scope:
+        scope = outer.copy()
+        for clause in branch.clauses:
+            scope = self._clause(clause, scope, group)
+        return scope
+
+    def _clause(self, clause: tree.Clause, scope: _Scope, group: Group) -> _Scope:
         match clause:
             case tree.Match(optional=optional, paths=paths, where=where):
                 own = self._group(group) if optional else group
@@ -91,14 +95,8 @@ class _Finder:
                 return scope
             case tree.Projection():
                 return self._projection(clause, scope, group)
-            case tree.CallQuery(imports=imports, every=every, query=query):
-                inner = scope if every or imports is None else _only(scope, (n.text for n in imports))
-                left = self.query(
-                    query, _Scope({}, {}) if imports is None and not _imports(query) else inner, group
-                )
-                result = scope.copy()
-                result.nodes.update({n: i for n, i in left.nodes.items() if n not in result.nodes})
-                return result
+            case tree.CallQuery():
+                return self._call(clause, scope, group)
             case tree.Unwind(source=source, variable=variable):
                 self._expression(source, scope, group)
                 return scope.without(variable.text)
@@ -108,8 +106,22 @@ class _Finder:
                     self._expression(part, inner, group)
                 return inner
             case _:
-                del outer
                 return scope
+
+    def _call(self, clause: tree.CallQuery, scope: _Scope, group: Group) -> _Scope:
+        """Walk a subquery; what one without UNION matches must hold for the rows around it too."""
+        inner, query = _Scope({}, {}), clause.query
+        if clause.every or (clause.imports is None and _imports(query)):
+            inner = scope
+        elif clause.imports is not None:
+            inner = _only(scope, (name.text for name in clause.imports))
+        if clause.optional or len(query.branches) > 1:
+            left = self.query(query, inner, group)
+        else:
+            left = self._branch(query.branches[0], inner, group)
+        result = scope.copy()
+        result.nodes.update({name: node for name, node in left.nodes.items() if name not in result.nodes})
+        return result
 
     def _projection(self, clause: tree.Projection, scope: _Scope, group: Group) -> _Scope:
         result = scope.copy() if clause.star else _Scope({}, {})
@@ -129,7 +141,7 @@ class _Finder:
         return result
 
     def _path(self, path: Path, scope: _Scope, group: Group) -> None:
-        """Number the nodes of a path and note its hops; a part that repeats is a group of its own."""
+        """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
         numbers: list[int | None] = []
         for element in path.elements:
             if isinstance(element, tree.NodePattern):

@@ -147,7 +147,7 @@ class Parser(PatternParser):
         expression = self.expression()
         first, last = self.tokens[start], self.tokens[self.at - 1]
         text = self.text[first.offset : last.offset + len(last.text)]
-        alias = self.variable() if self.take_words("AS") else None
+        alias = self.name("a name") if self.take_words("AS") else None
         return Item(start, self.at, expression, alias, alias.text if alias else _column(text, first))
 
     def _order(self) -> tuple[Expression, ...]:
