@@ -12,6 +12,7 @@ from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.query import query
 
 app = typer.Typer(
     name="clew",
@@ -50,6 +51,6 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info):
+for command in (index, ask, match, info, query):
     app.command()(command)
 app.add_typer(cypher, name="cypher")

@@ -8,7 +8,7 @@ that cannot write, and a timeout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from clew.errors import QueryRefused
@@ -63,8 +63,15 @@ class _Parameters:
         return self.names[key]
 
 
+Dialect = Callable[[Statement, dict[int, str]], None]
+"""Changes new texts of tokens so that a statement means to a database what it means to Neo4j."""
+
+
 def guard(
-    query: str | Statement, rules: Rules | None = None, parameters: Mapping[str, object] | None = None
+    query: str | Statement,
+    rules: Rules | None = None,
+    parameters: Mapping[str, object] | None = None,
+    dialect: Dialect | None = None,
 ) -> Guarded:
     """Make a harmless query of a text, or refuse it.
 
@@ -78,6 +85,8 @@ def guard(
     check_costs(statement.query, given)
     edits, values = _bind(statement)
     _limit(statement, rules.rows, given, edits)
+    if dialect is not None:
+        dialect(statement, edits)
     tokens = statement.tokens[: statement.query.stop]
     text = render(tokens, edits, comments=False).strip()
     return Guarded(text, given | values, _columns(statement), rules.rows)

@@ -102,7 +102,7 @@ class _Finder:
                 return scope.without(variable.text)
             case tree.CallProcedure(yields=yields, arguments=arguments, where=where):
                 inner = scope.without(*(name.text for name in yields))
-                for part in (*arguments, *((where,) if where else ())):
+                for part in [*arguments, *([where] if where else [])]:
                     self._expression(part, inner, group)
                 return inner
             case _:
@@ -115,10 +115,10 @@ class _Finder:
             inner = scope
         elif clause.imports is not None:
             inner = _only(scope, (name.text for name in clause.imports))
-        if clause.optional or len(query.branches) > 1:
-            left = self.query(query, inner, group)
-        else:
+        if not clause.optional and len(query.branches) == 1:
             left = self._branch(query.branches[0], inner, group)
+        else:
+            left = self.query(query, inner, group)
         result = scope.copy()
         result.nodes.update({name: node for name, node in left.nodes.items() if name not in result.nodes})
         return result

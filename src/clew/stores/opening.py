@@ -1,0 +1,33 @@
+"""A store by its address."""
+
+from __future__ import annotations
+
+from clew.errors import UsageError
+from clew.stores.cypher.guard import Rules
+from clew.stores.store import CypherStore
+
+CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+SPARQL_SCHEMES = ("sparql+http", "sparql+https")
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is the address of a database and not a file."""
+    return source.partition("://")[0] in (*CYPHER_SCHEMES, *SPARQL_SCHEMES) and "://" in source
+
+
+def open_cypher(address: str, *, user: str, password: str, seconds: float, rows: int) -> CypherStore:
+    """Connect to `neo4j://host[:port][/database]`; raises as `Neo4jStore`, UsageError for another scheme."""
+    scheme, _, rest = address.partition("://")
+    if scheme not in CYPHER_SCHEMES:
+        raise UsageError(f"{address!r} is no address of a Cypher database. Write neo4j://host:7687/database")
+    from clew.stores.neo4j import Neo4jStore
+
+    host, _, database = rest.partition("/")
+    return Neo4jStore(
+        f"{scheme}://{host}",
+        user=user,
+        password=password,
+        database=database or None,
+        seconds=seconds,
+        rules=Rules(rows=rows),
+    )
