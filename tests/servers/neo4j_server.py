@@ -43,7 +43,7 @@ def jars() -> Path:
 
 @contextlib.contextmanager
 def neo4j_server():
-    """Start a server with an empty database; yields its Bolt address. The password of `neo4j` is `PASSWORD`."""
+    """Start a server with an empty database; yields its Bolt address. User neo4j, password `PASSWORD`."""
     import neo4j
 
     folder = jars()

@@ -60,7 +60,7 @@ def query(
 
 def _open(source: str, seconds: float, rows: int, *, quiet: bool) -> CypherStore:
     from clew.stores.cypher.guard import Rules
-    from clew.stores.opening import CYPHER_SCHEMES, is_address, open_cypher
+    from clew.stores.opening import CYPHER_SCHEMES, is_address, open_neo4j
 
     if is_address(source):
         if source.partition("://")[0] not in CYPHER_SCHEMES:
@@ -68,7 +68,7 @@ def _open(source: str, seconds: float, rows: int, *, quiet: bool) -> CypherStore
         from clew.engine import neo4j_user
 
         user, password = neo4j_user()
-        return open_cypher(source, user=user, password=password, seconds=seconds, rows=rows)
+        return open_neo4j(source, user=user, password=password, seconds=seconds, rules=Rules(rows=rows))
     from clew.stores.ladybug import LadybugStore
 
     clew = opened(source, None, quiet=quiet)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Float64, Graph, Int64
 
+
 @dataclass(frozen=True, eq=False)
 class Schema:
     """Counts over a graph with R relations; every array is indexed by end or step (2R).
@@ -171,4 +172,16 @@ def schema_of(graph: Graph) -> Schema:
     nodes = np.diagonal(cooccur).copy()
     shares = valued / np.maximum(nodes, 1)
     triples = np.bincount(graph.out.relation, minlength=relations).astype(np.int64)
-    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high, _inverses(graph), _types_of_ends(graph))
+    return Schema(
+        triples,
+        nodes,
+        cooccur,
+        repeated,
+        widest,
+        shares[0],
+        shares[1],
+        low,
+        high,
+        _inverses(graph),
+        _types_of_ends(graph),
+    )

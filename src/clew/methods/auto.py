@@ -145,7 +145,9 @@ class Auto:
             return self._without_mentions(work)
         doubt = self._doubt(work, readings[0])
         if doubt is not None:
-            alone = self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
+            alone = (
+                self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
+            )
             return alone if alone is not None and alone.abstained is None else _Found(abstained=doubt)
         return self._first_that_holds(work, readings)
 
@@ -159,7 +161,9 @@ class Auto:
             since = perf_counter()
             taken = [] if not readings else [m for m in work.mentions if _is_anchor(m, readings[0])]
             typos = self.linker.link_typos(work.question, taken)
-            typos += self.linker.link_derived(work.question, told.open_words if told else [w.text for w in work.comparison.words])
+            typos += self.linker.link_derived(
+                work.question, told.open_words if told else [w.text for w in work.comparison.words]
+            )
             work.time("link", since)
             since = perf_counter()
             if typos:
@@ -213,7 +217,9 @@ class Auto:
             evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
             work.time("match", since)
             if not evidence.matches and not evidence.complete:
-                return _Found(pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False)
+                return _Found(
+                    pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False
+                )
             if not evidence.matches:
                 empty = empty or pattern
                 continue
@@ -255,7 +261,9 @@ class Auto:
         if self.reader.turns_back(reading):
             others = [e for e in draft if e not in {a.entity for a in reading.anchors}]
             if not others:
-                return _Found(pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
+                return _Found(
+                    pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading))
+                )
             draft = others
         operator = work.operator
         if operator.kind == "range":
@@ -288,11 +296,19 @@ class Auto:
         extreme = find_extreme(graph, draft, operator.relation, operator.sign)
         if extreme is None:
             name = graph.relation_labels[operator.relation]
-            return _Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
-        return self._with_extreme(with_value(pattern, graph, operator.relation, extreme.value), extreme.entities)
+            return _Found(
+                pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"')
+            )
+        return self._with_extreme(
+            with_value(pattern, graph, operator.relation, extreme.value), extreme.entities
+        )
 
     def _in_range(
-        self, work: _Work, drafted: Sequence[tuple[int, tuple[int, ...]]], pattern: Pattern | None, complete: bool
+        self,
+        work: _Work,
+        drafted: Sequence[tuple[int, tuple[int, ...]]],
+        pattern: Pattern | None,
+        complete: bool,
     ) -> _Found:
         """The drafted entities (with their proof) that have a value in the question's range."""
         graph, operator, limits = self.graph, work.operator, work.question.limits
@@ -324,12 +340,18 @@ class Auto:
     def _without_mentions(self, work: _Work) -> _Found:
         """Superlatives over a whole type; anything else needs a name that the graph has."""
         operator, graph = work.operator, self.graph
-        open_words = [
-            w.text
-            for i, w in enumerate(work.comparison.words)
-            if w.weight >= 0.9 and w.start not in operator.used and not w.share
-            and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
-        ] if operator.kind in ("extreme", "most", "range") else ["?"]
+        open_words = (
+            [
+                w.text
+                for i, w in enumerate(work.comparison.words)
+                if w.weight >= 0.9
+                and w.start not in operator.used
+                and not w.share
+                and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
+            ]
+            if operator.kind in ("extreme", "most", "range")
+            else ["?"]
+        )
         if open_words:
             names = " ".join(w.text for w in work.question.words if w.capital)
             detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
@@ -440,7 +462,9 @@ def _link_step(graph: Graph, mentions: Sequence[Mention]) -> Step:
     rows = [
         {
             "text": m.text,
-            "candidates": [{"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates],
+            "candidates": [
+                {"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates
+            ],
         }
         for m in mentions
     ]
@@ -460,6 +484,4 @@ def _readings_step(graph: Graph, readings: Sequence[Reading]) -> Step:
 
 
 def _explain_step(told: Explanation) -> Step:
-    return Step(
-        "explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)}
-    )
+    return Step("explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)})

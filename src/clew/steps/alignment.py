@@ -170,8 +170,30 @@ def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyp
 
 @nb.njit(cache=True)
 def _search(  # type: ignore[no-untyped-def] # noqa: ANN
-    table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, base,
+    table,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    one_way,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    final,
+    longest,
+    costs,
+    lengths,
+    paths,
+    slack,
+    base,
 ):
     """Depth-first search for the paths that go on from `table`; inserts them into (costs, lengths, paths)."""
     right = len(weight) - left
@@ -198,8 +220,20 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
         if total > costs[0] + slack or total > costs[keep - 1]:
             continue
         least = _extend(
-            tables[depth], tables[depth + 1], step, back, share, apart, cover, step_similarity, weight,
-            node_similarity, evidence, plain_return if back else evidence, left, right,
+            tables[depth],
+            tables[depth + 1],
+            step,
+            back,
+            share,
+            apart,
+            cover,
+            step_similarity,
+            weight,
+            node_similarity,
+            evidence,
+            plain_return if back else evidence,
+            left,
+            right,
         )
         if least + total > costs[keep - 1] or least + total > costs[0] + slack:
             continue
@@ -217,8 +251,27 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
 
 @nb.njit(cache=True)
 def _single(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, final, longest, keep, slack,
+    anchor,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    one_way,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    final,
+    longest,
+    keep,
+    slack,
 ):
     """Best `keep` paths from one mention: (costs [keep], lengths [keep], steps [keep, longest])."""
     words = len(weight)
@@ -229,16 +282,54 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
     table[0, 0] = 0.0
     _close(table, 0, anchor.reshape(words, 1), apart, weight, left, words - left)
     _search(
-        table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-        fixed, evidence, plain_return, turn, final, longest, costs, lengths, paths, slack, 0.0,
+        table,
+        start,
+        active,
+        follow,
+        backs,
+        left,
+        weight,
+        share,
+        one_way,
+        apart,
+        cover,
+        step_similarity,
+        node_similarity,
+        fixed,
+        evidence,
+        plain_return,
+        turn,
+        final,
+        longest,
+        costs,
+        lengths,
+        paths,
+        slack,
+        0.0,
     )
     return costs, lengths, paths
 
 
 @nb.njit(cache=True)
 def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, backs, left, weight, share, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, longest, limit,
+    anchor,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    longest,
+    limit,
 ):
     """Tables of all short paths from one mention of several: (steps [P, longest], bases [P], tables [P, ·, ·])."""
     words = len(weight)
@@ -256,8 +347,20 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
         bases[count] = start[first] + fixed[first]
         steps[count, 0] = first
         _extend(
-            begin, tables[count], first, False, share, apart, cover, step_similarity, weight, node_similarity,
-            evidence, evidence, left, right,
+            begin,
+            tables[count],
+            first,
+            False,
+            share,
+            apart,
+            cover,
+            step_similarity,
+            weight,
+            node_similarity,
+            evidence,
+            evidence,
+            left,
+            right,
         )
         here = count
         count += 1
@@ -272,8 +375,20 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
             steps[count, 0] = first
             steps[count, 1] = second
             _extend(
-                tables[here], tables[count], second, back, share, apart, cover, step_similarity, weight,
-                node_similarity, evidence, plain_return if back else evidence, left, right,
+                tables[here],
+                tables[count],
+                second,
+                back,
+                share,
+                apart,
+                cover,
+                step_similarity,
+                weight,
+                node_similarity,
+                evidence,
+                plain_return if back else evidence,
+                left,
+                right,
             )
             count += 1
     return steps[:count], bases[:count], tables[:count]
@@ -323,8 +438,31 @@ def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit)
 
 @nb.njit(cache=True)
 def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
-    steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, active, follow, backs, left, weight, share, apart, cover,
-    step_similarity, node_similarity, fixed, evidence, plain_return, turn, final, trunk, keep, slack,
+    steps_a,
+    bases_a,
+    tables_a,
+    steps_b,
+    bases_b,
+    tables_b,
+    meets,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    final,
+    trunk,
+    keep,
+    slack,
 ):
     """Best ways in which a branch of one mention meets one of another, and goes on for up to `trunk` steps.
 
@@ -367,9 +505,30 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
             one_lengths[:] = 0
             if trunk > 0:
                 _search(
-                    table, follow[last_a], active, follow, backs, left, weight, share, 0.0, apart, cover, step_similarity,
-                    node_similarity, fixed, evidence, plain_return, turn, final, trunk,
-                    one_costs, one_lengths, one_paths, slack, base,
+                    table,
+                    follow[last_a],
+                    active,
+                    follow,
+                    backs,
+                    left,
+                    weight,
+                    share,
+                    0.0,
+                    apart,
+                    cover,
+                    step_similarity,
+                    node_similarity,
+                    fixed,
+                    evidence,
+                    plain_return,
+                    turn,
+                    final,
+                    trunk,
+                    one_costs,
+                    one_lengths,
+                    one_paths,
+                    slack,
+                    base,
                 )
             for k in range(4):
                 if not one_costs[k] < costs[keep - 1]:
@@ -415,14 +574,38 @@ class Join:
 
 
 def best_paths(
-    sides: Sides, start: Float, space: Space, weights: Weights, *, longest: int = 3, keep: int = 12,
+    sides: Sides,
+    start: Float,
+    space: Space,
+    weights: Weights,
+    *,
+    longest: int = 3,
+    keep: int = 12,
     slack: float = 2.0,
 ) -> list[Path]:
     """The `keep` cheapest paths within `slack` of the best, cheapest first; `start` [S] costs of the first step."""
     costs, lengths, paths = _single(
-        sides.anchor, start, space.active, space.follow, space.backs, sides.left, sides.weight, sides.share, sides.one_way,
-        sides.apart, sides.cover, sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return,
-        0.0 if sides.share.any() else weights.turn, space.final, longest, keep, slack,
+        sides.anchor,
+        start,
+        space.active,
+        space.follow,
+        space.backs,
+        sides.left,
+        sides.weight,
+        sides.share,
+        sides.one_way,
+        sides.apart,
+        sides.cover,
+        sides.step,
+        sides.node,
+        space.fixed,
+        weights.step_evidence,
+        weights.plain_return,
+        0.0 if sides.share.any() else weights.turn,
+        space.final,
+        longest,
+        keep,
+        slack,
     )
     return [
         Path(_steps(paths[i], lengths[i]), float(costs[i]))
@@ -432,8 +615,16 @@ def best_paths(
 
 
 def best_joins(
-    sides: Sequence[Sides], whole: Sides, starts: Sequence[Float], space: Space, weights: Weights, *,
-    branch: int = 1, trunk: int = 1, keep: int = 8, slack: float = 1.5,
+    sides: Sequence[Sides],
+    whole: Sides,
+    starts: Sequence[Float],
+    space: Space,
+    weights: Weights,
+    *,
+    branch: int = 1,
+    trunk: int = 1,
+    keep: int = 8,
+    slack: float = 1.5,
 ) -> list[Join]:
     """How paths from two or three mentions meet.
 
@@ -443,8 +634,21 @@ def best_joins(
     costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn)
     tables = [
         _branches(
-            side.anchor, start, space.active, space.follow, space.backs, side.left, side.weight, side.share, side.apart, side.cover,
-            side.step, side.node, *costs_of, branch, MOST_BRANCHES,
+            side.anchor,
+            start,
+            space.active,
+            space.follow,
+            space.backs,
+            side.left,
+            side.weight,
+            side.share,
+            side.apart,
+            side.cover,
+            side.step,
+            side.node,
+            *costs_of,
+            branch,
+            MOST_BRANCHES,
         )
         for side, start in zip(sides, starts, strict=True)
     ]
@@ -455,8 +659,26 @@ def best_joins(
         steps = steps[pairs[:, 0]]
         chosen = [(*chosen[a], int(b)) for a, b in pairs]
     costs, pairs, lengths, paths = _meet(
-        steps, bases, merged, *tables[-1], space.meets, space.active, space.follow, space.backs, whole.left, whole.weight,
-        whole.share, whole.apart, whole.cover, whole.step, whole.node, *costs_of, space.final, trunk, keep, slack,
+        steps,
+        bases,
+        merged,
+        *tables[-1],
+        space.meets,
+        space.active,
+        space.follow,
+        space.backs,
+        whole.left,
+        whole.weight,
+        whole.share,
+        whole.apart,
+        whole.cover,
+        whole.step,
+        whole.node,
+        *costs_of,
+        space.final,
+        trunk,
+        keep,
+        slack,
     )
     found: list[Join] = []
     for i in range(keep):

@@ -46,7 +46,13 @@ class Comparison:
     weights: Weights
 
     def sides(
-        self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int], *, chain: bool = True
+        self,
+        left: Sequence[int],
+        right: Sequence[int],
+        mention: Span,
+        ends: Sequence[int],
+        *,
+        chain: bool = True,
     ) -> Sides:
         """Lay out the words `left` and `right` of a mention (nearest first) whose node has the `ends`.
 
@@ -108,7 +114,11 @@ class Comparison:
                 continue
             if word.weight < 0.5:
                 continue
-            near = mention if before is None or (before.start >= mention.stop) != (word.start >= mention.stop) else before
+            near = (
+                mention
+                if before is None or (before.start >= mention.stop) != (word.start >= mention.stop)
+                else before
+            )
             low, high = (word.stop, near.start) if word.stop <= near.start else (near.stop, word.start)
             links = {"'s"} if word.start >= mention.stop else {"of", "'s"}
             if not links & set(self._between(low, high)):
@@ -116,7 +126,9 @@ class Comparison:
             genitive[row] = True
             if before is not None:
                 genitive[row - 1] = True
-                apart[row] = word.norm == before.norm or not same_label(self.vocabulary, before.norm, word.norm)
+                apart[row] = word.norm == before.norm or not same_label(
+                    self.vocabulary, before.norm, word.norm
+                )
         return apart, genitive
 
 
@@ -128,7 +140,9 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     if not words:
         none = np.zeros((0, ends))
         relation = np.zeros((0, ends // 2))
-        return Comparison(question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights)
+        return Comparison(
+            question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights
+        )
     found = table.compare([w.norm for w in words])
     step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
     arrived = np.arange(ends) ^ 1

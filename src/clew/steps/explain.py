@@ -42,7 +42,10 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
         covered = np.maximum(comparison.cover[:, steps].max(axis=1), comparison.node[:, steps].max(axis=1))
         covered = np.maximum(covered, comparison.kind[:, ends].max(axis=1))
         evidence = comparison.step[:, steps].max(axis=0)
-    inside = [any(a.span.start < w.stop and w.start < a.span.stop for a in reading.anchors) for w in comparison.words]
+    inside = [
+        any(a.span.start < w.stop and w.start < a.span.stop for a in reading.anchors)
+        for w in comparison.words
+    ]
     returns = {s for a, s in zip(reading.steps, reading.steps[1:], strict=False) if s == a ^ 1}
     shares = any(w.share for w in comparison.words)
     weakest = min((float(e) for s, e in zip(steps, evidence, strict=True) if s not in returns), default=1.0)

@@ -68,7 +68,9 @@ class Linker:
             if word.text not in words:
                 continue
             near = {base: 1.0 for base in self.lexicon.lemmas(word.norm)} | self.lexicon.related(word.norm)
-            ranked = sorted(((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True)
+            ranked = sorted(
+                ((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True
+            )
             found = [
                 Candidate(hit.entity, 0.7 + 0.25 * score, "normalised")
                 for score, form in ranked[:MOST_FORMS]
@@ -115,6 +117,8 @@ def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> lis
             raise UsageError(f"the graph has no entity {name!r} (given with the question)")
         start = text.casefold().find(name.casefold())
         span = (start, start + len(name)) if start >= 0 else (len(text), len(text))
-        candidates = tuple(Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES])
+        candidates = tuple(
+            Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES]
+        )
         mentions.append(Mention(*span, name, candidates))
     return mentions

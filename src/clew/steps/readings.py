@@ -141,7 +141,9 @@ class Reader:
                 readings.sort(key=_order)
         return readings[:keep]
 
-    def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
+    def read_between(
+        self, comparison: Comparison, mentions: Sequence[Mention]
+    ) -> list[tuple[Reading, Anchor]]:
         """For a yes/no question: paths from one mention that may end at another, cheapest first."""
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
@@ -260,7 +262,11 @@ class Reader:
         """Two relations of one mention that meet (*who both directed and starred in X*): every word goes to the step or
         node that it names best, whatever its place."""
         ends, start = self._start(anchor.entity)
-        outside = [i for i, w in enumerate(comparison.words) if w.stop <= anchor.span.start or w.start >= anchor.span.stop]
+        outside = [
+            i
+            for i, w in enumerate(comparison.words)
+            if w.stop <= anchor.span.start or w.start >= anchor.span.stop
+        ]
         if not outside:
             return []
         weight = comparison.weight[outside]
@@ -289,7 +295,9 @@ class Reader:
             sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
             starts.append(start)
             active = np.union1d(active, np.array(ends, np.int64))
-        whole = comparison.sides(gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False)
+        whole = comparison.sides(
+            gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False
+        )
         joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights)
         cost = sum(a.cost for a in anchors)
         return [Reading(anchors, j.branches, j.trunk, j.cost + cost) for j in joins]

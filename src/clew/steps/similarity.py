@@ -124,7 +124,10 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     if vocabulary.type_words:
         named = np.array(
             [
-                [max((vocabulary.lexicon.similarity(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
+                [
+                    max((vocabulary.lexicon.similarity(w, t) for t in ts), default=0.0)
+                    for ts in vocabulary.type_words
+                ]
                 for w in words
             ]
         )
@@ -170,4 +173,8 @@ class WordTable:
     def _either(self, word: str) -> tuple[Float, ...]:
         """The rows of a word; of `a|b` the larger of both."""
         rows = [self._rows[w] for w in word.split("|")]
-        return rows[0] if len(rows) == 1 else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        return (
+            rows[0]
+            if len(rows) == 1
+            else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        )

@@ -83,10 +83,14 @@ def is_noun(lexicon: Lexicon, word: str) -> bool:
 
 def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
-    return bool(words) and words[-1] != "by" and any(
-        lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
-        for w in words
-        if w not in FUNCTION
+    return (
+        bool(words)
+        and words[-1] != "by"
+        and any(
+            lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
+            for w in words
+            if w not in FUNCTION
+        )
     )
 
 
@@ -120,7 +124,9 @@ def _end_classes(
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
     for t, names in enumerate(types):
-        row = class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        row = (
+            class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        )
         own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
     years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
@@ -151,11 +157,20 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
     share = schema.typed / np.maximum(schema.nodes[:, None], 1)
     return Vocabulary(
-        tuple(tuple(f) for f in full), tuple(words), relation_vectors, index,
+        tuple(tuple(f) for f in full),
+        tuple(words),
+        relation_vectors,
+        index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
-        word_relation, end_vectors, tuple(types), share,
-        _end_classes(schema, words, full, types, share, lexicon), company[:, 1::2],
-        company[:, 0::2] * np.array([acts(f, lexicon) for f in full]), embedder, lexicon,
+        word_relation,
+        end_vectors,
+        tuple(types),
+        share,
+        _end_classes(schema, words, full, types, share, lexicon),
+        company[:, 1::2],
+        company[:, 0::2] * np.array([acts(f, lexicon) for f in full]),
+        embedder,
+        lexicon,
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clew.errors import UsageError
 from clew.stores.cypher.guard import Rules
-from clew.stores.store import CypherStore
+
+if TYPE_CHECKING:
+    from clew.stores.neo4j import Neo4jStore
 
 CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
@@ -12,14 +16,16 @@ SPARQL_SCHEMES = ("sparql+http", "sparql+https")
 
 def is_address(source: str) -> bool:
     """Whether a source is the address of a database and not a file."""
-    return source.partition("://")[0] in (*CYPHER_SCHEMES, *SPARQL_SCHEMES) and "://" in source
+    return "://" in source and source.partition("://")[0] in (*CYPHER_SCHEMES, *SPARQL_SCHEMES)
 
 
-def open_cypher(address: str, *, user: str, password: str, seconds: float, rows: int) -> CypherStore:
+def open_neo4j(
+    address: str, *, user: str, password: str, seconds: float = 10.0, rules: Rules | None = None
+) -> Neo4jStore:
     """Connect to `neo4j://host[:port][/database]`; raises as `Neo4jStore`, UsageError for another scheme."""
     scheme, _, rest = address.partition("://")
     if scheme not in CYPHER_SCHEMES:
-        raise UsageError(f"{address!r} is no address of a Cypher database. Write neo4j://host:7687/database")
+        raise UsageError(f"{address!r} is no address of Neo4j. Write neo4j://host:7687/database")
     from clew.stores.neo4j import Neo4jStore
 
     host, _, database = rest.partition("/")
@@ -29,5 +35,5 @@ def open_cypher(address: str, *, user: str, password: str, seconds: float, rows:
         password=password,
         database=database or None,
         seconds=seconds,
-        rules=Rules(rows=rows),
+        rules=rules,
     )

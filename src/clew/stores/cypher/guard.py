@@ -84,9 +84,9 @@ def guard(
     _check_parameters(statement.query, given)
     check_costs(statement.query, given)
     edits, values = _bind(statement)
-    _limit(statement, rules.rows, given, edits)
     if dialect is not None:
         dialect(statement, edits)
+    _limit(statement, rules.rows, given, edits)
     tokens = statement.tokens[: statement.query.stop]
     text = render(tokens, edits, comments=False).strip()
     return Guarded(text, given | values, _columns(statement), rules.rows)
