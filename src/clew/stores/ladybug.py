@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.errors import QueryError, StoreError, StoreTimeout
 from clew.graph.graph import Graph, ValueKind
@@ -50,11 +51,14 @@ class LadybugStore:
         database: Any,  # noqa: ANN401
         schema: GraphSchema,
         loops: frozenset[str],
+        tables: NDArray[np.int64],
+        labels: Sequence[str],
         *,
         seconds: float,
         rules: Rules,
     ) -> None:
         self._database, self._schema, self._loops, self._rules = database, schema, loops, rules
+        self._tables, self._labels = tables, labels
         self._seconds = seconds
         self._connection = require("ladybug", "ladybug").Connection(database)
         self._connection.set_query_timeout(int(seconds * 1000))
@@ -70,7 +74,8 @@ class LadybugStore:
             for statement in layout.statements(Path(folder)):
                 connection.execute(statement)
             connection.close()
-        return cls(database, layout.schema(), layout.loops, seconds=seconds, rules=rules or Rules())
+        schema, rules = layout.schema(), rules or Rules()
+        return cls(database, schema, layout.loops, layout.table, layout.labels, seconds=seconds, rules=rules)
 
     @property
     def name(self) -> str:
@@ -80,6 +85,11 @@ class LadybugStore:
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
         return self._schema
+
+    def label_of(self, node: int) -> str | None:
+        """Return the label of a node of the graph; None for a literal, which is a property here."""
+        table = int(self._tables[node])
+        return None if table < 0 else self._labels[table]
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""

@@ -282,7 +282,7 @@ def _named(edge: Relationship, names: dict[int, str], edits: _Edits) -> str:
 def _conditions(match: tree.Match, apart: list[str], edges: int, edits: _Edits) -> None:
     """Add conditions to a MATCH, and put those that compare several of its parts behind it.
 
-    Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of the 46 rows of
+    Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of
     `(a {…})-[x]->(m)<-[y]-(b)-[z]->(n) WHERE id(x) <> id(y)` it returns 22. `WITH *` between the two makes it
     return all; in OPTIONAL MATCH and subqueries, which can have none, longer patterns are refused.
     """
