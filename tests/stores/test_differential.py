@@ -1,6 +1,7 @@
 """The same queries give the same rows on Neo4j and on the embedded store, or that one refuses them."""
 
 from collections import Counter
+from contextlib import closing
 
 import pytest
 from graphs import EXAMPLES, EXTRA, load, queries
@@ -27,14 +28,13 @@ def stores(request, neo4j_address, tmp_path_factory):
 
     with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
         load(driver, request.param)
-    server = Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rules=RULES)
     folder = tmp_path_factory.mktemp(request.param)
-    export(server, folder)
-    (folder / "done.json").unlink()
-    embedded = LadybugStore.of_graph(build_graph([folder])[0], seconds=30, rules=RULES)
-    yield request.param, server, embedded
-    embedded.close()
-    server.close()
+    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rules=RULES)) as server:
+        export(server, folder)
+        (folder / "done.json").unlink()
+        graph = build_graph([folder])[0]
+        with closing(LadybugStore.of_graph(graph, seconds=30, rules=RULES)) as embedded:
+            yield request.param, server, embedded
 
 
 def _rows(result):

@@ -21,16 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import QueryError, StoreError, StoreTimeout
-from clew.graph.graph import Graph, ValueKind
+from clew.graph.graph import Graph
 from clew.stores.cypher.guard import Rules, guard
-from clew.stores.cypher.ladybug import to_ladybug
+from clew.stores.cypher.ladybug import quoted, to_ladybug
 from clew.stores.cypher.schema import GraphSchema, Hop
-from clew.stores.cypher.tokens import quote_name
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
 
 UNTYPED = "Entity"
 _ID, _TRIPLE, _NAME = "clew_id", "clew_triple", "name"
+_NUMERIC = frozenset(
+    ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
+)
+"""Datatypes of XML Schema that are numbers."""
 _HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST"))
 
 
@@ -176,16 +179,16 @@ class _Layout:
         for table in self._used():
             columns = list(self.columns[table].values())
             kinds = [self._kind(column) for column in columns]
-            declared = "".join(f", {quote_name(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
-            label = quote_name(self.labels[table])
+            declared = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
+            label = quoted(self.labels[table])
             yield f"CREATE NODE TABLE {label}({_ID} INT64, {_NAME} STRING{declared}, PRIMARY KEY({_ID}))"
             path = folder / f"nodes-{table}.csv"
             _write(path, self._node_rows(table, columns, kinds))
             yield _copy(label, path)
         for relation, pairs in sorted(self.pairs.items()):
-            name = quote_name(self.graph.relations[relation])
+            name = quoted(self.graph.relations[relation])
             ends = ", ".join(
-                f"FROM {quote_name(self.labels[a])} TO {quote_name(self.labels[b])}" for a, b in sorted(pairs)
+                f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
             )
             yield f"CREATE REL TABLE {name}({ends}, {_TRIPLE} INT64)"
         rows: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
@@ -197,13 +200,13 @@ class _Layout:
             path = folder / f"edges-{number}.csv"
             _write(path, found)
             ends = f", from={_quoted(self.labels[a])}, to={_quoted(self.labels[b])}"
-            yield _copy(quote_name(self.graph.relations[relation]), path, ends)
+            yield _copy(quoted(self.graph.relations[relation]), path, ends)
 
     def _kind(self, column: _Column) -> str:
+        """Return the type of a property: a number only where the source says that all values are numbers."""
         values = self.graph.values
-        numeric = all(
-            values.kind[node] == ValueKind.NUMBER for nodes in column.values.values() for node in nodes
-        )
+        found = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
+        numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in found)
         several = any(len(nodes) > 1 for nodes in column.values.values())
         return ("DOUBLE" if numeric else "STRING") + ("[]" if several else "")
 

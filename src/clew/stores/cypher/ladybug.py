@@ -14,6 +14,7 @@ from typing import NoReturn
 from clew.errors import QueryRefused
 from clew.stores.cypher import tree
 from clew.stores.cypher.hops import terms
+from clew.stores.cypher.tokens import quote_name
 from clew.stores.cypher.tree import Expression, LabelExpression, Path, Relationship, Statement, Syntax
 
 LONGEST = 30
@@ -59,6 +60,60 @@ def refuse(what: str) -> NoReturn:
     raise QueryRefused(f"The embedded store does not have {what}. Write the query without, or use Neo4j")
 
 
+_RESERVED = frozenset(
+    (
+        *(
+            "ALL",
+            "AND",
+            "ANY",
+            "ASC",
+            "ASCENDING",
+            "CASE",
+            "COLUMN",
+            "CREATE",
+            "DEFAULT",
+            "DESC",
+            "DESCENDING",
+        ),
+        *(
+            "DISTINCT",
+            "ELSE",
+            "END",
+            "ENDS",
+            "EXISTS",
+            "FALSE",
+            "FOREIGN",
+            "GLOB",
+            "GROUP",
+            "HEADERS",
+            "HINT",
+        ),
+        *("IN", "INSTALL", "JOIN", "LIMIT", "MACRO", "MULTI_JOIN", "NONE", "NOT", "NULL", "ON", "ONLY"),
+        *("OPTIONAL", "OR", "ORDER", "PRIMARY", "PROFILE", "SHORTEST", "SINGLE", "SKIP", "STARTS", "TABLE"),
+        *(
+            "THEN",
+            "TO",
+            "TRAIL",
+            "TRUE",
+            "UNION",
+            "UNIQUE",
+            "UNWIND",
+            "WHEN",
+            "WHERE",
+            "WITH",
+            "WSHORTEST",
+            "XOR",
+        ),
+    )
+)
+"""Words that ladybug takes for a name in backticks only."""
+
+
+def quoted(name: str) -> str:
+    """Write a name for ladybug, in backticks where it needs them."""
+    return f"`{name}`" if name.upper() in _RESERVED else quote_name(name)
+
+
 @dataclass(slots=True)
 class _Edits:
     """New texts of tokens, and texts before and behind them."""
@@ -98,6 +153,9 @@ def to_ladybug(statement: Statement, texts: dict[int, str], loops: frozenset[str
     """
     inner = (q.query for q in statement.query.walk() if isinstance(q, tree.Subquery))
     edits = _Edits(statement, texts, {part.start for query in inner for part in query.walk()})
+    for part in statement.query.walk():
+        if isinstance(part, tree.Name):
+            edits.put(part.start, quoted(part.text))
     for part in list(statement.query.walk()):
         for kind, what in _REFUSED.items():
             if isinstance(part, kind):
@@ -269,7 +327,7 @@ def _shortest(path: Path, edits: _Edits) -> None:
 def _named(edge: Relationship, names: dict[int, str], edits: _Edits) -> str:
     """Return the name of an edge; one without gets one."""
     if edge.variable is not None:
-        return edits.statement.source(edge.variable)
+        return quoted(edge.variable.text)
     if edge.start not in names:
         names[edge.start] = edits.new_name()
         if edge.left[-1] + 1 == edge.right[0]:
