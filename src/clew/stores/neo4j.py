@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
 from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
 
@@ -42,6 +44,7 @@ class Neo4jStore:
         self._neo4j = require("neo4j", "neo4j")
         self.address, self._database, self._seconds = address, database, seconds
         self._rules = rules or Rules()
+        self._workers = ThreadPoolExecutor(4, "clew-neo4j")
         try:
             self._driver = self._neo4j.GraphDatabase.driver(
                 address,
@@ -74,9 +77,23 @@ class Neo4jStore:
         kind = self._translated(lambda: self._explain(sent.text, sent.parameters))
         if kind != "r":
             raise QueryRefused("The server says that the query does more than read. Nothing was run")
-        names, rows = self.read(sent.text, sent.parameters, most=sent.rows + 1)
+        names, rows = self._in_time(lambda: self.read(sent.text, sent.parameters, most=sent.rows + 1))
         values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
+
+    def _in_time(self, work: Callable[[], T]) -> T:
+        """Do some work, and stop waiting for it when the time is over.
+
+        The server looks for transactions that are over their time every two seconds only
+        (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
+        """
+        future = self._workers.submit(work)
+        try:
+            return future.result(self._seconds)
+        except FutureTimeout as error:
+            raise StoreTimeout(
+                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
+            ) from error
 
     def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
         """Return what the server says that a query does: `r` reads, `w` writes."""
@@ -165,6 +182,7 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Close the connections."""
+        self._workers.shutdown()
         self._driver.close()
 
     def _translated(self, work: Callable[[], T]) -> T:
