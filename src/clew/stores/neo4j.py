@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
 
 from clew.errors import QueryError, QueryRefused, StoreError, StoreTimeout
-from clew.stores.cypher.guard import Rules, guard
+from clew.stores.cypher.guard import Guarded, Rules, guard
 from clew.stores.cypher.schema import GraphSchema, Hop
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -74,12 +74,14 @@ class Neo4jStore:
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
         sent = guard(query, self._rules, parameters)
-        kind = self._translated(lambda: self._explain(sent.text, sent.parameters))
-        if kind != "r":
-            raise QueryRefused("The server says that the query does more than read. Nothing was run")
-        names, rows = self._in_time(lambda: self.read(sent.text, sent.parameters, most=sent.rows + 1))
+        names, rows = self._in_time(lambda: self._explained(sent))
         values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
         return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
+
+    def _explained(self, sent: Guarded) -> tuple[list[str], list[list[object]]]:
+        if self._translated(lambda: self._explain(sent.text, sent.parameters)) != "r":
+            raise QueryRefused("The server says that the query does more than read. Nothing was run")
+        return self.read(sent.text, sent.parameters, most=sent.rows + 1)
 
     def _in_time(self, work: Callable[[], T]) -> T:
         """Do some work, and stop waiting for it when the time is over.
