@@ -20,6 +20,9 @@ from clew.stores.cypher.tree import Expression, LabelExpression, Path, Relations
 LONGEST = 30
 """Ladybug follows no path further."""
 
+MOST_PARTS = 2
+"""Patterns that share no variable, and UNWIND, in one query."""
+
 _SAME = frozenset(
     (
         *(
@@ -191,6 +194,8 @@ def _expression(part: Expression, edits: _Edits) -> None:
 def _pattern(part: Syntax, edits: _Edits, loops: frozenset[str]) -> None:
     if isinstance(part, tree.Match):
         _match(part, edits)
+    elif isinstance(part, tree.Branch):
+        _products(part)
     elif isinstance(part, tree.Projection) and part.star and part.keyword == "RETURN":
         refuse("RETURN *. Name what shall be returned")
     elif isinstance(part, (tree.NodePattern, Relationship)):
@@ -367,6 +372,20 @@ def _conditions(match: tree.Match, apart: list[str], edges: int, edits: _Edits) 
 
 def _variables(expression: Expression) -> set[str]:
     return {part.name.text for part in expression.walk() if isinstance(part, tree.Variable)}
+
+
+def _products(branch: tree.Branch) -> None:
+    """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in their time."""
+    parts: list[set[str]] = []
+    for clause in branch.clauses:
+        for path in clause.paths if isinstance(clause, tree.Match) else ():
+            found = (p for p in path.walk() if isinstance(p, (tree.NodePattern, Relationship)))
+            names = {p.variable.text for p in found if p.variable is not None}
+            joined = [other for other in parts if other & names]
+            parts = [other for other in parts if not other & names]
+            parts.append(names.union(*joined))
+    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_PARTS:
+        refuse("products of patterns that are not connected")
 
 
 def _labels(part: tree.NodePattern | Relationship) -> None:
