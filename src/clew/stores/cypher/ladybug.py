@@ -375,7 +375,7 @@ def _variables(expression: Expression) -> set[str]:
 
 
 def _products(branch: tree.Branch) -> None:
-    """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in their time."""
+    """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in time."""
     parts: list[set[str]] = []
     for clause in branch.clauses:
         for path in clause.paths if isinstance(clause, tree.Match) else ():
