@@ -1,10 +1,10 @@
 """`synaptiqa` without a model: the question's pattern becomes a Cypher query, whose rows are the answer.
 
 After SynaptiQA (section III): query generation, query optimisation, query, answer. In the built-in form the
-query is written from the pattern of the question by `steps/write_query.py`, so that names, values and directions
-are those of the graph by construction; it still goes through the guard like any other. Rows hold the triples
-that matched, which are the citations. Questions that count, compare or sort are answered by `auto`'s operators
-over the same pattern, and the steps say so. The form with a model is not built yet.
+query is written from the pattern of the question by `steps/write_query.py`, so that names, values and
+directions are those of the graph by construction; it still goes through the guard like any other. Rows hold the
+triples that matched, which are the citations. Questions that count, compare or sort are answered by `auto`'s
+operators over the same pattern, and the steps say so. The form with a model is not built yet.
 """
 
 from __future__ import annotations
