@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         FormatError,
         IndexError_,
         InputError,
+        LlmError,
         LockedError,
         MissingExtra,
         OutputError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         Step,
         TripleText,
         Usage,
+        Verification,
     )
 
 __version__ = "0.1.0"
@@ -59,6 +61,7 @@ __all__ = [
     "IndexError_",
     "Info",
     "InputError",
+    "LlmError",
     "LockedError",
     "Match",
     "MatchResult",
@@ -74,6 +77,7 @@ __all__ = [
     "TripleText",
     "Usage",
     "UsageError",
+    "Verification",
 ]
 
 _ELSEWHERE = {

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.errors import UsageError
-from clew.types import Answer, MatchResult, Pattern, TripleText
+from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.graph.match import Distances
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.directory import Index
     from clew.info import Info
+    from clew.llm.types import ChatModel
     from clew.methods.registry import Method
+    from clew.methods.verifiers import Verifier
     from clew.text.embedder import Embedder
 
 MOST_WORDS = 300
@@ -51,8 +53,9 @@ class Clew:
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._methods: dict[str, Method] = {}
+        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
         self._distances: Distances | None = None
+        self._verifiers: dict[str, tuple[Verifier, ChatModel | None, object]] = {}
 
     @classmethod
     def open(
@@ -114,20 +117,59 @@ class Clew:
         return cls(index, make_embedder(embedder))
 
     def ask(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = (), method: str = "auto"
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. Raises UsageError for an empty or endless question or an unknown method.
+        handed back. `model` is used by the methods that can use one; `settings` is the dataclass of that name
+        of a method that has one. Raises UsageError for an empty or endless question or an unknown method,
+        LlmError if the model fails.
         """
         question = clean_question(question)
-        if method not in self._methods:
-            from clew.methods.registry import method_named
-
-            self._methods[method] = method_named(method)(self.index, self.embedder)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        return self._methods[method].answer(question, id=id, entities=names)
+        return self._method(method, model, settings).answer(question, id=id, entities=names)
+
+    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
+        made = self._methods.get(name)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.registry import make_method
+
+            made = (make_method(name, self.index, self.embedder, model, settings), model, settings)
+            self._methods[name] = made
+        return made[0]
+
+    def verify(
+        self,
+        claim: str,
+        *,
+        id: str | None = None,
+        closed_world: bool = False,
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+    ) -> Verification:
+        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
+
+        In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
+        `settings` are those of SimGRAG. Raises UsageError for an empty or endless claim or an unknown
+        method, LlmError if the model fails.
+        """
+        claim = clean_question(claim, "claim")
+        made = self._verifiers.get(method)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.verifiers import make_verifier
+
+            verifier = make_verifier(method, self.index, self.embedder, model, settings)
+            made = self._verifiers[method] = (verifier, model, settings)
+        return made[0].verify(claim, id=id, closed_world=closed_world)
 
     def match(
         self,
@@ -184,6 +226,7 @@ class Clew:
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
+        self._verifiers.clear()
         self._distances = None
 
     def __enter__(self) -> Self:
@@ -207,6 +250,7 @@ def index_sources(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
@@ -221,6 +265,7 @@ def index_sources(
         aliases=aliases,
         format=format,
         on_error=on_error,
+        triple_vectors=triple_vectors,
         progress=progress,
     )
 
@@ -238,6 +283,11 @@ def make_embedder(spec: str | Embedder | None) -> Embedder:
 
     base_url, api_key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
     return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
+
+
+def neo4j_user() -> tuple[str, str]:
+    """Return user and password for Neo4j, from $CLEW_NEO4J_USER (else neo4j) and $CLEW_NEO4J_PASSWORD."""
+    return os.environ.get("CLEW_NEO4J_USER", "neo4j"), os.environ.get("CLEW_NEO4J_PASSWORD", "")
 
 
 def default_cache() -> Path:
@@ -268,24 +318,25 @@ def keep_machine_code() -> None:
 
 
 def clean(text: str) -> str:
-    """Turn control characters and sequences into spaces and bytes that were no text into a mark, as in any other name."""
+    """Turn control characters and sequences into spaces, and bytes that were no text into a mark."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
 
 
-def clean_question(question: str) -> str:
-    """Clean a question; UsageError if nothing is left or it is longer than a question."""
+def clean_question(question: str, what: str = "question") -> str:
+    """Clean a question (or a claim: `what`).
+
+    UsageError if nothing is left or it is longer than a question.
+    """
     cleaned = clean(question)
     if not cleaned:
-        raise UsageError(
-            'The question is empty. Write one, as in: clew ask films.tsv "Who directed Memento?"'
-        )
+        example = "ask" if what == "question" else "verify"
+        told = "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
+        raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
     words = len(cleaned.split())
     if words > MOST_WORDS:
-        raise UsageError(
-            f"The question has {words:,} words; at most {MOST_WORDS} are read. Ask a shorter one"
-        )
+        raise UsageError(f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one")
     if len(cleaned) > MOST_CHARACTERS:
         raise UsageError(
-            f"The question has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
+            f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
         )
     return cleaned

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Faults, Format, Json, OnError, Quiet, Source, opened
+from clew.cli.opening import (
+    FIRST_TIME,
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    LlmSpec,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+)
+from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +46,17 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    llm: LlmSpec = None,
+    shots: Shots = None,
+    k: K = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
+    trace: Trace = None,
+    frontier: Annotated[
+        str | None,
+        typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -48,13 +71,29 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
+    from clew.cli.model import method_settings, opened_model
+    from clew.cli.simgrag import simgrag_settings
+
+    settings = method_settings(method, frontier) or simgrag_settings(
+        method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
+    )
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        ask_all(start, questions, out, method=method, explain=explain, quiet=quiet)
+        with opened_model(llm, trace) as model:
+            ask_all(
+                start,
+                questions,
+                out,
+                method=method,
+                explain=explain,
+                quiet=quiet,
+                model=model,
+                settings=settings,
+            )
         return
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
@@ -66,10 +105,11 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with (
+        opened_model(llm, trace) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
-        answer = clew.ask(question, entities=entities or (), method=method)
+        answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:
@@ -85,6 +125,10 @@ def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str],
     from clew.cli.console import out
 
     print_answer(out(), answer, cited, labels)
+    if answer.chain is not None:
+        from clew.cli.chain_view import print_chain
+
+        print_chain(out(), answer.chain, whole=explain)
     if explain:
         from clew.cli.explain import print_steps
 

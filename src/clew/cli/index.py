@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 def index(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE…", help="Graph files, or a folder of node and edge CSVs.")
+        list[str],
+        typer.Argument(
+            metavar="SOURCE…", help="Graph files, a folder of node and edge CSVs, or neo4j://host."
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -28,6 +31,9 @@ def index(
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
     format: Format = None,
     on_error: Faults = OnError.fail,
+    triple_vectors: Annotated[
+        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
+    ] = False,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -36,19 +42,21 @@ def index(
 
     An index that is already there is replaced when the new one is whole.
     """
+    from clew.cli.importing import imported
     from clew.engine import index_sources
 
-    out = default_output(sources[0]) if output is None else output
     start = time.monotonic()
-    with Bar(quiet=quiet) as bar:
+    with imported(sources, output, quiet=quiet) as paths, Bar(quiet=quiet) as bar:
+        out = default_output(paths[0]) if output is None else output
         built = index_sources(
-            sources,
+            paths,
             out,
             embedder=embedder,
             types=types,
             aliases=aliases,
             format=format,
             on_error=on_error.value,
+            triple_vectors=triple_vectors,
             progress=stage_progress(bar),
         )
     seconds = time.monotonic() - start

@@ -33,9 +33,9 @@ from clew.index.vectors import (
 )
 from clew.text.embedder import Embedder
 
-Stage = Literal["read", "names", "vectors", "search"]
+Stage = Literal["read", "names", "vectors", "search", "triples"]
 Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities."""
+"""Called with (stage, done, total): bytes of the sources, then entities, then triples."""
 OnError = Literal["fail", "skip"]
 
 
@@ -57,10 +57,14 @@ def build_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
+
+    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
+    question.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
@@ -82,6 +86,11 @@ def build_index(
         _add_names(writer, shards, count, tell)
         _add_vectors(writer, shards, tell)
         _add_search(writer, graph.nodes, embedder.dimension, tell)
+        if triple_vectors:
+            # It compiles kernels, which nothing else here needs.
+            from clew.index.triple_vectors import write_triple_vectors
+
+            write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
 
@@ -153,8 +162,8 @@ def _add_vectors(writer: IndexWriter, shards: Shards, tell: Progress) -> None:
     else:
         parts = shards.make("vectors", lambda done: tell("vectors", done, graph.nodes))
         shape = (graph.nodes, embedder.dimension)
-        writer.add_rows(ENTITY_VECTORS, np.dtype(np.int8), shape, (part["q"] for part in parts))
-        writer.add_rows(ENTITY_SCALES, np.dtype(np.float32), shape[:1], (part["scale"] for part in parts))
+        writer.add_parts(ENTITY_VECTORS, shape, np.dtype(np.int8), (part["q"] for part in parts))
+        writer.add_parts(ENTITY_SCALES, shape[:1], np.dtype(np.float32), (part["scale"] for part in parts))
         writer.add(RELATION_VECTORS, relations_of(graph, embedder))
     writer.mark("vectors", {})
     shards.remove("vectors")

@@ -39,8 +39,8 @@ from clew.index.files import (
     sync,
     sync_files,
     sync_path,
+    write_parts,
     write_piece,
-    write_rows,
 )
 from clew.index.manifest import MANIFEST, About, Manifest, generation_folder, read_manifest, rebuild
 from clew.index.names import NamesIndex
@@ -97,20 +97,20 @@ class IndexWriter:
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
         array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
-        self.add_rows(section, array.dtype, array.shape, (array,))
+        self.add_parts(section, array.shape, array.dtype, (array,))
 
     def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
         """Write all of `sections`."""
         for section, content in sections.items():
             self.add(section, content)
 
-    def add_rows(
-        self, section: str, dtype: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[Array]
+    def add_parts(
+        self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
     ) -> None:
-        """Write one section of `shape` that comes in parts, as `add`."""
+        """Write one section of a known shape from arrays that together are its rows. Raises IndexError_."""
         if self._is_new(section):
             with disk_errors(self._path):
-                self._take(write_rows(self.folder, section, dtype, shape, parts))
+                self._take(write_parts(self.folder, section, shape, dtype, parts))
 
     def add_file(self, section: str, name: str) -> None:
         """Take the file `name` of another format, which is in `folder`, as a section."""
@@ -151,6 +151,14 @@ class IndexWriter:
         """Map a section that has been written."""
         entry = next(f for f in self._files if f.section == section)
         return open_array(self.folder, entry, verify=False)
+
+    def keep(self, manifest: Manifest) -> None:
+        """Take over all sections of the last generation: its files get a second name. Raises IndexError_."""
+        with disk_errors(self._path):
+            for entry in manifest.files:
+                if self._is_new(entry.section):
+                    os.link(self._path / manifest.folder / entry.file, self.folder / entry.file)
+                    self._take(entry)
 
     def commit(self, about: About) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexError_."""

@@ -9,9 +9,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,27 +63,33 @@ def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry
     Raises OSError, and ValueError for an array of objects.
     """
     array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
-    return write_rows(folder, section, array.dtype, array.shape, (array,))
+    return write_parts(folder, section, array.shape, array.dtype, [array])
 
 
-def write_rows(
-    folder: Path, section: str, dtype: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[Array]
+def write_parts(
+    folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
 ) -> FileEntry:
-    """Write one section of `shape` that comes in parts, whose rows follow one another; as `write_array`."""
+    """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
+
+    Raises OSError, and ValueError if the parts do not fill the shape.
+    """
     if dtype.hasobject:
         raise ValueError(f"section {section!r} is an array of objects")
     # Little-endian on every machine, so that an index can be copied.
     dtype = dtype.newbyteorder("<")
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        header, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    )
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
     path = folder / f"{section}.npy"
     digest = hashlib.blake2b(digest_size=16)
+    left = int(np.prod(shape)) * dtype.itemsize
     with path.open("wb") as file:
-        for piece in chain([header.getvalue()], *(_pieces(np.ascontiguousarray(p, dtype)) for p in parts)):
+        for piece in _pieces(header.getvalue(), (np.ascontiguousarray(part, dtype) for part in parts)):
             digest.update(piece)
             write_piece(file, piece)
+            left -= len(piece)
+    if left != -len(header.getvalue()):
+        raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
 
 
@@ -125,11 +129,13 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
-def _pieces(array: Array) -> Iterator[bytes | memoryview]:
-    if array.size:
-        data = array.reshape(-1).view(np.uint8).data
-        for start in range(0, len(data), _WRITE_AT_ONCE):
-            yield data[start : start + _WRITE_AT_ONCE]
+def _pieces(header: bytes, arrays: Iterable[Array]) -> Iterator[bytes | memoryview]:
+    yield header
+    for array in arrays:
+        if array.size:
+            data = array.reshape(-1).view(np.uint8).data
+            for start in range(0, len(data), _WRITE_AT_ONCE):
+                yield data[start : start + _WRITE_AT_ONCE]
 
 
 def full_checksum(path: Path) -> str:
