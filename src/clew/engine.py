@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clew.graph.match import Distances
     from clew.index.build import Built, OnError, Progress
     from clew.index.cache import CachedIndex, SideFiles
+    from clew.index.corpus import CorpusSettings
     from clew.index.directory import Index
     from clew.info import Info
     from clew.methods.registry import Method
@@ -198,6 +199,7 @@ def index_sources(
     format: str | None = None,
     on_error: OnError = "fail",
     progress: Progress | None = None,
+    corpus: CorpusSettings | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
     from clew.index.build import build_index
@@ -211,6 +213,7 @@ def index_sources(
         format=format,
         on_error=on_error,
         progress=progress,
+        corpus=corpus,
     )
 
 
