@@ -5,6 +5,8 @@ direction: step 2r from head to tail, 2r+1 from tail to head. Step s leaves a no
 node of end s ^ 1. Which ends a node has (its signature) says what it is, also where no types are declared.
 """
 
+# ruff: noqa: ANN001, ANN202 (kernels: numba infers the types)
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Float64, Graph, Int64
+
 
 @dataclass(frozen=True, eq=False)
 class Schema:
@@ -43,7 +46,7 @@ class Schema:
 
     @property
     def functional(self) -> NDArray[np.bool_]:
-        """bool [2R]: steps that lead to at most one node from every node."""
+        """Bool [2R]: steps that lead to at most one node from every node."""
         return self.repeated == 0
 
     def follows(self, step: int) -> Int64:
@@ -55,7 +58,7 @@ class Schema:
 
 
 @nb.njit(cache=True)
-def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value, ends):  # type: ignore[no-untyped-def] # noqa: ANN
+def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value, ends):
     """Count, for every pair of ends, the nodes that have both; and the parsed values of every end."""
     cooccur = np.zeros((ends, ends), np.int64)
     repeated = np.zeros(ends, np.int64)
@@ -94,7 +97,7 @@ def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value,
 
 
 @nb.njit(cache=True)
-def _count_inverses(out_offsets, out_relation, out_neighbour, sample, relations, widest):  # type: ignore[no-untyped-def] # noqa: ANN
+def _count_inverses(out_offsets, out_relation, out_neighbour, sample, relations, widest):
     """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
     counts = np.zeros((relations, relations), np.int64)
     sampled = np.zeros(relations, np.int64)
@@ -131,7 +134,7 @@ def _inverses(graph: Graph) -> Int64:
 
 
 @nb.njit(cache=True)
-def _count_types(out_offsets, out_relation, in_offsets, in_relation, type_offsets, types, ends, names):  # type: ignore[no-untyped-def] # noqa: ANN
+def _count_types(out_offsets, out_relation, in_offsets, in_relation, type_offsets, types, ends, names):
     """For every end and declared type: the nodes that have both."""
     counts = np.zeros((ends, names), np.int64)
     for node in range(len(out_offsets) - 1):
@@ -171,4 +174,16 @@ def schema_of(graph: Graph) -> Schema:
     nodes = np.diagonal(cooccur).copy()
     shares = valued / np.maximum(nodes, 1)
     triples = np.bincount(graph.out.relation, minlength=relations).astype(np.int64)
-    return Schema(triples, nodes, cooccur, repeated, widest, shares[0], shares[1], low, high, _inverses(graph), _types_of_ends(graph))
+    return Schema(
+        triples,
+        nodes,
+        cooccur,
+        repeated,
+        widest,
+        shares[0],
+        shares[1],
+        low,
+        high,
+        _inverses(graph),
+        _types_of_ends(graph),
+    )

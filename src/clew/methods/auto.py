@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
@@ -19,17 +18,19 @@ from clew.grounding import cite, ground
 from clew.index.directory import Index
 from clew.steps.alignment import Weights
 from clew.steps.comparison import Comparison, compare
+from clew.steps.confidence import Trust, confidence
+from clew.steps.direction import BEING
 from clew.steps.explain import Explanation, explain
 from clew.steps.link import Linker, given_mentions
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
-from clew.steps.readings import Reader, Reading
+from clew.steps.readings import Anchor, Reader, Reading
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import class_fit, vocabulary_of
 from clew.steps.write_pattern import write_pattern, write_question
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
-from clew.text.question import INTERROGATIVE, Question, read_question
+from clew.text.question import INTERROGATIVE, WH_CLASSES, Question, read_question
 from clew.types import Abstention, Answer, AnswerEntity, Citation, MatchResult, Mention, Pattern, Step
 
 LONGEST = 3
@@ -40,8 +41,12 @@ LOOSE_TIE = 0.15
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
 ENOUGH = 0.5
-"""Least explained share of the content words."""
+"""Least confidence in a reading that is answered from."""
 FIRM = 1.0
+NAMED = 0.4
+"""Evidence from which a step or a node counts as named by a word."""
+SURE = 0.6
+"""The same where the question word says otherwise (*who is the gender of …*)."""
 COMPARING = frozenset("before after than between".split())
 """Words that compare; left open, the question is not understood."""
 """A reading below this cost is not doubted further."""
@@ -80,10 +85,16 @@ class Auto:
     name = "auto"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, weights: Weights | None = None, scale: Scale | None = None
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        weights: Weights | None = None,
+        scale: Scale | None = None,
+        trust: Trust | None = None,
     ) -> None:
         self.index, self.graph = index, index.graph
-        self.weights = weights or Weights()
+        self.weights, self.trust = weights or Weights(), trust or Trust()
         lexicon = Lexicon.load()
         self.schema: Schema = schema_of(self.graph)
         vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
@@ -147,7 +158,9 @@ class Auto:
             return self._without_mentions(work)
         doubt = self._doubt(work, readings[0])
         if doubt is not None:
-            alone = self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
+            alone = (
+                self._without_mentions(work) if work.operator.kind in ("extreme", "most", "range") else None
+            )
             return alone if alone is not None and alone.abstained is None else _Found(abstained=doubt)
         return self._first_that_holds(work, readings)
 
@@ -169,7 +182,40 @@ class Auto:
                 if mended and (not readings or mended[0].cost < readings[0].cost):
                     readings, work.mentions = mended, [*work.mentions, *typos]
         work.time("readings", since)
-        return readings
+        return [r for r in readings if self._credible(work, r, readings)]
+
+    def _credible(self, work: _Work, reading: Reading, readings: Sequence[Reading]) -> bool:
+        """Whether every ordinary word that the reading takes for a name stands where a name would.
+
+        That is right before the noun that it describes (*horror films*), after *is* or *are*, or beside a word that
+        names its relation; anywhere, if no reading has a name that is written like one.
+        """
+        if not reading.doubtful or all(r.doubtful for r in readings):
+            return True
+        return all(
+            not a.ordinary or self._stands_as_name(work, reading, a, branch)
+            for a, branch in zip(reading.anchors, reading.branches, strict=True)
+        )
+
+    def _stands_as_name(self, work: _Work, reading: Reading, anchor: Anchor, branch: Sequence[int]) -> bool:
+        comparison, words = work.comparison, work.question.words
+        if any(w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop):
+            return True
+        outside = [
+            i
+            for i, w in enumerate(comparison.words)
+            if w.weight > 0 and all(w.stop <= a.span.start or w.start >= a.span.stop for a in reading.anchors)
+        ]
+        if any(comparison.step[i, branch[0]] >= NAMED for i in outside):
+            return True
+        after = next((w for w in words if w.start >= anchor.span.stop and w.norm != "-"), None)
+        before = [w for w in words if w.stop <= anchor.span.start]
+        if after is not None:
+            return any(
+                comparison.words[i] is after and comparison.node[i, list(reading.steps)].max() >= NAMED
+                for i in outside
+            )
+        return bool(before) and before[-1].norm in BEING
 
     def _doubt(self, work: _Work, reading: Reading) -> Abstention | None:
         """Why not to trust the best reading: a name or a word that matters is left open."""
@@ -181,34 +227,41 @@ class Auto:
         if told.open_names:
             names = " ".join(told.open_names)
             return Abstention("no_entity", f'it has no entity like "{names}"', self._near_names(names))
-        asked = self._asks_elsewhere(work.question, reading)
+        asked = self._asks_elsewhere(work.comparison, reading)
         if asked:
             return Abstention("no_relation", f'it has no relation that says "{asked}"')
-        if told.open_words and (told.unnamed or told.share < ENOUGH or self._asks_for(work, told)):
-            return Abstention("no_relation", f'it has no relation like "{" ".join(told.open_words)}"')
+        if any(w.norm in COMPARING for w in work.question.words if w.text in told.open_words):
+            return Abstention("no_relation", f'it does not compare by "{" ".join(told.open_words)}"')
+        if confidence(reading, told, self.trust) < ENOUGH or self._owns_open(work.question, told):
+            words = " ".join(told.open_words) or " ".join(_content(work)) or work.question.text
+            return Abstention("no_relation", f'it has no relation like "{words}"')
         return None
 
-    def _asks_elsewhere(self, question: Question, reading: Reading) -> str:
-        """*When* or *where*, if what the reading ends at is known to be neither a time nor a place."""
-        first = next((w.norm for w in question.words if w.norm in INTERROGATIVE), "")
-        if first not in ("when", "where"):
+    def _asks_elsewhere(self, comparison: Comparison, reading: Reading) -> str:
+        """*Who*, *when* or *where*, if the reading ends at what is known to be something else, unless a word says so."""
+        question = comparison.question
+        if not question.classes:
             return ""
         classes = self.table.vocabulary.classes
         end = reading.last ^ 1
+        told = [
+            float(comparison.step[i, reading.last])
+            for i, w in enumerate(comparison.words)
+            if w.norm not in WH_CLASSES
+        ]
+        if max(told, default=0.0) >= SURE or classes[end].max() < 0.8:
+            return ""
         fits = class_fit(classes, question.classes)[end]
-        return first if classes[end].max() >= 0.8 and fits < 0.2 else ""
+        return "" if fits >= 0.2 else next(w.norm for w in question.words if w.norm in INTERROGATIVE)
 
-    def _asks_for(self, work: _Work, told: Explanation) -> bool:
-        """Whether an open word is what is asked for: the noun after *which*, or in *the … of X*."""
-        words = work.question.words
-        for at, word in enumerate(words):
-            if word.text not in told.open_words:
-                continue
-            before = words[at - 1].norm if at else ""
-            after = words[at + 1].norm if at + 1 < len(words) else ""
-            if before in ("which", "what", "'s", "how") or after == "of" or word.norm in COMPARING:
-                return True
-        return False
+    def _owns_open(self, question: Question, told: Explanation) -> bool:
+        """Whether an open word is what something is asked for: *the … of X*, *X's …*."""
+        words = question.words
+        return any(
+            word.text in told.open_words
+            and ((at and words[at - 1].norm == "'s") or (at + 1 < len(words) and words[at + 1].norm == "of"))
+            for at, word in enumerate(words)
+        )
 
     def _near_names(self, text: str) -> tuple[str, ...]:
         hits = self.index.names.fuzzy(text, 3)
@@ -230,7 +283,9 @@ class Auto:
             evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
             work.time("match", since)
             if not evidence.matches and not evidence.complete:
-                return _Found(pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False)
+                return _Found(
+                    pattern=pattern, abstained=Abstention("budget", "the search was stopped"), complete=False
+                )
             if not evidence.matches:
                 empty = empty or pattern
                 continue
@@ -238,11 +293,13 @@ class Auto:
             if rival is not None:
                 return _Found(pattern=pattern, abstained=rival)
             return self._read(work, reading, pattern, evidence)
-        return _Found(pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best or readings[0])))
+        return _Found(
+            pattern=empty, abstained=Abstention("empty_result", _nothing(self.graph, best or readings[0]))
+        )
 
     def _doubt_silently(self, work: _Work, reading: Reading) -> bool:
         told = explain(work.comparison, reading, extra=work.operator.used)
-        return bool(told.unnamed)
+        return confidence(reading, told, self.trust) < ENOUGH
 
     def _rival(
         self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
@@ -274,7 +331,9 @@ class Auto:
         if self.reader.turns_back(reading):
             others = [e for e in draft if e not in {a.entity for a in reading.anchors}]
             if not others:
-                return _Found(pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
+                return _Found(
+                    pattern=pattern, abstained=Abstention("empty_result", _nothing(self.graph, reading))
+                )
             draft = others
         operator = work.operator
         if operator.kind == "range":
@@ -307,11 +366,19 @@ class Auto:
         extreme = find_extreme(graph, draft, operator.relation, operator.sign)
         if extreme is None:
             name = graph.relation_labels[operator.relation]
-            return _Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
-        return self._with_extreme(with_value(pattern, graph, operator.relation, extreme.value), extreme.entities)
+            return _Found(
+                pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"')
+            )
+        return self._with_extreme(
+            with_value(pattern, graph, operator.relation, extreme.value), extreme.entities
+        )
 
     def _in_range(
-        self, work: _Work, drafted: Sequence[tuple[int, tuple[int, ...]]], pattern: Pattern | None, complete: bool
+        self,
+        work: _Work,
+        drafted: Sequence[tuple[int, tuple[int, ...]]],
+        pattern: Pattern | None,
+        complete: bool,
     ) -> _Found:
         """The drafted entities (with their proof) that have a value in the question's range."""
         graph, operator, limits = self.graph, work.operator, work.question.limits
@@ -343,12 +410,18 @@ class Auto:
     def _without_mentions(self, work: _Work) -> _Found:
         """Superlatives over a whole type; anything else needs a name that the graph has."""
         operator, graph = work.operator, self.graph
-        open_words = [
-            w.text
-            for i, w in enumerate(work.comparison.words)
-            if w.weight >= 0.9 and w.start not in operator.used and not w.share
-            and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
-        ] if operator.kind in ("extreme", "most", "range") else ["?"]
+        open_words = (
+            [
+                w.text
+                for i, w in enumerate(work.comparison.words)
+                if w.weight >= 0.9
+                and w.start not in operator.used
+                and not w.share
+                and max(work.comparison.kind[i, operator.end], work.comparison.cover[i, operator.end]) < 0.3
+            ]
+            if operator.kind in ("extreme", "most", "range")
+            else ["?"]
+        )
         if open_words:
             names = " ".join(w.text for w in work.question.words if w.capital)
             detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
@@ -397,7 +470,7 @@ class Auto:
         for reading, target in pairs:
             if reading.cost > best.cost + TIE:
                 break
-            if self._open(work, reading, target.span.start, target.span.stop):
+            if self._open(work, reading, target):
                 continue
             pattern = write_question(self.graph, reading, target.entity)
             evidence = find_evidence(self.graph, pattern)
@@ -406,17 +479,20 @@ class Auto:
                 return _Found((AnswerEntity("yes", "yes", 1.0),), (cited,), "yes", pattern)
         return self._recorded_otherwise(work, pairs[0])
 
-    def _open(self, work: _Work, reading: Reading, start: int, stop: int) -> bool:
+    def _open(self, work: _Work, reading: Reading, target: Anchor) -> bool:
+        if target.ordinary and not self._stands_as_name(work, reading, target, reading.branches[0]):
+            return True
+        start, stop = target.span.start, target.span.stop
         inside = frozenset(w.start for w in work.comparison.words if w.start < stop and start < w.stop)
         told = explain(work.comparison, reading, extra=work.operator.used | inside)
-        if told.open_names or (told.open_words and (told.unnamed or told.share < ENOUGH)):
+        if told.open_names or confidence(reading, told, self.trust) < ENOUGH:
             return True
         return any(w.norm in COMPARING for w in work.question.words if w.text in told.open_words)
 
-    def _recorded_otherwise(self, work: _Work, pair: tuple[Reading, Any]) -> _Found | None:
+    def _recorded_otherwise(self, work: _Work, pair: tuple[Reading, Anchor]) -> _Found | None:
         """*No*, if the graph records the relation for the first entity, but not with the second."""
         reading, target = pair
-        if self._open(work, reading, target.span.start, target.span.stop):
+        if self._open(work, reading, target):
             return None
         pattern = write_pattern(self.graph, reading)
         evidence = find_evidence(self.graph, pattern)
@@ -469,7 +545,9 @@ def _link_step(graph: Graph, mentions: Sequence[Mention]) -> Step:
     rows = [
         {
             "text": m.text,
-            "candidates": [{"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates],
+            "candidates": [
+                {"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates
+            ],
         }
         for m in mentions
     ]
@@ -489,6 +567,4 @@ def _readings_step(graph: Graph, readings: Sequence[Reading]) -> Step:
 
 
 def _explain_step(told: Explanation) -> Step:
-    return Step(
-        "explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)}
-    )
+    return Step("explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)})

@@ -8,6 +8,8 @@ costs are those of words left unexplained and of steps that no word names. One d
 that share a beginning share its table (depth-first search with a bound).
 """
 
+# ruff: noqa: ANN001, ANN202 (kernels: numba infers the types)
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -27,7 +29,8 @@ MOST_BRANCHES = 96
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Costs of an alignment. Fitted on the development halves of several data sets together
-    (`benchmarks/fit_weights.py`)."""
+    (`benchmarks/fit_weights.py`).
+    """
 
     word: float = 2.0
     """A content word left unexplained."""
@@ -45,7 +48,7 @@ class Weights:
     """Every step, so that short paths win."""
     step_evidence: float = 0.5
     """A step that no word names; a word of similarity s to it saves the share s."""
-    plain_return: float = 1.9
+    plain_return: float = 4.0
     """A step back through the same relation that no word names and no word like *share* or *also* asks for."""
     silent_later: float = 0.8
     """A further step that no word names."""
@@ -55,6 +58,8 @@ class Weights:
     """Factor for words that ask for a way back on a path without one."""
     answer_class: float = 0.9
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
+    asked_type: float = 0.6
+    """The node at the end is not what the noun after *which* names."""
     against: float = 0.436
     """A step against the direction in which its relation reads, where both are possible."""
     against_grammar: float = 0.8
@@ -100,7 +105,7 @@ class Path:
 
 
 @nb.njit(cache=True, inline="always")
-def _close(table, fixed, similarity, apart, weight, before, silent, left, right):  # type: ignore[no-untyped-def] # noqa: ANN
+def _close(table, fixed, similarity, apart, weight, before, silent, left, right):
     """Let the words that come next be given to one place (column `fixed` of `similarity`).
 
     A word that is `apart` from the one before may only begin there: no word was given to the step that leads here.
@@ -125,7 +130,7 @@ def _close(table, fixed, similarity, apart, weight, before, silent, left, right)
 
 
 @nb.njit(cache=True)
-def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
+def _extend(
     before, after, step, back, share, apart, cover, words, weight, node, evidence, silent, left, right
 ):
     """Table after one more step and the node behind it; returns its least entry.
@@ -165,7 +170,7 @@ def _extend(  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
-def _silent(back, depth, evidence, plain_return, later):  # type: ignore[no-untyped-def] # noqa: ANN
+def _silent(back, depth, evidence, plain_return, later):
     """Cost of a step that no word names."""
     if back:
         return plain_return
@@ -173,7 +178,7 @@ def _silent(back, depth, evidence, plain_return, later):  # type: ignore[no-unty
 
 
 @nb.njit(cache=True)
-def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyped-def] # noqa: ANN
+def _keep(costs, lengths, paths, cost, chosen, length):
     """Insert a path into the sorted list of the best."""
     at = len(costs) - 1
     while at > 0 and costs[at - 1] > cost:
@@ -188,9 +193,34 @@ def _keep(costs, lengths, paths, cost, chosen, length):  # type: ignore[no-untyp
 
 
 @nb.njit(cache=True)
-def _search(  # type: ignore[no-untyped-def] # noqa: ANN
-    table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, later, began, symmetric, final, longest, costs, lengths, paths, slack, base,
+def _search(
+    table,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    one_way,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    began,
+    symmetric,
+    final,
+    longest,
+    costs,
+    lengths,
+    paths,
+    slack,
+    base,
 ):
     """Depth-first search for the paths that go on from `table`; inserts them into (costs, lengths, paths)."""
     right = len(weight) - left
@@ -217,8 +247,20 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
         if total > costs[0] + slack or total > costs[keep - 1]:
             continue
         least = _extend(
-            tables[depth], tables[depth + 1], step, back or symmetric[step], share, apart, cover, step_similarity, weight,
-            node_similarity, evidence, _silent(back, depth + began, evidence, plain_return, later), left, right,
+            tables[depth],
+            tables[depth + 1],
+            step,
+            back or symmetric[step],
+            share,
+            apart,
+            cover,
+            step_similarity,
+            weight,
+            node_similarity,
+            evidence,
+            _silent(back, depth + began, evidence, plain_return, later),
+            left,
+            right,
         )
         if least + total > costs[keep - 1] or least + total > costs[0] + slack:
             continue
@@ -235,9 +277,30 @@ def _search(  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
-def _single(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, later, symmetric, final, longest, keep, slack,
+def _single(
+    anchor,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    one_way,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    symmetric,
+    final,
+    longest,
+    keep,
+    slack,
 ):
     """Best `keep` paths from one mention: (costs [keep], lengths [keep], steps [keep, longest])."""
     words = len(weight)
@@ -248,16 +311,58 @@ def _single(  # type: ignore[no-untyped-def] # noqa: ANN
     table[0, 0] = 0.0
     _close(table, 0, anchor.reshape(words, 1), apart, weight, table, np.inf, left, words - left)
     _search(
-        table, start, active, follow, backs, left, weight, share, one_way, apart, cover, step_similarity, node_similarity,
-        fixed, evidence, plain_return, turn, later, 0, symmetric, final, longest, costs, lengths, paths, slack, 0.0,
+        table,
+        start,
+        active,
+        follow,
+        backs,
+        left,
+        weight,
+        share,
+        one_way,
+        apart,
+        cover,
+        step_similarity,
+        node_similarity,
+        fixed,
+        evidence,
+        plain_return,
+        turn,
+        later,
+        0,
+        symmetric,
+        final,
+        longest,
+        costs,
+        lengths,
+        paths,
+        slack,
+        0.0,
     )
     return costs, lengths, paths
 
 
 @nb.njit(cache=True)
-def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
-    anchor, start, active, follow, backs, left, weight, share, apart, cover, step_similarity, node_similarity,
-    fixed, evidence, plain_return, turn, later, longest, limit,
+def _branches(
+    anchor,
+    start,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    longest,
+    limit,
 ):
     """Tables of all short paths from one mention of several: (steps [P, longest], bases [P], tables [P, ·, ·])."""
     words = len(weight)
@@ -275,8 +380,20 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
         bases[count] = start[first] + fixed[first]
         steps[count, 0] = first
         _extend(
-            begin, tables[count], first, False, share, apart, cover, step_similarity, weight, node_similarity,
-            evidence, evidence, left, right,
+            begin,
+            tables[count],
+            first,
+            False,
+            share,
+            apart,
+            cover,
+            step_similarity,
+            weight,
+            node_similarity,
+            evidence,
+            evidence,
+            left,
+            right,
         )
         here = count
         count += 1
@@ -291,15 +408,27 @@ def _branches(  # type: ignore[no-untyped-def] # noqa: ANN
             steps[count, 0] = first
             steps[count, 1] = second
             _extend(
-                tables[here], tables[count], second, back, share, apart, cover, step_similarity, weight,
-                node_similarity, evidence, _silent(back, 1, evidence, plain_return, later), left, right,
+                tables[here],
+                tables[count],
+                second,
+                back,
+                share,
+                apart,
+                cover,
+                step_similarity,
+                weight,
+                node_similarity,
+                evidence,
+                _silent(back, 1, evidence, plain_return, later),
+                left,
+                right,
             )
             count += 1
     return steps[:count], bases[:count], tables[:count]
 
 
 @nb.njit(cache=True)
-def _last(steps, row):  # type: ignore[no-untyped-def] # noqa: ANN
+def _last(steps, row):
     """The step at which a branch ends."""
     if steps.shape[1] > 1 and steps[row, 1] >= 0:
         return steps[row, 1]
@@ -307,7 +436,7 @@ def _last(steps, row):  # type: ignore[no-untyped-def] # noqa: ANN
 
 
 @nb.njit(cache=True)
-def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit):  # type: ignore[no-untyped-def] # noqa: ANN
+def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit):
     """The `limit` cheapest pairs of branches that can meet: (rows [P, 2], bases [P], tables [P, ·, ·])."""
     middle = tables_a.shape[2] - 1
     pairs = np.full((limit, 2), -1, np.int64)
@@ -341,9 +470,33 @@ def _merge(steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, limit)
 
 
 @nb.njit(cache=True)
-def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
-    steps_a, bases_a, tables_a, steps_b, bases_b, tables_b, meets, active, follow, backs, left, weight, share, apart, cover,
-    step_similarity, node_similarity, fixed, evidence, plain_return, turn, later, final, trunk, keep, slack,
+def _meet(
+    steps_a,
+    bases_a,
+    tables_a,
+    steps_b,
+    bases_b,
+    tables_b,
+    meets,
+    active,
+    follow,
+    backs,
+    left,
+    weight,
+    share,
+    apart,
+    cover,
+    step_similarity,
+    node_similarity,
+    fixed,
+    evidence,
+    plain_return,
+    turn,
+    later,
+    final,
+    trunk,
+    keep,
+    slack,
 ):
     """Best ways in which a branch of one mention meets one of another, and goes on for up to `trunk` steps.
 
@@ -387,9 +540,33 @@ def _meet(  # type: ignore[no-untyped-def] # noqa: ANN
             one_lengths[:] = 0
             if trunk > 0:
                 _search(
-                    table, follow[last_a], active, follow, backs, left, weight, share, 0.0, apart, cover, step_similarity,
-                    node_similarity, fixed, evidence, plain_return, turn, later, 1, none, final, trunk,
-                    one_costs, one_lengths, one_paths, slack, base,
+                    table,
+                    follow[last_a],
+                    active,
+                    follow,
+                    backs,
+                    left,
+                    weight,
+                    share,
+                    0.0,
+                    apart,
+                    cover,
+                    step_similarity,
+                    node_similarity,
+                    fixed,
+                    evidence,
+                    plain_return,
+                    turn,
+                    later,
+                    1,
+                    none,
+                    final,
+                    trunk,
+                    one_costs,
+                    one_lengths,
+                    one_paths,
+                    slack,
+                    base,
                 )
             for k in range(4):
                 if not one_costs[k] < costs[keep - 1]:
@@ -436,15 +613,40 @@ class Join:
 
 
 def best_paths(
-    sides: Sides, start: Float, space: Space, weights: Weights, *, longest: int = 3, keep: int = 12,
+    sides: Sides,
+    start: Float,
+    space: Space,
+    weights: Weights,
+    *,
+    longest: int = 3,
+    keep: int = 12,
     slack: float = 2.0,
 ) -> list[Path]:
     """The `keep` cheapest paths within `slack` of the best, cheapest first; `start` [S] costs of the first step."""
     costs, lengths, paths = _single(
-        sides.anchor, start, space.active, space.follow, space.backs, sides.left, sides.weight, sides.share, sides.one_way,
-        sides.apart, sides.cover, sides.step, sides.node, space.fixed, weights.step_evidence, weights.plain_return,
-        0.0 if sides.share.any() else weights.turn, weights.silent_later, space.symmetric, space.final, longest,
-        keep, slack,
+        sides.anchor,
+        start,
+        space.active,
+        space.follow,
+        space.backs,
+        sides.left,
+        sides.weight,
+        sides.share,
+        sides.one_way,
+        sides.apart,
+        sides.cover,
+        sides.step,
+        sides.node,
+        space.fixed,
+        weights.step_evidence,
+        weights.plain_return,
+        0.0 if sides.share.any() else weights.turn,
+        weights.silent_later,
+        space.symmetric,
+        space.final,
+        longest,
+        keep,
+        slack,
     )
     return [
         Path(_steps(paths[i], lengths[i]), float(costs[i]))
@@ -454,8 +656,16 @@ def best_paths(
 
 
 def best_joins(
-    sides: Sequence[Sides], whole: Sides, starts: Sequence[Float], space: Space, weights: Weights, *,
-    branch: int = 1, trunk: int = 1, keep: int = 8, slack: float = 1.5,
+    sides: Sequence[Sides],
+    whole: Sides,
+    starts: Sequence[Float],
+    space: Space,
+    weights: Weights,
+    *,
+    branch: int = 1,
+    trunk: int = 1,
+    keep: int = 8,
+    slack: float = 1.5,
 ) -> list[Join]:
     """How paths from two or three mentions meet.
 
@@ -465,8 +675,21 @@ def best_joins(
     costs_of = (space.fixed, weights.step_evidence, weights.plain_return, weights.turn, weights.silent_later)
     tables = [
         _branches(
-            side.anchor, start, space.active, space.follow, space.backs, side.left, side.weight, side.share, side.apart, side.cover,
-            side.step, side.node, *costs_of, branch, MOST_BRANCHES,
+            side.anchor,
+            start,
+            space.active,
+            space.follow,
+            space.backs,
+            side.left,
+            side.weight,
+            side.share,
+            side.apart,
+            side.cover,
+            side.step,
+            side.node,
+            *costs_of,
+            branch,
+            MOST_BRANCHES,
         )
         for side, start in zip(sides, starts, strict=True)
     ]
@@ -477,8 +700,26 @@ def best_joins(
         steps = steps[pairs[:, 0]]
         chosen = [(*chosen[a], int(b)) for a, b in pairs]
     costs, pairs, lengths, paths = _meet(
-        steps, bases, merged, *tables[-1], space.meets, space.active, space.follow, space.backs, whole.left, whole.weight,
-        whole.share, whole.apart, whole.cover, whole.step, whole.node, *costs_of, space.final, trunk, keep, slack,
+        steps,
+        bases,
+        merged,
+        *tables[-1],
+        space.meets,
+        space.active,
+        space.follow,
+        space.backs,
+        whole.left,
+        whole.weight,
+        whole.share,
+        whole.apart,
+        whole.cover,
+        whole.step,
+        whole.node,
+        *costs_of,
+        space.final,
+        trunk,
+        keep,
+        slack,
     )
     found: list[Join] = []
     for i in range(keep):

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.steps.alignment import Sides, Weights
-from clew.text.question import WH_CLASSES, Question, Word
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
+from clew.text.question import WH_CLASSES, Question, Word
 
 Float = NDArray[np.float64]
 
@@ -31,7 +31,8 @@ class Span:
 class Comparison:
     """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `cover` [W, S] how far each
     step explains the word; `step` [W, S] how far the word is evidence for the step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
-    that have each end; `relation` [W, R]."""
+    that have each end; `relation` [W, R].
+    """
 
     question: Question
     words: tuple[Word, ...]
@@ -46,7 +47,13 @@ class Comparison:
     weights: Weights
 
     def sides(
-        self, left: Sequence[int], right: Sequence[int], mention: Span, ends: Sequence[int], *, chain: bool = True
+        self,
+        left: Sequence[int],
+        right: Sequence[int],
+        mention: Span,
+        ends: Sequence[int],
+        *,
+        chain: bool = True,
     ) -> Sides:
         """Lay out the words `left` and `right` of a mention (nearest first) whose node has the `ends`.
 
@@ -108,7 +115,11 @@ class Comparison:
                 continue
             if word.weight < 0.5:
                 continue
-            near = mention if before is None or (before.start >= mention.stop) != (word.start >= mention.stop) else before
+            near = (
+                mention
+                if before is None or (before.start >= mention.stop) != (word.start >= mention.stop)
+                else before
+            )
             low, high = (word.stop, near.start) if word.stop <= near.start else (near.stop, word.start)
             links = {"'s"} if word.start >= mention.stop else {"of", "'s"}
             if not links & set(self._between(low, high)):
@@ -116,7 +127,9 @@ class Comparison:
             genitive[row] = True
             if before is not None:
                 genitive[row - 1] = True
-                apart[row] = word.norm == before.norm or not same_label(self.vocabulary, before.norm, word.norm)
+                apart[row] = word.norm == before.norm or not same_label(
+                    self.vocabulary, before.norm, word.norm
+                )
         return apart, genitive
 
 
@@ -128,14 +141,16 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     if not words:
         none = np.zeros((0, ends))
         relation = np.zeros((0, ends // 2))
-        return Comparison(question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights)
+        return Comparison(
+            question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights
+        )
     found = table.compare([w.norm for w in words])
     step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
     weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
     for row, word in enumerate(words):
-        if _is_asked(question, word):
+        if is_asked(question, word):
             step[row] *= found.turned[row]
             cover[row] *= found.turned[row]
         if word.capital:
@@ -156,10 +171,10 @@ def _weight(question: Question, word: Word, weights: Weights) -> float:
         return weights.wh
     if word.share:
         return 0.3 * word.share
-    return word.weight * (weights.asked if _is_asked(question, word) else 1.0)
+    return word.weight * (weights.asked if is_asked(question, word) else 1.0)
 
 
-def _is_asked(question: Question, word: Word) -> bool:
+def is_asked(question: Question, word: Word) -> bool:
     """Whether it is the noun right after *which* or *what*."""
     at = question.words.index(word)
     return at > 0 and question.words[at - 1].norm in ("which", "what")

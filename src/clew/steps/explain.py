@@ -8,75 +8,99 @@ import numpy as np
 
 from clew.steps.comparison import Comparison, Float
 from clew.steps.readings import Reading
+from clew.text.question import Word
 
 EXPLAINED = 0.27
 """From this share on a word counts as explained by a step."""
-
-
-NAMED = 0.5
-"""Evidence for every step from which the noun after *which* may stay open."""
 TYPED = 0.35
 """The same for the type of a node."""
 MODIFIER = 0.12
 """The same for a word that stands right before an explained noun (*jersey number*)."""
+DETERMINED = 0.5
+"""Evidence for the first step of an entity that has edges of one kind only."""
+NAMED = 0.5
+"""Evidence for every step from which the noun after *which* may stay open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """`open_words`: content words that nothing in the reading explains; `open_names`: those among them that are
-    written like names; `unnamed`: steps that no word names; `weakest`: the least evidence for a step; `share`: explained weight of the content words."""
+    written like names or unknown to the lexicon. `share`: explained share of the content words' weight; `worst`: open
+    share of the worst explained one; `weakest`, `mean`: evidence for the steps, but for returns that a word like
+    *share* asks for.
+    """
 
     open_words: tuple[str, ...]
     open_names: tuple[str, ...]
-    unnamed: tuple[int, ...]
-    weakest: float
     share: float
+    worst: float
+    weakest: float
+    mean: float
+    unnamed: tuple[int, ...]
 
 
 def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] = frozenset()) -> Explanation:
-    """Compare every content word with all steps and nodes of a reading; `extra` are word positions (characters at
-    which they start) that an operator explains."""
+    """Compare every content word with all steps and nodes of a reading; words that start at the characters `extra` are
+    explained by an operator.
+    """
     steps = list(dict.fromkeys(reading.steps))
-    covered = np.zeros(len(comparison.words))
-    evidence = np.zeros(len(steps))
-    if len(comparison.words) and steps:
-        cover = comparison.cover[:, steps].max(axis=1)
-        node = np.maximum(comparison.node[:, steps].max(axis=1), comparison.kind[:, steps].max(axis=1))
-        covered = np.maximum(comparison.step[:, steps].max(axis=1), np.where(node >= TYPED, node, 0.0))
-        covered = np.maximum(covered, np.where(cover >= NAMED, cover, 0.0))
-        evidence = comparison.step[:, steps].max(axis=0)
-    inside = [any(a.span.start < w.stop and w.start < a.span.stop for a in reading.anchors) for w in comparison.words]
+    outside = [i for i, w in enumerate(comparison.words) if _is_outside(w, reading)]
+    evidence = {s: max((float(comparison.step[i, s]) for i in outside), default=0.0) for s in steps}
+    for anchor, branch in zip(reading.anchors, reading.branches, strict=True):
+        if anchor.ways == 1:
+            evidence[branch[0]] = max(evidence[branch[0]], DETERMINED)
     returns = {s for a, s in zip(reading.steps, reading.steps[1:], strict=False) if s == a ^ 1}
-    shares = any(w.share for w in comparison.words)
-    weakest = min((float(e) for s, e in zip(steps, evidence, strict=True) if s not in returns), default=1.0)
-    asked = _asked(comparison)
-    modifiers = _modifiers(comparison, covered)
-    open_words, open_names, total, told = [], [], 0.0, 0.0
-    for word, taken, cover in zip(comparison.words, inside, covered, strict=True):
-        if taken or word.share or word.weight < 0.9 or word.start in extra:
-            continue
-        if cover < EXPLAINED and word.start in asked and not word.capital and weakest >= NAMED:
-            continue
-        total += word.weight
-        told += word.weight * min(1.0, float(cover))
-        if cover < (MODIFIER if word.start in modifiers else EXPLAINED):
-            open_words.append(word.text)
-            if word.capital:
-                open_names.append(word.text)
-    unnamed = tuple(
-        s for s, e in zip(steps, evidence, strict=True) if e < EXPLAINED and not (s in returns and shares)
+    asked_back = any(w.share for w in comparison.words)
+    counted = {s: e for s, e in evidence.items() if not (s in returns and asked_back)}
+    weakest = min(counted.values(), default=1.0)
+    told = _told(comparison, steps)
+    content = [
+        i
+        for i in outside
+        if not comparison.words[i].share
+        and comparison.words[i].weight >= 0.9
+        and comparison.words[i].start not in extra
+    ]
+    open_words = [comparison.words[i] for i in _open(comparison, content, told, weakest)]
+    weight = sum(comparison.words[i].weight for i in content)
+    explained = sum(comparison.words[i].weight * told[i] for i in content)
+    known = comparison.vocabulary.lexicon.known
+    return Explanation(
+        open_words=tuple(w.text for w in open_words),
+        open_names=tuple(w.text for w in open_words if w.capital or not known(w.norm.split("|")[0])),
+        share=explained / weight if weight else 1.0,
+        worst=max((1 - float(told[i]) for i in content), default=0.0),
+        weakest=weakest,
+        mean=sum(counted.values()) / len(counted) if counted else 1.0,
+        unnamed=tuple(s for s, e in counted.items() if e < EXPLAINED),
     )
-    return Explanation(tuple(open_words), tuple(open_names), unnamed, weakest, told / total if total else 1.0)
 
 
-def _asked(comparison: Comparison) -> set[int]:
-    """Where the nouns after *which*, *what* and *same* start: they say of what type something is."""
+def _is_outside(word: Word, reading: Reading) -> bool:
+    return all(word.stop <= a.span.start or word.start >= a.span.stop for a in reading.anchors)
+
+
+def _told(comparison: Comparison, steps: list[int]) -> Float:
+    """[W]: how far the steps and the types of their nodes explain each word."""
+    if not comparison.words or not steps:
+        return np.zeros(len(comparison.words))
+    node = np.maximum(comparison.node[:, steps].max(axis=1), comparison.kind[:, steps].max(axis=1))
+    return np.maximum(comparison.step[:, steps].max(axis=1), node)
+
+
+def _open(comparison: Comparison, content: list[int], told: Float, weakest: float) -> list[int]:
     words = comparison.question.words
-    return {b.start for a, b in zip(words, words[1:], strict=False) if a.norm in ("which", "what", "same", "how")}
-
-
-def _modifiers(comparison: Comparison, covered: Float) -> set[int]:
-    """Where the words start that stand right before a word that is explained."""
-    starts = {w.start for w, c in zip(comparison.words, covered, strict=True) if c >= 2 * EXPLAINED}
-    words = comparison.question.words
-    return {a.start for a, b in zip(words, words[1:], strict=False) if b.start in starts}
+    before = {b.start: a for a, b in zip(words, words[1:], strict=False)}
+    after = {a.start: b for a, b in zip(words, words[1:], strict=False)}
+    firm = {comparison.words[i].start for i in range(len(comparison.words)) if told[i] >= 2 * EXPLAINED}
+    found: list[int] = []
+    for i in content:
+        word = comparison.words[i]
+        follows = before.get(word.start)
+        heads = after.get(word.start)
+        least = MODIFIER if heads is not None and heads.start in firm else EXPLAINED
+        asked = follows is not None and follows.norm in ("which", "what", "same", "how")
+        # The noun after *which* says of what type something is; where every step is named it may stay open.
+        if told[i] < least and not (asked and not word.capital and weakest >= NAMED):
+            found.append(i)
+    return found

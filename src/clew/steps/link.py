@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
-from clew.text.question import FUNCTION, Question
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
+from clew.text.question import FUNCTION, Question
 from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
@@ -72,8 +72,14 @@ class Linker:
             if word.text not in words:
                 continue
             near = {base: 1.0 for base in self.lexicon.lemmas(word.norm)} | self.lexicon.related(word.norm)
-            ranked = sorted(((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True)
-            hits = [(hit.entity, score, form) for score, form in ranked[:MOST_FORMS] for hit in self.names.exact(form)]
+            ranked = sorted(
+                ((s, f) for f, s in near.items() if s >= DERIVED and f != word.norm), reverse=True
+            )
+            hits = [
+                (hit.entity, score, form)
+                for score, form in ranked[:MOST_FORMS]
+                for hit in self.names.exact(form)
+            ]
             if not hits:
                 continue
             vectors = self.embedder.embed([word.norm, *(form for _, _, form in hits)])
@@ -99,7 +105,8 @@ class Linker:
                     break
                 if any(c.isdigit() for w in words for c in w.norm):
                     continue
-                unknown = any(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in words)
+                content = [w for w in words if w.norm not in FUNCTION]
+                unknown = all(w.text[:1].isupper() or not self.lexicon.known(w.norm) for w in content)
                 if unknown and sum(len(w.norm) for w in words) >= 4:
                     spans.append((start, stop))
         return spans
@@ -123,6 +130,8 @@ def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> lis
             raise UsageError(f"the graph has no entity {name!r} (given with the question)")
         start = text.casefold().find(name.casefold())
         span = (start, start + len(name)) if start >= 0 else (len(text), len(text))
-        candidates = tuple(Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES])
+        candidates = tuple(
+            Candidate(h.entity, 1.0 if h.exact else 0.95, "given") for h in hits[:MOST_CANDIDATES]
+        )
         mentions.append(Mention(*span, name, candidates))
     return mentions

@@ -26,7 +26,8 @@ MEASURED = 0.5
 @dataclass(frozen=True, slots=True)
 class Operator:
     """`count` the answers (with a `range` too, if `counts`); keep those with a value of `relation` in the question's `range`; keep those of `extreme` value (`sign` 1 largest, -1 smallest) of `relation`; or those
-    with the `most` edges of `relation` at their end `end`. `used`: character starts of the words that say so."""
+    with the `most` edges of `relation` at their end `end`. `used`: character starts of the words that say so.
+    """
 
     kind: Kind
     sign: int = 1

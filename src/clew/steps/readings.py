@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
-from clew.steps.comparison import Comparison, Span
+from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
+from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.text.normalise import normalise
 from clew.text.question import FUNCTION, Question
-from clew.steps.vocabulary import Vocabulary, class_fit
 from clew.types import Mention
 
 Float = NDArray[np.float64]
@@ -28,8 +29,6 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 
 
-DOUBTFUL = 0.3
-"""Cost of an anchor from which it is an ordinary word taken for a name, or a misspelt one."""
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
 USUAL = 0.02
@@ -38,13 +37,17 @@ USUAL = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A mention read as one entity; `cost` of doing so."""
+    """A mention read as one entity; `cost` of doing so; `ordinary` if its words are more likely just words;
+    `ways`: relations and directions in which the entity has edges.
+    """
 
     span: Span
     entity: int
     cost: float
     text: str
     how: str
+    ordinary: bool = False
+    ways: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Reading:
     @property
     def doubtful(self) -> bool:
         """Whether it takes an ordinary word for a name."""
-        return any(a.cost >= DOUBTFUL for a in self.anchors)
+        return any(a.ordinary for a in self.anchors)
 
     @property
     def last(self) -> int:
@@ -128,6 +131,7 @@ class Reader:
     def read(self, comparison: Comparison, mentions: Sequence[Mention], *, keep: int = 16) -> list[Reading]:
         """Readings with one mention, and with two or three where one leaves words unexplained; cheapest first."""
         space = self._space(comparison)
+        mentions = self._whole(comparison.question, mentions)
         singles: list[Reading] = []
         for mention in mentions:
             for anchor in self._anchors(comparison, mention):
@@ -153,7 +157,19 @@ class Reader:
         certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
         return readings[:keep] + certain
 
-    def read_between(self, comparison: Comparison, mentions: Sequence[Mention]) -> list[tuple[Reading, Anchor]]:
+    def _whole(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
+        """Without mentions inside a longer one that is written just like a name (*Fall* in *The Fall*)."""
+        sure = [m for m in mentions if m.candidates[0].score == 1.0 and self.common(question, m) < 0]
+        return [
+            m
+            for m in mentions
+            if not any(s is not m and s.start <= m.start and m.stop <= s.stop for s in sure)
+            or any(s.start == m.start and s.stop == m.stop for s in sure)
+        ]
+
+    def read_between(
+        self, comparison: Comparison, mentions: Sequence[Mention]
+    ) -> list[tuple[Reading, Anchor]]:
         """For a yes/no question: paths from one mention that may end at another, cheapest first."""
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
@@ -179,9 +195,18 @@ class Reader:
     def _anchors(self, comparison: Comparison, mention: Mention) -> Iterator[Anchor]:
         span = Span(mention.start, mention.stop)
         common = self.common(comparison.question, mention)
+        ordinary = common > 0 or (common > -0.03 and mention.candidates[0].how == "typo")
         for candidate in mention.candidates:
             cost = common + 3 * (1 - candidate.score)
-            yield Anchor(span, candidate.entity, cost, mention.text, candidate.how)
+            yield Anchor(
+                span,
+                candidate.entity,
+                cost,
+                mention.text,
+                candidate.how,
+                ordinary,
+                len(self.ends_of(candidate.entity)),
+            )
 
     def common(self, question: Question, span: Span | Mention) -> float:
         """Cost of taking words for a name that are, as written, more likely just words."""
@@ -194,8 +219,14 @@ class Reader:
             return length
         if all(w.weight < 0.7 for w in words):
             return 1.5 + length
-        if all(self.vocabulary.lexicon.known(w.norm) or w.norm in FUNCTION for w in words):
-            return (self.weights.common_word if len(words) == 1 else self.weights.common_words) + length
+        plain = [normalise(w.text) for w in words]
+        lower = not any(c.isupper() for c in question.text[1:])
+        if lower and len(words) > 1:
+            return length
+        if all(self.vocabulary.lexicon.known(w) or w in FUNCTION for w in plain):
+            return (
+                self.weights.common_word if len(words) == 1 else max(self.weights.common_words, 0.1 - length)
+            ) + length
         return length
 
     def _sets(
@@ -227,13 +258,19 @@ class Reader:
             likely = class_fit(self.vocabulary.classes, comparison.question.classes)[np.arange(steps) ^ 1]
             known = np.minimum(2 * self.vocabulary.classes.max(axis=1), 1.0)[np.arange(steps) ^ 1]
             final = self.weights.answer_class * (1 - likely) * np.maximum(known, UNKNOWN_CLASS)
+        for row, word in enumerate(comparison.words):
+            if is_asked(comparison.question, word) and is_noun(self.vocabulary.lexicon, word.norm):
+                told = np.maximum(comparison.node[row], comparison.cover[row])
+                final = final + self.weights.asked_type * (1 - told)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
         index = np.arange(steps) ^ 1
         meets = self.schema.cooccur[np.ix_(index, index)] > 0
-        return Space(self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64))
+        return Space(
+            self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64)
+        )
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
         """Charge first steps that run against the grammar around the mention, where both ways are possible."""
@@ -248,7 +285,8 @@ class Reader:
 
     def _start(self, entity: int) -> tuple[list[int], Float]:
         """The ends of a node, and the cost of each first step: also of those that others of its kind have, so that
-        *nothing recorded* is told from *not asked*."""
+        *nothing recorded* is told from *not asked*.
+        """
         ends = self.ends_of(entity)
         start = np.full(len(self.fixed), np.inf)
         if ends:
@@ -272,9 +310,14 @@ class Reader:
 
     def _twice(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
         """Two relations of one mention that meet (*who both directed and starred in X*): every word goes to the step or
-        node that it names best, whatever its place."""
+        node that it names best, whatever its place.
+        """
         ends, start = self._start(anchor.entity)
-        outside = [i for i, w in enumerate(comparison.words) if w.stop <= anchor.span.start or w.start >= anchor.span.stop]
+        outside = [
+            i
+            for i, w in enumerate(comparison.words)
+            if w.stop <= anchor.span.start or w.start >= anchor.span.stop
+        ]
         if not outside:
             return []
         weight = comparison.weight[outside]
@@ -303,7 +346,9 @@ class Reader:
             sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
             starts.append(start)
             active = np.union1d(active, np.array(ends, np.int64))
-        whole = comparison.sides(gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False)
+        whole = comparison.sides(
+            gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False
+        )
         joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights)
         cost = sum(a.cost for a in anchors)
         return [Reading(anchors, j.branches, j.trunk, j.cost + cost) for j in joins]

@@ -45,7 +45,8 @@ class Similarities:
     """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
     how far the word tells the step from others; `type` [W, S] with
     the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there;
-    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at."""
+    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at.
+    """
 
     relation: Float
     cover: Float
@@ -68,8 +69,14 @@ def _lexical(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     table = np.zeros((len(words), len(vocabulary.word_index)))
     for row, word in enumerate(words):
         for other, column in vocabulary.word_index.items():
-            table[row, column] = vocabulary.lexicon.similarity(word, other)
+            table[row, column] = vocabulary.near(word, other)
     return table
+
+
+def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W]: how far a word is one of the relations' own words, by the lexicon alone."""
+    near = vocabulary.lexicon.similarity
+    return np.array([max((near(w, other) for other in vocabulary.word_index), default=0.0) for w in words])
 
 
 def _best(vocabulary: Vocabulary, table: Float) -> Float:
@@ -123,7 +130,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
     noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
     agreement, arrival = _agreement(vocabulary, words)
-    even = np.clip(1.0 - lexical.max(axis=1, keepdims=True), 0.0, 1.0) ** scale.even
+    even = np.clip(1.0 - _named(vocabulary, words)[:, None], 0.0, 1.0) ** scale.even
     kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span) * even * agreement
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
@@ -140,7 +147,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     if vocabulary.type_words:
         named = np.array(
             [
-                [max((vocabulary.lexicon.similarity(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
+                [max((vocabulary.near(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
                 for w in words
             ]
         )
@@ -154,7 +161,12 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     clash = np.where((noun & ~verb)[:, None], clash, 1.0)
     turned = np.where(facing, scale.facing, 1.0)
     return Similarities(
-        relation, full[:, steps // 2] * clash, relation[:, steps // 2] * clash, kind, arrival[:, steps ^ 1], turned
+        relation,
+        full[:, steps // 2] * clash,
+        relation[:, steps // 2] * clash,
+        kind,
+        arrival[:, steps ^ 1],
+        turned,
     )
 
 
@@ -188,4 +200,8 @@ class WordTable:
     def _either(self, word: str) -> tuple[Float, ...]:
         """The rows of a word; of `a|b` the larger of both."""
         rows = [self._rows[w] for w in word.split("|")]
-        return rows[0] if len(rows) == 1 else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        return (
+            rows[0]
+            if len(rows) == 1
+            else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
+        )

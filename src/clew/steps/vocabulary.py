@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.text.question import FUNCTION
 from clew.text.embedder import Embedder
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
+from clew.text.question import FUNCTION
+from clew.text.thesaurus import ALIKE, groups_of
 
 Float = NDArray[np.float64]
 
@@ -62,6 +63,12 @@ class Vocabulary:
     embedder: Embedder
     lexicon: Lexicon
 
+    def near(self, word: str, other: str) -> float:
+        """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""
+        lemmas = self.lexicon.lemmas
+        alike = ALIKE if groups_of(word, lemmas) & groups_of(other, lemmas) else 0.0
+        return max(alike, self.lexicon.similarity(word, other))
+
 
 def _unit(rows: Float) -> Float:
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -99,10 +106,14 @@ def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
 
 def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
-    return bool(words) and not names_tail(words, lexicon) and any(
-        lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
-        for w in words
-        if w not in FUNCTION
+    return (
+        bool(words)
+        and not names_tail(words, lexicon)
+        and any(
+            lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
+            for w in words
+            if w not in FUNCTION
+        )
     )
 
 
@@ -138,7 +149,9 @@ def _end_classes(
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
     for t, names in enumerate(types):
-        row = class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        row = (
+            class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
+        )
         own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
     years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
@@ -171,17 +184,27 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     share = schema.typed / np.maximum(schema.nodes[:, None], 1)
     active = np.array([acts(f, lexicon) for f in full], float)
     return Vocabulary(
-        tuple(tuple(f) for f in full), tuple(words), relation_vectors, index,
+        tuple(tuple(f) for f in full),
+        tuple(words),
+        relation_vectors,
+        index,
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
-        word_relation, end_vectors, tuple(types), share,
-        _end_classes(schema, words, full, types, share, lexicon), company[:, 1::2],
-        company[:, 0::2] * active, active.astype(bool), embedder, lexicon,
+        word_relation,
+        end_vectors,
+        tuple(types),
+        share,
+        _end_classes(schema, words, full, types, share, lexicon),
+        company[:, 1::2],
+        company[:, 0::2] * active,
+        active.astype(bool),
+        embedder,
+        lexicon,
     )
 
 
 def same_label(vocabulary: Vocabulary, first: str, second: str) -> bool:
     """Whether two words name two different words of one relation (*place*, *birth*: `place_of_birth`)."""
-    near = vocabulary.lexicon.similarity
+    near = vocabulary.near
     return any(
         i != j and near(first, i) >= SAME and near(second, j) >= SAME
         for words in vocabulary.relation_words

@@ -9,7 +9,8 @@ from clew.types import Pattern, PatternEdge, PatternNode
 
 def write_pattern(graph: Graph, reading: Reading) -> Pattern:
     """The pattern of a reading: its anchors are fixed entities, its relations fixed relations; the node at which the
-    trunk (or the branches, if there is none) arrives is the answer."""
+    trunk (or the branches, if there is none) arrives is the answer.
+    """
     writer = _Writer(graph)
     meeting = -1
     for anchor, branch in zip(reading.anchors, reading.branches, strict=True):

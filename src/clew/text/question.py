@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
 from clew.graph.graph import ValueKind
 from clew.graph.literals import parse_value
 from clew.text.normalise import Token, tokens
@@ -60,13 +61,35 @@ WH_CLASSES: Mapping[str, Mapping[str, float]] = {
 """What a question word asks for: noun classes and how well they fit."""
 
 COMPARATORS: Mapping[str, tuple[int, bool]] = {
-    "after": (1, False), "since": (1, True), "from": (1, True), "over": (1, False), "above": (1, False),
-    "exceeding": (1, False), "before": (-1, False), "until": (-1, True), "under": (-1, False), "below": (-1, False),
-    "more than": (1, False), "greater than": (1, False), "longer than": (1, False), "later than": (1, False),
-    "larger than": (1, False), "higher than": (1, False), "older than": (-1, False), "newer than": (1, False),
-    "less than": (-1, False), "fewer than": (-1, False), "shorter than": (-1, False), "earlier than": (-1, False),
-    "smaller than": (-1, False), "lower than": (-1, False), "younger than": (1, False),
-    "at least": (1, True), "at most": (-1, True), "no more than": (-1, True), "no less than": (1, True),
+    "after": (1, False),
+    "since": (1, True),
+    "from": (1, True),
+    "over": (1, False),
+    "above": (1, False),
+    "exceeding": (1, False),
+    "before": (-1, False),
+    "until": (-1, True),
+    "under": (-1, False),
+    "below": (-1, False),
+    "more than": (1, False),
+    "greater than": (1, False),
+    "longer than": (1, False),
+    "later than": (1, False),
+    "larger than": (1, False),
+    "higher than": (1, False),
+    "older than": (-1, False),
+    "newer than": (1, False),
+    "less than": (-1, False),
+    "fewer than": (-1, False),
+    "shorter than": (-1, False),
+    "earlier than": (-1, False),
+    "smaller than": (-1, False),
+    "lower than": (-1, False),
+    "younger than": (1, False),
+    "at least": (1, True),
+    "at most": (-1, True),
+    "no more than": (-1, True),
+    "no less than": (1, True),
 }
 """Words before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
 
@@ -79,39 +102,105 @@ SUPERLATIVES: Mapping[str, tuple[int, str]] = {
     **dict.fromkeys("least lowest smallest minimum fewest min tiniest".split(), (-1, "")),
     **dict.fromkeys("latest newest last recent".split(), (1, "date")),
     **dict.fromkeys("earliest oldest first".split(), (-1, "date")),
-    "longest": (1, "length|duration"), "shortest": (-1, "length|duration|height"), "tallest": (1, "height"), "heaviest": (1, "weight"),
-    "lightest": (-1, "weight"), "youngest": (1, "birth"), "cheapest": (-1, "price"), "fastest": (1, "speed"),
-    "slowest": (-1, "speed"), "richest": (1, "wealth"), "deepest": (1, "depth"), "hottest": (1, "temperature"),
-    "coldest": (-1, "temperature"), "closest": (-1, "distance"), "nearest": (-1, "distance"),
-    "farthest": (1, "distance"), "furthest": (1, "distance"), "widest": (1, "width"),
+    "longest": (1, "length|duration"),
+    "shortest": (-1, "length|duration|height"),
+    "tallest": (1, "height"),
+    "heaviest": (1, "weight"),
+    "lightest": (-1, "weight"),
+    "youngest": (1, "birth"),
+    "cheapest": (-1, "price"),
+    "fastest": (1, "speed"),
+    "slowest": (-1, "speed"),
+    "richest": (1, "wealth"),
+    "deepest": (1, "depth"),
+    "hottest": (1, "temperature"),
+    "coldest": (-1, "temperature"),
+    "closest": (-1, "distance"),
+    "nearest": (-1, "distance"),
+    "farthest": (1, "distance"),
+    "furthest": (1, "distance"),
+    "widest": (1, "width"),
 }
 
 MEASURES: Mapping[str, str] = {
     "recent": "date",
-    "old": "age", "tall": "height", "high": "height", "long": "length|duration", "big": "size", "large": "size",
-    "heavy": "weight", "far": "distance", "deep": "depth", "fast": "speed", "wide": "width", "expensive": "price",
-    "hot": "temperature", "cold": "temperature", "rich": "wealth", "populous": "population",
+    "old": "age",
+    "tall": "height",
+    "high": "height",
+    "long": "length|duration",
+    "big": "size",
+    "large": "size",
+    "heavy": "weight",
+    "far": "distance",
+    "deep": "depth",
+    "fast": "speed",
+    "wide": "width",
+    "expensive": "price",
+    "hot": "temperature",
+    "cold": "temperature",
+    "rich": "wealth",
+    "populous": "population",
 }
 """*how old*: the attribute that an adjective measures (WordNet's attribute pointer, the common ones)."""
 
 
 IDIOMS: Mapping[str, str] = {
-    "other half": "spouse", "better half": "spouse", "significant other": "spouse", "life partner": "spouse",
-    "line of work": "profession", "line of business": "profession", "walk of life": "profession",
-    "do for a living": "profession", "does for a living": "profession", "did for a living": "profession",
-    "work as": "profession", "works as": "profession", "worked as": "profession", "work for": "employer",
-    "works for": "employer", "worked for": "employer", "working for": "employer",
-    "come from": "origin", "comes from": "origin", "came from": "origin", "based in": "location",
-    "situated in": "location", "passed away": "died", "pass away": "die", "take place": "occur",
-    "takes place": "occurs", "took place": "occurred", "made up of": "composed", "consist of": "composed",
-    "consists of": "composed", "part of": "member", "belong to": "member", "belongs to": "member",
-    "brought up": "raised", "grow up": "raised", "grew up": "raised", "set up": "founded", "took over": "acquired",
-    "come out": "released", "comes out": "released", "came out": "released", "coming out": "released",
-    "work with": "collaborated", "works with": "collaborated", "worked with": "collaborated",
-    "working with": "collaborated", "collaborated with": "collaborated", "came up with": "created",
-    "come up with": "created", "made with": "with", "make with": "with", "in charge of": "head", "go by": "name",
+    "other half": "spouse",
+    "better half": "spouse",
+    "significant other": "spouse",
+    "life partner": "spouse",
+    "line of work": "profession",
+    "line of business": "profession",
+    "walk of life": "profession",
+    "do for a living": "profession",
+    "does for a living": "profession",
+    "did for a living": "profession",
+    "work as": "profession",
+    "works as": "profession",
+    "worked as": "profession",
+    "work for": "employer",
+    "works for": "employer",
+    "worked for": "employer",
+    "working for": "employer",
+    "come from": "origin",
+    "comes from": "origin",
+    "came from": "origin",
+    "based in": "location",
+    "situated in": "location",
+    "passed away": "died",
+    "pass away": "die",
+    "take place": "occur",
+    "takes place": "occurs",
+    "took place": "occurred",
+    "made up of": "composed",
+    "consist of": "composed",
+    "consists of": "composed",
+    "part of": "member",
+    "belong to": "member",
+    "belongs to": "member",
+    "brought up": "raised",
+    "grow up": "raised",
+    "grew up": "raised",
+    "set up": "founded",
+    "took over": "acquired",
+    "come out": "released",
+    "comes out": "released",
+    "came out": "released",
+    "coming out": "released",
+    "work with": "collaborated",
+    "works with": "collaborated",
+    "worked with": "collaborated",
+    "working with": "collaborated",
+    "collaborated with": "collaborated",
+    "came up with": "created",
+    "come up with": "created",
+    "made with": "with",
+    "make with": "with",
+    "in charge of": "head",
+    "go by": "name",
 }
 """Phrases that mean one word (general English)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -130,7 +219,8 @@ class Word:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """A range that a question names (*after 2010*, *in the 1980s*, *over 120 minutes*): from `low` to `high`, whether
-    these count, the characters at which its words start, and whether it is one of years."""
+    these count, the characters at which its words start, and whether it is one of years.
+    """
 
     low: float
     high: float
@@ -177,7 +267,9 @@ def read_question(text: str) -> Question:
     found = tokens(text)
     telling = _capitals_tell(found)
     words = [
-        Word(token.text, token.norm, token.start, token.stop, weigh(token.norm, name), name, _share(token.norm))
+        Word(
+            token.text, token.norm, token.start, token.stop, weigh(token.norm, name), name, _share(token.norm)
+        )
         for token, name in ((t, _is_name(t, i, telling)) for i, t in enumerate(found))
     ]
     words = _spell_out(words)
@@ -187,7 +279,7 @@ def read_question(text: str) -> Question:
     classes = WH_CLASSES.get(first, {})
     words = [w if w.norm not in WH_CLASSES or w.norm == first else replace(w, norm="that") for w in words]
     count = any(
-        a == "how" and b in ("many", "much") or a == "number" and b == "of"
+        (a == "how" and b in ("many", "much")) or (a == "number" and b == "of")
         for a, b in zip(norms, norms[1:], strict=False)
     )
     superlative = _superlative(norms)
@@ -198,7 +290,7 @@ def read_question(text: str) -> Question:
 def _capitals_tell(found: Sequence[Token]) -> bool:
     """Whether capital letters mark names: not where nearly every word has one."""
     content = [t for t in found[1:] if t.norm not in FUNCTION and t.text[:1].isalpha()]
-    return len(content) < 3 or sum(t.text[:1].isupper() for t in content) < 0.8 * len(content)
+    return len(content) < 4 or not all(t.text[:1].isupper() for t in content)
 
 
 def _is_name(token: Token, position: int, telling: bool) -> bool:
@@ -244,7 +336,7 @@ def _limits(words: Sequence[Word]) -> Limits | None:
             low, high = _number(words[at + 1].text), _number(words[at + 3].text)
             if low is not None and high is not None:
                 starts = frozenset(w.start for w in words[at : at + 4])
-                return Limits(low, high, True, True, starts, 1000 <= low and high <= 2100)
+                return Limits(low, high, True, True, starts, low >= 1000 and high <= 2100)
         for length in (3, 2, 1):
             found = COMPARATORS.get(" ".join(norms[at : at + length]))
             following = words[at + length : at + length + 1]
@@ -297,7 +389,17 @@ def _join_idioms(words: list[Word]) -> list[Word]:
             meaning = IDIOMS.get(" ".join(w.norm for w in span)) if len(span) == length else None
             if meaning is not None and not any(w.capital for w in span[1:]):
                 text = " ".join(w.text for w in span)
-                joined.append(Word(text, meaning, span[0].start, span[-1].stop, weigh(meaning, False), False, _share(meaning)))
+                joined.append(
+                    Word(
+                        text,
+                        meaning,
+                        span[0].start,
+                        span[-1].stop,
+                        weigh(meaning, False),
+                        False,
+                        _share(meaning),
+                    )
+                )
                 at += length
                 break
         else:
