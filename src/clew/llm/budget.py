@@ -1,0 +1,174 @@
+"""Hard limits on calls, tokens and money, for a question and for a run.
+
+Every attempt of a call is reserved before it is sent, with a high estimate of its tokens, so that calls in
+parallel cannot pass a limit together; what it really took replaces the estimate. An attempt that the server
+refused costs nothing; one that broke off or was cancelled after it was sent keeps its prompt charged, because
+the provider may well charge it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
+from clew.llm.prices import Price
+from clew.llm.types import Reply, Request
+from clew.types import Usage
+
+REPLY_TOKENS = 1024
+"""Tokens assumed for a reply to a request without `max_tokens`."""
+TOKEN_BYTES = 3
+"""Bytes of prompt assumed for a token: fewer than in nearly all text, so the estimate is high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Hard limits; None is no limit. `money` is in the currency of the prices file."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    money: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a call is charged."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return self.input_tokens + self.output_tokens
+
+
+def estimate(request: Request, price: Price | None) -> Charge:
+    """Charge of a request, high, before it is sent."""
+    tokens = sum(len(m.text.encode("utf-8", "replace")) // TOKEN_BYTES + 8 for m in request.messages)
+    reply = request.max_tokens if request.max_tokens is not None else REPLY_TOKENS
+    return Charge(1, tokens, reply, price.of(Usage(1, tokens, reply)) if price else 0.0)
+
+
+class Ledger:
+    """What was spent within one scope, `question` or `run`; safe to share between threads."""
+
+    def __init__(self, scope: str, limits: Limits | None = None) -> None:
+        self.scope, self.limits = scope, limits or Limits()
+        self._lock = threading.Lock()
+        self._spent = Charge()
+        self._usage = Usage()
+        self._cost = 0.0
+        self._unpriced = False
+
+    @property
+    def usage(self) -> Usage:
+        """Calls and tokens of all replies, also of those that came from the cache."""
+        return self._usage
+
+    @property
+    def cost(self) -> float | None:
+        """Money of all replies that were paid; None if the price of one is not known."""
+        return None if self._unpriced else self._cost
+
+    def reserve(self, charge: Charge) -> None:
+        """Set aside what a call may take.
+
+        Raises:
+            BudgetReached: it could pass a limit.
+
+        """
+        with self._lock:
+            after = _add(self._spent, charge)
+            for limit, wanted, most in (
+                ("calls", after.calls, self.limits.calls),
+                ("tokens", after.tokens, self.limits.tokens),
+                ("money", after.money, self.limits.money),
+            ):
+                if most is not None and wanted > most:
+                    raise BudgetReached(
+                        self.scope, limit, f"{wanted:g} needed with the next call, {most:g} allowed"
+                    )
+            self._spent = after
+
+    def settle(self, reserved: Charge, actual: Charge) -> None:
+        """Replace a reservation by what the call took."""
+        with self._lock:
+            self._spent = _add(self._spent, actual, _negative(reserved))
+
+    def count(self, reply: Reply) -> None:
+        """Count a reply towards `usage` and `cost`."""
+        with self._lock:
+            old, new = self._usage, reply.usage
+            self._usage = Usage(
+                old.calls + new.calls,
+                old.input_tokens + new.input_tokens,
+                old.output_tokens + new.output_tokens,
+            )
+            if reply.cached:
+                return
+            self._cost += reply.cost or 0.0
+            self._unpriced = self._unpriced or reply.cost is None
+
+
+class Reservation:
+    """What one attempt of a call has set aside in several ledgers, until it is settled.
+
+    Raises:
+        BudgetReached: it could pass a limit of one of them; then nothing is set aside.
+
+    """
+
+    def __init__(self, ledgers: Sequence[Ledger], request: Request, price: Price | None) -> None:
+        self._charge = estimate(request, price)
+        self._price = price
+        self._held: list[Ledger] = []
+        try:
+            for ledger in ledgers:
+                ledger.reserve(self._charge)
+                self._held.append(ledger)
+        except BudgetReached:
+            self._settle(Charge())
+            raise
+
+    def paid(self, reply: Reply) -> None:
+        """Settle with what the reply took."""
+        self._settle(charge_of(reply))
+
+    def broken(self, error: BaseException) -> None:
+        """Settle for an attempt that brought no reply."""
+        refused = isinstance(error, (ModelRefused, ModelFailed, ReplayMissing))
+        if refused or (isinstance(error, ModelUnreachable) and not error.begun):
+            self._settle(Charge())
+            return
+        tokens = self._charge.input_tokens
+        money = self._price.of(Usage(1, tokens, 0)) if self._price else 0.0
+        self._settle(Charge(1, tokens, 0, money))
+
+    def _settle(self, actual: Charge) -> None:
+        for ledger in self._held:
+            ledger.settle(self._charge, actual)
+        self._held = []
+
+
+def charge_of(reply: Reply) -> Charge:
+    """Charge of a reply."""
+    used = reply.usage
+    return Charge(used.calls, used.input_tokens, used.output_tokens, reply.cost or 0.0)
+
+
+def _negative(charge: Charge) -> Charge:
+    return Charge(-charge.calls, -charge.input_tokens, -charge.output_tokens, -charge.money)
+
+
+def _add(*charges: Charge) -> Charge:
+    return Charge(
+        sum(c.calls for c in charges),
+        sum(c.input_tokens for c in charges),
+        sum(c.output_tokens for c in charges),
+        sum(c.money for c in charges),
+    )

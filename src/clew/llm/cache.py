@@ -1,0 +1,93 @@
+"""A cache of replies in one SQLite file, keyed by the hash of the whole request.
+
+The server's address is not part of the key, so that a recorded run replays anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from clew.errors import InputError
+from clew.llm.types import Reply, Request
+from clew.types import Usage
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS replies (
+    key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, stored TEXT DEFAULT CURRENT_TIMESTAMP
+) WITHOUT ROWID
+"""
+WAIT = 30.0
+"""Seconds to wait for another process that writes."""
+
+
+class ReplyCache:
+    """Replies by request. One object serves many threads; several processes may share the file."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file.
+
+        Raises:
+            InputError: it cannot be opened, or is no SQLite database.
+
+        """
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            self._database = sqlite3.connect(
+                path, timeout=WAIT, check_same_thread=False, isolation_level=None
+            )
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        try:
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute(_TABLE)
+        except sqlite3.Error as error:
+            self._database.close()
+            raise self._failed(error) from error
+
+    def find(self, request: Request) -> Reply | None:
+        """Find the recorded reply to a request, marked as cached."""
+        try:
+            with self._lock:
+                row = self._database.execute(
+                    "SELECT reply FROM replies WHERE key = ?", (request.key,)
+                ).fetchone()
+            return None if row is None else _reply(json.loads(row[0]))
+        except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+            raise self._failed(error) from error
+
+    def store(self, request: Request, reply: Reply) -> None:
+        """Record a reply; one that is there already stays."""
+        values = (request.key, _text(request.as_json()), _text(asdict(reply)))
+        try:
+            with self._lock:
+                self._database.execute(
+                    "INSERT OR IGNORE INTO replies (key, request, reply) VALUES (?, ?, ?)", values
+                )
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._database.close()
+
+    def _failed(self, error: Exception) -> InputError:
+        return InputError(
+            f"{self.path}: the reply cache cannot be used ({error}). Move the file away, or use another."
+        )
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    return json.dumps(value, sort_keys=True)
+
+
+def _reply(stored: dict[str, Any]) -> Reply:
+    usage = Usage(**stored.pop("usage"))
+    notes = tuple(stored.pop("notes"))
+    return replace(Reply(**stored), usage=usage, notes=notes, cached=True)

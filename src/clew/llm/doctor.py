@@ -1,0 +1,150 @@
+"""Checks a model's configuration end to end, one step after the other, and says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, cast
+
+from clew.errors import ClewError, LlmError, ModelRefused
+from clew.llm.cache import ReplyCache
+from clew.llm.open import open_adapter, open_model
+from clew.llm.profiles import split_name
+from clew.llm.run import run_sync
+from clew.llm.settings import Settings
+from clew.llm.trace import TraceFile
+from clew.llm.types import ChatModel, ask
+
+State = Literal["ok", "failed", "warning", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One step: what was looked at, how it went, and what was seen or what to do."""
+
+    name: str
+    state: State
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """What the structured check asks for."""
+
+    colour: Literal["red", "green", "blue"]
+    count: int
+
+
+class _Lists(Protocol):
+    async def models(self) -> tuple[str, ...]: ...
+
+
+def doctor(settings: Settings) -> list[Check]:
+    """Check settings, packages, files, server, key, model, chat, streaming and structured output, in order.
+
+    A step that needs a failed one is skipped. At most five short calls are made, none from a cache.
+    """
+    checks: list[Check] = []
+    for name, check in (("settings", _settings), ("packages", _packages), ("files", _files)):
+        try:
+            checks.append(Check(name, "ok", check(settings)))
+        except ClewError as error:
+            checks.append(Check(name, "failed", str(error)))
+            return checks
+    checks.extend(run_sync(_served(settings)))
+    checks.append(_prices(settings))
+    return checks
+
+
+def _settings(settings: Settings) -> str:
+    settings.check()
+    return f"{settings.model} at {settings.address}, " + (
+        "with a key" if settings.api_key else "without a key"
+    )
+
+
+def _packages(settings: Settings) -> str:
+    open_model(replace(settings, cache=None, trace=None, replay=False))
+    return "the SDK of this provider is installed"
+
+
+def _files(settings: Settings) -> str:
+    if settings.cache is not None:
+        ReplyCache(settings.cache).close()
+    if settings.trace is not None:
+        TraceFile(settings.trace).close()
+    named = [str(path) for path in (settings.cache, settings.trace) if path is not None]
+    return f"can be written: {', '.join(named)}" if named else "no cache and no trace"
+
+
+def _prices(settings: Settings) -> Check:
+    price = settings.prices.find(settings.model)
+    if price is None:
+        return Check("prices", "warning", "no price is known, so costs are not reported; see docs/llm.md")
+    return Check(
+        "prices", "ok", f"{price.input:g} in, {price.output:g} out, {settings.prices.currency} a million"
+    )
+
+
+async def _served(settings: Settings) -> list[Check]:
+    adapter = open_adapter(settings)
+    model = open_model(replace(settings, cache=None, trace=None, replay=False))
+    try:
+        checks = [await _server(cast("_Lists", adapter), settings)]
+        if checks[0].state != "failed":
+            checks.append(await _chat(model))
+        if checks[-1].state == "failed":
+            return checks
+        return [*checks, await _stream(model), await _structured(model)]
+    finally:
+        await adapter.close()
+        await model.close()
+
+
+async def _server(adapter: _Lists, settings: Settings) -> Check:
+    try:
+        names = await adapter.models()
+    except ModelRefused as error:
+        if error.status in (404, 405, 501):
+            return Check("server", "warning", "it answers, but does not list its models")
+        return Check("server", "failed", str(error))
+    except LlmError as error:
+        return Check("server", "failed", str(error))
+    wanted = split_name(settings.model)[1]
+    if wanted in names or not names:
+        return Check("server", "ok", f"it answers, and serves {wanted}")
+    some = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return Check("server", "warning", f"it answers, but does not list {wanted}; it lists {some}")
+
+
+async def _chat(model: ChatModel) -> Check:
+    try:
+        reply = await model.complete(ask("Reply with the word yes.", max_tokens=16))
+    except LlmError as error:
+        return Check("chat", "failed", str(error))
+    used = reply.usage
+    notes = "".join(f"; {note}" for note in reply.notes)
+    return Check(
+        "chat", "ok", f"{reply.model}: {used.input_tokens} tokens in, {used.output_tokens} out{notes}"
+    )
+
+
+async def _stream(model: ChatModel) -> Check:
+    stream: AsyncGenerator[object, None] = model.stream(ask("Reply with the word yes.", max_tokens=16))
+    pieces = 0
+    try:
+        async for _ in stream:
+            pieces += 1
+    except LlmError as error:
+        return Check("streaming", "failed", str(error))
+    return Check("streaming", "ok", f"{pieces} pieces")
+
+
+async def _structured(model: ChatModel) -> Check:
+    request = ask("Name a colour (red, green or blue) and a number from 1 to 9, as JSON.", max_tokens=256)
+    try:
+        typed = await model.complete_as(request, _Probe)
+    except LlmError as error:
+        return Check("structured output", "failed", f"{error} Methods that read JSON will not work well.")
+    turns = "at once" if len(typed.replies) == 1 else "after a repair"
+    return Check("structured output", "ok", f"a valid value, {turns}")

@@ -1,0 +1,165 @@
+"""From a model's raw text to the one JSON value in it.
+
+Taken off first: thoughts (`<think>…</think>`), an echoed prompt, the model's stop tokens and what follows
+them.
+Nothing is mended: what is not JSON goes back to the model once, with the reason (see `typed.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from clew.errors import ReplyInvalid
+from clew.llm.shapes import ShapeError
+from clew.llm.types import Message
+
+T = TypeVar("T")
+
+LONGEST = 1_000_000
+"""Characters of a reply that are read."""
+TRIES = 64
+"""Places of a reply at which JSON may begin and turn out not to be JSON."""
+
+_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>(.*?)(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_STOP = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end|end_of_text|eom_id|end_of_turn|start_header_id)\|>"
+    r"|<(?:end_of_turn|start_of_turn|eos)>|</s>|<s>|\[/?INST\]|<｜end▁of▁sentence｜>"
+)
+_ROLE = re.compile(
+    r"\s*(?:<\|im_start\|>|<start_of_turn>|#+\s*)?(?:system|user|assistant|model)\s*:?\s*\n", re.I
+)
+_FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
+
+
+def clean(text: str, messages: Sequence[Message] = (), stop: Sequence[str] = ()) -> str:
+    """Take off thoughts, an echo of the messages, and stop tokens with what follows them."""
+    text = _without_echo(text[:LONGEST], messages)
+    text = _without_thoughts(text)
+    leading = _STOP.match(text.lstrip())
+    while leading and leading.end():
+        text = text.lstrip()[leading.end() :]
+        leading = _STOP.match(text.lstrip())
+    text = _STOP.split(text, maxsplit=1)[0]
+    for word in stop:
+        if word:
+            text = text.split(word, 1)[0]
+    return text.strip()
+
+
+def _without_echo(text: str, messages: Sequence[Message]) -> str:
+    rest = text
+    for message in messages:
+        start = rest.lstrip()
+        label = _ROLE.match(start)
+        if label:
+            start = start[label.end() :].lstrip()
+        said = message.text.strip()
+        if not said or not start.startswith(said):
+            continue
+        rest = start[len(said) :]
+        rest = re.sub(r"^\s*<\|im_end\|>", "", rest)
+    if rest is not text:
+        label = _ROLE.match(rest.lstrip())
+        rest = rest.lstrip()[label.end() :] if label else rest
+    return rest
+
+
+def _without_thoughts(text: str) -> str:
+    found = _THOUGHT.match(text)
+    while found:
+        text = text[found.end() :]
+        found = _THOUGHT.match(text)
+    # Some chat templates open the thought in the prompt, so only its end is in the reply.
+    end = _THOUGHT_END.search(text)
+    return text[end.end() :] if end else text
+
+
+class _Twice(ValueError):
+    pass
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise _Twice(f"the member {twice!r} is there twice")
+    return members
+
+
+def _no_constant(name: str) -> Any:  # noqa: ANN401
+    raise _Twice(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_no_constant)
+
+
+def values(text: str) -> Iterator[tuple[Any, str]]:
+    """Yield the JSON values of a clean text, outermost only, as (value, "") or (None, why it is not JSON)."""
+    at, failures = 0, 0
+    while failures < TRIES:
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            return
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+            json.dumps(value, ensure_ascii=False).encode()
+        except _Twice as error:
+            yield None, str(error)
+            at, failures = opening.end(), TRIES
+        except json.JSONDecodeError as error:
+            yield None, f"{error.msg} (character {error.pos} of {len(text)})"
+            at, failures = opening.end(), failures + 1
+        except UnicodeEncodeError:
+            yield None, "a string has half of a surrogate pair"
+            failures += 1
+        except (ValueError, RecursionError):
+            yield None, "it is nested too deeply, or has a number with too many digits"
+            return
+        else:
+            yield value, ""
+
+
+def read_value(text: str, build: Callable[[Any], T]) -> T:
+    """Find the one JSON value in a clean text that `build` accepts; inside code fences first.
+
+    Raises:
+        ReplyInvalid: there is none, or there are two that differ.
+
+    """
+    if not text:
+        raise ReplyInvalid("it is empty", text)
+    problem = ""
+    fenced = [match.group(1) for match in _FENCE.finditer(text)]
+    for part in ("\n".join(fenced), text) if fenced else (text,):
+        found, first_problem = _accepted(part, build)
+        if len(found) > 1:
+            raise ReplyInvalid(f"it has {len(found)} different JSON values where one is asked for", text)
+        if found:
+            return found[0]
+        problem = problem or first_problem
+    raise ReplyInvalid(problem or "there is no JSON in it", text)
+
+
+def _accepted(text: str, build: Callable[[Any], T]) -> tuple[list[T], str]:
+    found: list[T] = []
+    problem, depth = "", -1
+    for value, why in values(text):
+        if why:
+            problem = problem or f"it is not valid JSON: {why}"
+            continue
+        try:
+            built = build(value)
+        except ShapeError as error:
+            # The problem deepest in a value is that of the value that comes nearest.
+            if error.path.count(".") + error.path.count("[") > depth:
+                depth, problem = error.path.count(".") + error.path.count("["), str(error)
+            continue
+        if built not in found:
+            found.append(built)
+    return found, problem

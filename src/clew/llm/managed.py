@@ -1,0 +1,275 @@
+"""A chat model under management: cache, budgets, concurrency limit, timeouts, retries, cost, traces.
+
+It wraps any chat model that makes single attempts. `for_question` gives a view with a budget of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from time import perf_counter
+from typing import Any, TypeVar
+
+from clew.errors import LlmError, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
+from clew.llm.budget import Ledger, Limits, Reservation
+from clew.llm.cache import ReplyCache
+from clew.llm.prices import Price
+from clew.llm.profiles import Form
+from clew.llm.retry import Retry
+from clew.llm.telemetry import Call, Telemetry
+from clew.llm.trace import TraceFile
+from clew.llm.typed import TypedReplies
+from clew.llm.types import ChatModel, Chunk, Reply, Request
+from clew.llm.wire import PerLoop
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How calls are managed. `timeout` (s) is for a whole reply, or between pieces of a streamed one."""
+
+    timeout: float = 120.0
+    concurrency: int = 8
+    retry: Retry = field(default_factory=Retry)
+    per_question: Limits = field(default_factory=Limits)
+    per_run: Limits = field(default_factory=Limits)
+    price: Price | None = None
+    replay: bool = False
+
+
+@dataclass
+class _Shared:
+    """What all views of one model share."""
+
+    run: Ledger
+    limit: PerLoop[asyncio.Semaphore]
+    refused: set[Form]
+    reached: bool = False
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A streamed reply that has begun: its first chunk, the generator of the others, and what it may take."""
+
+    first: Chunk | None
+    rest: AsyncGenerator[Chunk, None]
+    reservation: Reservation
+
+
+class ManagedModel(TypedReplies):
+    """A chat model that keeps to a policy. Ready objects come in; `close` closes them."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        policy: Policy | None = None,
+        *,
+        cache: ReplyCache | None = None,
+        trace: TraceFile | None = None,
+        telemetry: Telemetry | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        policy = policy or Policy()
+        refused: set[Form] = set()
+        super().__init__(model.name, model.profile, refused)
+        limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
+        self._shared = _Shared(Ledger("run", policy.per_run), limit, refused)
+        self._model, self.policy = model, policy
+        self._cache, self._trace, self._sleep = cache, trace, sleep
+        self._telemetry = telemetry or Telemetry()
+        self._question: Ledger = Ledger("question", policy.per_question)
+        self._label: str | None = None
+
+    @property
+    def run(self) -> Ledger:
+        """What the whole run has spent."""
+        return self._shared.run
+
+    @property
+    def question(self) -> Ledger:
+        """What this question has spent; of a model without `for_question`, everything is one question."""
+        return self._question
+
+    def for_question(self, label: str | None = None) -> ManagedModel:
+        """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""
+        view = copy.copy(self)
+        view._question, view._label = Ledger("question", self.policy.per_question), label
+        return view
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request, from the cache if it is there.
+
+        Raises:
+            BudgetReached: the call could pass a limit; nothing was sent.
+            ReplayMissing: replay only, and the request was never recorded.
+            LlmError: the last attempt's error.
+
+        """
+        request = replace(request, model=self.name)
+        with self._recorded(request) as record:
+            reply = self._recall(request)
+            if reply is None:
+                async with self._shared.limit.get():
+                    reply = await self._retried(request, lambda: self._once(request))
+                self._store(request, reply)
+            return record(reply)
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Reply piece by piece; failures are retried until the first piece. Raises as `complete`."""
+        request = replace(request, model=self.name)
+        with self._recorded(request) as record:
+            known = self._recall(request)
+            if known is not None:
+                yield Chunk(known.text, record(known))
+                return
+            async with self._shared.limit.get():
+                begun = await self._retried(request, lambda: self._begin(request))
+                try:
+                    piece: Chunk | None = begun.first
+                    while piece is not None:
+                        if piece.reply is not None:
+                            piece = Chunk(piece.text, record(self._finished(request, piece.reply, begun)))
+                        yield piece
+                        piece = await self._next(begun.rest)
+                except BaseException as error:
+                    begun.reservation.broken(error)
+                    raise
+                finally:
+                    await begun.rest.aclose()
+
+    async def close(self) -> None:
+        """Close the model's connections, the cache and the trace."""
+        await self._model.close()
+        if self._cache is not None:
+            self._cache.close()
+        if self._trace is not None:
+            self._trace.close()
+
+    def _recall(self, request: Request) -> Reply | None:
+        """Look into the cache. A replay is charged as it was recorded, so that it meets the same limits."""
+        reservation = self._reserve(request) if self.policy.replay else None
+        reply = None if self._cache is None else self._cache.find(request)
+        if reservation is None:
+            return reply
+        if reply is None:
+            missing = ReplayMissing(
+                f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
+                " Run without replay to record it."
+            )
+            reservation.broken(missing)
+            raise missing
+        reservation.paid(reply)
+        return reply
+
+    def _store(self, request: Request, reply: Reply) -> None:
+        if self._cache is not None:
+            self._cache.store(request, reply)
+
+    def _reserve(self, request: Request) -> Reservation:
+        return Reservation((self._question, self._shared.run), request, self.policy.price)
+
+    def _finished(self, request: Request, reply: Reply, begun: _Begun) -> Reply:
+        reply = self._priced(reply)
+        begun.reservation.paid(reply)
+        self._store(request, reply)
+        return reply
+
+    async def _retried(self, request: Request, once: Callable[[], Awaitable[T]]) -> T:
+        attempt = 1
+        while True:
+            try:
+                result = await once()
+            except LlmError as error:
+                if isinstance(error, (ModelRefused, ModelFailed)):
+                    self._shared.reached = True
+                wait = self.policy.retry.wait(error, request, attempt, reached=self._shared.reached)
+                if wait is None:
+                    raise
+                await self._sleep(wait)
+                attempt += 1
+            else:
+                self._shared.reached = True
+                return result
+
+    async def _once(self, request: Request) -> Reply:
+        reservation = self._reserve(request)
+        try:
+            async with asyncio.timeout(self.policy.timeout):
+                reply = self._priced(await self._model.complete(request))
+        except TimeoutError as error:
+            reservation.broken(error)
+            raise self._too_slow() from error
+        except BaseException as error:
+            reservation.broken(error)
+            raise
+        reservation.paid(reply)
+        return reply
+
+    async def _begin(self, request: Request) -> _Begun:
+        reservation = self._reserve(request)
+        rest = self._model.stream(request)
+        try:
+            return _Begun(await self._next(rest), rest, reservation)
+        except BaseException as error:
+            reservation.broken(error)
+            await rest.aclose()
+            raise
+
+    async def _next(self, rest: AsyncGenerator[Chunk, None]) -> Chunk | None:
+        try:
+            async with asyncio.timeout(self.policy.timeout):
+                return await anext(rest, None)
+        except TimeoutError as error:
+            raise self._too_slow() from error
+
+    def _too_slow(self) -> ModelTimeout:
+        return ModelTimeout(
+            f"{self.name} did not answer within {self.policy.timeout:g} s. Allow more time, or ask for less."
+        )
+
+    def _priced(self, reply: Reply) -> Reply:
+        price = self.policy.price
+        return reply if price is None else replace(reply, cost=price.of(reply.usage))
+
+    @contextmanager
+    def _recorded(self, request: Request) -> Generator[Callable[[Reply], Reply]]:
+        """Write span, trace and usage of a call, however it ends; the yielded function takes the reply."""
+        began = perf_counter()
+        replies: list[Reply] = []
+        failure: BaseException | None = None
+        with self._telemetry.call(request, self.profile.provider) as call:
+
+            def record(reply: Reply) -> Reply:
+                replies.append(reply)
+                self._account(reply, call)
+                return reply
+
+            try:
+                yield record
+            except BaseException as error:
+                failure = error
+                raise
+            finally:
+                if self._trace is not None:
+                    self._trace.write(self._line(request, replies, failure, (perf_counter() - began) * 1000))
+
+    def _account(self, reply: Reply, call: Call) -> None:
+        call.replied(reply)
+        for ledger in (self._question, self._shared.run):
+            ledger.count(reply)
+
+    def _line(
+        self, request: Request, replies: list[Reply], failure: BaseException | None, ms: float
+    ) -> dict[str, Any]:
+        return {
+            "question": self._label,
+            "model": self.name,
+            "request": request.as_json(),
+            "reply": asdict(replies[0]) if replies else None,
+            "error": None if failure is None else {"type": type(failure).__name__, "message": str(failure)},
+            "ms": round(ms, 3),
+        }

@@ -1,0 +1,99 @@
+"""OpenTelemetry spans of calls (extra `otel`), by the semantic conventions for generative AI (`gen_ai.*`).
+
+Clew uses the API only: where spans go is up to the application or `opentelemetry-instrument`. Prompts and
+replies are left out unless `content` is set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from clew.llm.types import Reply, Request
+from clew.text.embedders.extras import require
+
+
+class Call:
+    """The span of one call, or nothing where there is no telemetry."""
+
+    def __init__(self, span: Any = None, *, content: bool = False) -> None:  # noqa: ANN401
+        self._span, self._content = span, content
+
+    def replied(self, reply: Reply) -> None:
+        """Add the reply's attributes."""
+        if self._span is None:
+            return
+        self._span.set_attributes(
+            {
+                "gen_ai.response.model": reply.model,
+                "gen_ai.response.finish_reasons": [reply.finish],
+                "gen_ai.usage.input_tokens": reply.usage.input_tokens,
+                "gen_ai.usage.output_tokens": reply.usage.output_tokens,
+                "clew.cached": reply.cached,
+            }
+        )
+        if self._content:
+            message = {"role": "assistant", "parts": [{"type": "text", "content": reply.text}]}
+            self._span.set_attribute(
+                "gen_ai.output.messages", json.dumps([{**message, "finish_reason": reply.finish}])
+            )
+
+
+class Telemetry:
+    """Makes spans; `tracer` is None for none."""
+
+    def __init__(self, tracer: Any = None, *, content: bool = False) -> None:  # noqa: ANN401
+        self._tracer, self._content = tracer, content
+
+    @classmethod
+    def open(cls, *, content: bool = False) -> Telemetry:
+        """Use the tracer provider that the application has set.
+
+        Raises:
+            MissingExtra: opentelemetry-api is not installed.
+
+        """
+        return cls(require("opentelemetry.trace", "otel").get_tracer("clew"), content=content)
+
+    @contextmanager
+    def call(self, request: Request, provider: str) -> Generator[Call]:
+        """Make the span of a call. An exception marks it as failed and goes on.
+
+        The span is not made current: a streamed reply may end in another context than it began in.
+        """
+        if self._tracer is None:
+            yield Call()
+            return
+        api = require("opentelemetry.trace", "otel")
+        model = request.model.partition("/")[2]
+        span = self._tracer.start_span(
+            f"chat {model}", kind=api.SpanKind.CLIENT, attributes=self._attributes(request, provider, model)
+        )
+        try:
+            yield Call(span, content=self._content)
+        except BaseException as error:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(api.StatusCode.ERROR)
+            raise
+        finally:
+            span.end()
+
+    def _attributes(self, request: Request, provider: str, model: str) -> dict[str, Any]:
+        wanted = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider,
+            "gen_ai.request.model": model,
+            "gen_ai.request.temperature": request.temperature,
+            "gen_ai.request.top_p": request.top_p,
+            "gen_ai.request.max_tokens": request.max_tokens,
+            "gen_ai.request.stop_sequences": list(request.stop) or None,
+            "gen_ai.request.seed": request.seed,
+            "gen_ai.output.type": "text" if request.form == "text" else "json",
+        }
+        if self._content:
+            wanted["gen_ai.input.messages"] = json.dumps(
+                [{"role": m.role, "parts": [{"type": "text", "content": m.text}]} for m in request.messages]
+            )
+        return {name: value for name, value in wanted.items() if value is not None}

@@ -1,0 +1,66 @@
+"""A chat model for tests that says what it is told to say, and remembers what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+from clew.errors import LlmError
+from clew.llm.profiles import Form, Profile
+from clew.llm.typed import TypedReplies
+from clew.llm.types import Chunk, Reply, Request
+from clew.types import Usage
+
+Line = str | Reply | LlmError
+"""A scripted reply: its text, the whole of it, or the error to raise."""
+
+
+class ScriptedModel(TypedReplies):
+    """Replies with a list, in order, or with a function of the request; `requests` records what was asked.
+
+    A text counts one token for four characters, so that usage and budgets have something to count.
+    """
+
+    def __init__(
+        self,
+        script: Sequence[Line] | Callable[[Request], Line],
+        *,
+        name: str = "scripted/test",
+        forms: tuple[Form, ...] = ("schema", "json", "text"),
+    ) -> None:
+        super().__init__(name, Profile("scripted", forms=forms))
+        self._script = script
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Reply:
+        """Give the next reply of the script.
+
+        Raises:
+            LlmError: the script says so, or has come to its end.
+
+        """
+        self.requests.append(request)
+        line = self._line(request)
+        if isinstance(line, LlmError):
+            raise line
+        if isinstance(line, Reply):
+            return line
+        asked = sum(len(m.text) for m in request.messages)
+        return Reply(line, self.name, Usage(1, -(-asked // 4), -(-len(line) // 4)))
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Give the next reply of the script, word by word. Raises as `complete`."""
+        reply = await self.complete(request)
+        for word in reply.text.split(" "):
+            yield Chunk(word + " ")
+        yield Chunk("", reply)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def _line(self, request: Request) -> Line:
+        if callable(self._script):
+            return self._script(request)
+        at = len(self.requests) - 1
+        if at >= len(self._script):
+            return LlmError(f"The script has {len(self._script)} replies, and this is request {at + 1}.")
+        return self._script[at]

@@ -1,0 +1,148 @@
+"""Replies as typed values: JSON schema, else JSON mode, else plain text; one repair; then a typed failure."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import is_dataclass, replace
+from typing import Protocol, TypeVar
+
+from clew.errors import (
+    ContextOverflow,
+    KeyRefused,
+    LlmError,
+    ModelFailed,
+    ModelRefused,
+    RateLimited,
+    ReplayMissing,
+    ReplyInvalid,
+)
+from clew.llm.extract import clean, read_value
+from clew.llm.profiles import Form, Profile
+from clew.llm.shapes import build, schema_of
+from clew.llm.types import Message, Reply, Request, Typed
+
+T = TypeVar("T")
+
+SHOWN = 4000
+"""Characters of an invalid reply that the repair turn shows to the model."""
+
+
+class TypedReplies(ABC):
+    """The part of a chat model that all share: `complete_as`, by way of its own `complete`."""
+
+    def __init__(self, name: str, profile: Profile, refused: set[Form] | None = None) -> None:
+        self._name, self._profile = name, profile
+        self._refused: set[Form] = set() if refused is None else refused
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return self._name
+
+    @property
+    def profile(self) -> Profile:
+        """What the model can do."""
+        return self._profile
+
+    @abstractmethod
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request."""
+
+    async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
+        """Reply with a value of a dataclass type, after at most one repair turn.
+
+        The strongest form that the server takes is used; one that it refuses is not tried again.
+
+        Raises:
+            ReplyInvalid: the reply does not fit the type, also after the repair.
+            LlmError: as `complete`.
+
+        """
+        if not is_dataclass(shape):
+            raise TypeError(f"{shape!r} is not a dataclass")
+        forms: list[Form] = [form for form in self.profile.forms if form not in self._refused] or ["text"]
+        first: LlmError | None = None
+        for form in forms:
+            asked = _in_form(request, form, shape)
+            try:
+                return await complete_parsed(self, asked, _reader(asked, shape))
+            except LlmError as error:
+                if isinstance(error, ReplyInvalid):
+                    raise
+                if form == forms[-1] or not _is_about_form(error, form):
+                    raise first or error from None
+                first = first or error
+                if isinstance(error, ModelRefused):
+                    self._refused.add(form)
+        raise AssertionError("unreachable: the last form returns or raises")
+
+
+def _is_about_form(error: LlmError, form: Form) -> bool:
+    """Whether another form may go through: it was refused, or broke the server, or was never recorded."""
+    if form == "text" or isinstance(error, (KeyRefused, ContextOverflow, RateLimited)):
+        return False
+    if isinstance(error, ModelRefused):
+        return error.status in (400, 404, 415, 422, 501)
+    return isinstance(error, ReplayMissing) or (isinstance(error, ModelFailed) and error.status in (500, 501))
+
+
+def _in_form(request: Request, form: Form, shape: type) -> Request:
+    schema = schema_of(shape)
+    if form == "schema":
+        return replace(request, form=form, schema=schema, schema_name=shape.__name__)
+    order = (
+        "Reply with one JSON value that fits this JSON schema, and with nothing else:\n"
+        f"{json.dumps(schema, ensure_ascii=False)}"
+    )
+    messages = list(request.messages)
+    at = next((i for i, m in enumerate(messages) if m.role == "system"), None)
+    if at is None:
+        messages.insert(0, Message("system", order))
+    else:
+        messages[at] = Message("system", f"{messages[at].text}\n\n{order}")
+    return replace(request, form=form, messages=tuple(messages))
+
+
+def _reader(request: Request, shape: type[T]) -> Callable[[str], T]:
+    def read(text: str) -> T:
+        cleaned = clean(text, request.messages, request.stop)
+        return read_value(cleaned, lambda value: build(shape, value))
+
+    return read
+
+
+class Completes(Protocol):
+    """Anything that replies to a request: every chat model."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request."""
+        ...
+
+
+async def complete_parsed(model: Completes, request: Request, parse: Callable[[str], T]) -> Typed[T]:
+    """Complete and parse, with one repair turn that shows the model what was wrong.
+
+    `parse` gets the raw text and raises `ReplyInvalid`.
+
+    Raises:
+        ReplyInvalid: the reply cannot be parsed, also after the repair.
+        LlmError: as `ChatModel.complete`.
+
+    """
+    reply = await model.complete(request)
+    try:
+        return Typed(parse(reply.text), (reply,))
+    except ReplyInvalid as error:
+        reason = error.reason
+    if reply.finish == "length":
+        reason += "; it was cut off because it was too long, so be brief"
+    turns = (
+        Message("assistant", reply.text.strip()[:SHOWN] or "(nothing)"),
+        Message(
+            "user", f"That cannot be used: {reason}. Reply again, in the form asked for, without excuses."
+        ),
+    )
+    again = await model.complete(replace(request, messages=(*request.messages, *turns)))
+    return Typed(parse(again.text), (reply, again))

@@ -1,0 +1,152 @@
+"""What crosses the seam between Clew and a chat model: a request, a reply, pieces of a streamed reply."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from clew.llm.profiles import Form, Profile
+from clew.types import Usage
+
+T = TypeVar("T")
+Role = Literal["system", "user", "assistant"]
+
+FORMAT = 1
+"""Version of the request's canonical form; part of its hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call: the conversation and how to sample. None leaves a parameter to the server.
+
+    `form` is how the server shall hold the reply to JSON; `schema` is a JSON schema, needed for `schema`.
+    `model` is filled in by the model that the request is given to.
+    """
+
+    messages: tuple[Message, ...]
+    model: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    repeat_penalty: float | None = None
+    seed: int | None = None
+    form: Form = "text"
+    schema: Mapping[str, Any] | None = None
+    schema_name: str = "reply"
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, as they are hashed, cached and traced."""
+        return {"format": FORMAT, **asdict(self)}
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the whole request."""
+        text = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def ask(text: str, system: str = "", **options: Any) -> Request:  # noqa: ANN401
+    """Make the request of one user message, with an optional system message and the fields of `Request`."""
+    turns = (Message("system", system),) if system else ()
+    return Request((*turns, Message("user", text)), **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, and what it cost.
+
+    `finish` is `stop`, `length` (cut off at max_tokens), or the server's own word. `cost` is None where no
+    price is known. `notes` say what was changed on the way: parameters that the provider does not take.
+    """
+
+    text: str
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    finish: str = "stop"
+    cost: float | None = None
+    cached: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a streamed reply; the last one has the whole `reply`."""
+
+    text: str
+    reply: Reply | None = None
+
+
+def add_usage(usages: Iterable[Usage]) -> Usage:
+    """Sum of usages."""
+    calls = input_tokens = output_tokens = 0
+    for usage in usages:
+        calls += usage.calls
+        input_tokens += usage.input_tokens
+        output_tokens += usage.output_tokens
+    return Usage(calls, input_tokens, output_tokens)
+
+
+@dataclass(frozen=True)
+class Typed(Generic[T]):
+    """A reply read as a value; `replies` are all turns that it took (two after a repair)."""
+
+    value: T
+    replies: tuple[Reply, ...]
+
+    @property
+    def usage(self) -> Usage:
+        """Calls and tokens of all turns."""
+        return add_usage(reply.usage for reply in self.replies)
+
+
+class ChatModel(Protocol):
+    """A chat model, whatever serves it. `name` is `provider/model`; `profile` is what it can do."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """What the model can do."""
+        ...
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request.
+
+        Raises:
+            LlmError: no usable reply; the subclass says why.
+
+        """
+        ...
+
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """Reply piece by piece; the last chunk has the whole reply. Raises as `complete`."""
+        ...
+
+    async def complete_as(self, request: Request, shape: type[T]) -> Typed[T]:
+        """Reply with a value of a dataclass type, after at most one repair turn.
+
+        Raises:
+            ReplyInvalid: the reply does not fit the type, also after the repair.
+            LlmError: as `complete`.
+
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...

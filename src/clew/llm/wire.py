@@ -1,0 +1,211 @@
+"""What the wires have in common: typed errors for those of the SDKs, and one client per event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+from clew.errors import (
+    ContextOverflow,
+    KeyRefused,
+    LlmError,
+    ModelFailed,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    RateLimited,
+)
+from clew.llm.profiles import Profile
+from clew.llm.types import Message, Request
+
+T = TypeVar("T")
+
+_OVERFLOW = re.compile(
+    r"context[ _](size|length|window)|exceed_context_size|prompt is too long|maximum context|too many tokens"
+    r"|context_length_exceeded",
+    re.IGNORECASE,
+)
+_NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})
+"""Errors of the HTTP client that say that there was no connection to begin with."""
+_QUOTA = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
+
+
+class PerLoop(Generic[T]):
+    """One object per event loop, for things that may not cross loops: connections, semaphores."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+
+    def get(self) -> T:
+        """Return the running loop's object, made at the first call."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._made:
+            self._made[loop] = self._make()
+        return self._made[loop]
+
+    def take(self) -> T | None:
+        """Remove and return the running loop's object, if there is one."""
+        return self._made.pop(asyncio.get_running_loop(), None)
+
+
+def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Name sampling parameters as the provider does, with notes on those that it does not take."""
+    wanted = {
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_tokens": request.max_tokens if request.max_tokens is not None else profile.max_tokens,
+        "stop": list(request.stop) or None,
+        "repeat_penalty": request.repeat_penalty,
+        "seed": request.seed,
+    }
+    sent: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, value in wanted.items():
+        if value is None:
+            continue
+        if name in profile.parameters:
+            sent[profile.parameters[name]] = value
+        else:
+            notes.append(f"{name} dropped: {profile.provider} does not take it for this model")
+    return sent, tuple(notes)
+
+
+def sendable(text: str) -> str:
+    """Replace what UTF-8 cannot write: halves of surrogate pairs, which a broken command line can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Put system messages in front of the first user message, for models that have no such role."""
+    system = [m.text for m in messages if m.role == "system"]
+    rest = [m for m in messages if m.role != "system"]
+    if not system:
+        return tuple(rest)
+    for at, message in enumerate(rest):
+        if message.role == "user":
+            rest[at] = Message("user", "\n\n".join([*system, message.text]))
+            return tuple(rest)
+    return (Message("user", "\n\n".join(system)), *rest)
+
+
+@contextmanager
+def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
+    """Turn the errors of an SDK into Clew's. Both SDKs name them alike; `where` begins every message.
+
+    Raises:
+        LlmError: instead of the SDK's error.
+
+    """
+    try:
+        yield
+    except sdk.APITimeoutError as error:
+        raise _too_slow(where) from error
+    except sdk.APIConnectionError as error:
+        causes = _causes(error)
+        reason = str(causes[-1]) or type(causes[-1]).__name__
+        if any(type(cause).__name__ in _NEVER_SENT for cause in causes):
+            advice = "Check that the server runs and that the base URL is right."
+            raise ModelUnreachable(f"{where} cannot be reached ({reason}). {advice}") from error
+        raise _broke_off(where, reason) from error
+    except sdk.APIStatusError as error:
+        raise status_error(where, error.status_code, _details(error), error.response.headers) from error
+    except sdk.APIError as error:
+        raise ModelFailed(f"{where} failed in mid-reply ({error}).") from error
+    except OSError as error:
+        raise _broke_off(where, str(error)) from error
+    except _transport_errors() as error:
+        # In mid-stream the SDKs let their HTTP client's errors through.
+        if isinstance(error.__cause__, TimeoutError) or "Timeout" in type(error).__name__:
+            raise _too_slow(where) from error
+        raise _broke_off(where, str(error)) from error
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        # The SDKs neither check what they parse nor wrap what goes wrong then.
+        raise ModelFailed(
+            f"{where} sent something that is not a chat reply ({error}). Check the base URL; for servers"
+            " that speak OpenAI's API it mostly ends in /v1."
+        ) from error
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    causes = [error]
+    while causes[-1].__cause__ is not None:
+        causes.append(causes[-1].__cause__)
+    return causes
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """Errors of the HTTP clients that are loaded; which one an SDK uses depends on its version."""
+    loaded = (sys.modules.get(name) for name in ("httpx2", "httpx"))
+    return tuple(module.HTTPError for module in loaded if module is not None)
+
+
+def _too_slow(where: str) -> ModelTimeout:
+    return ModelTimeout(f"{where} did not answer in time. Allow more time, or ask for less.")
+
+
+def _broke_off(where: str, reason: str) -> ModelUnreachable:
+    return ModelUnreachable(
+        f"{where}: the connection broke off before the reply ended ({reason}).", begun=True
+    )
+
+
+def _details(error: Any) -> Mapping[str, Any]:  # noqa: ANN401
+    body = error.body if isinstance(error.body, dict) else {}
+    inner = body.get("error")
+    details = inner if isinstance(inner, dict) else body
+    return {"message": str(error.message), **details}
+
+
+def status_error(where: str, status: int, details: Mapping[str, Any], headers: Mapping[str, str]) -> LlmError:
+    """Make the typed error of an HTTP status; `details` are the members of the error body."""
+    message = " ".join(str(details.get("message", "")).split())[:500]
+    kind = f"{details.get('type', '')} {details.get('code', '')} {message}"
+    if status in (401, 403):
+        # The server's own words may repeat a part of the key.
+        return KeyRefused(
+            f"{where} refused the API key (status {status}). Check the key, and that it may use this model.",
+            status,
+        )
+    if status in (400, 413, 422) and _OVERFLOW.search(kind):
+        return ContextOverflow(
+            f"{where}: the prompt is longer than the model's context ({message}). Use fewer examples or"
+            " candidates, or start the server with a larger context.",
+            status,
+        )
+    if status == 429:
+        wait = retry_after(headers)
+        final = bool(_QUOTA.search(kind))
+        advice = "The quota is used up." if final else "Lower the concurrency, or wait."
+        return RateLimited(
+            f"{where} refused for too many requests ({message}). {advice}", status, wait, final=final
+        )
+    if status == 404:
+        return ModelRefused(f"{where}: not found ({message}). Check the model name and the base URL.", status)
+    if status >= 500 or status == 408:
+        return ModelFailed(f"{where} failed with status {status} ({message}).", status, retry_after(headers))
+    parameter = details.get("param")
+    name = parameter if isinstance(parameter, str) else None
+    return ModelRefused(f"{where} refused the request with status {status} ({message}).", status, name)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds of a `Retry-After` header in either form (RFC 9110, 10.2.3); None if absent or not readable."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    if value.strip().replace(".", "", 1).isascii() and value.strip().replace(".", "", 1).isdigit():
+        return float(value)
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (date - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from clew.llm import Settings
+from clew.llm.doctor import Check, doctor
+from clew.llm.prices import Price, Prices
+from servers.fake_server import Answer, completion, serving
+
+pytest.importorskip("openai")
+
+
+def states(checks: list[Check]) -> dict[str, str]:
+    return {check.name: check.state for check in checks}
+
+
+def test_a_good_configuration(tiny_url: str):
+    prices = Prices({"llamacpp/*": Price(0, 0)})
+    checks = doctor(Settings("llamacpp/tiny", base_url=tiny_url, prices=prices))
+    found = states(checks)
+    # The tiny model's words mean nothing, so whether it can fill in a form is left to chance.
+    found.pop("structured output")
+    assert found == dict.fromkeys(
+        ("settings", "packages", "files", "server", "chat", "streaming", "prices"), "ok"
+    )
+
+
+def test_a_model_that_the_server_does_not_list(tiny_url: str):
+    checks = doctor(Settings("llamacpp/other", base_url=tiny_url))
+    (server,) = (check for check in checks if check.name == "server")
+    assert server.state == "warning"
+    assert "it lists tiny" in server.detail
+
+
+def test_a_closed_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        checks = doctor(Settings("vllm/x", base_url=f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
+    assert states(checks) == {
+        "settings": "ok",
+        "packages": "ok",
+        "files": "ok",
+        "server": "failed",
+        "prices": "warning",
+    }
+    assert "Check that the server runs" in checks[3].detail
+
+
+def test_a_wrong_key(locked_url: str):
+    checks = doctor(Settings("llamacpp/tiny", base_url=locked_url, api_key="wrong"))
+    failed = [check for check in checks if check.state == "failed"]
+    assert len(failed) == 1
+    assert "Check the key" in failed[0].detail
+
+
+def test_a_missing_key_is_seen_without_a_request():
+    checks = doctor(Settings("openai/gpt-4o"))
+    assert states(checks) == {"settings": "failed"}
+    assert "Set OPENAI_API_KEY" in checks[0].detail
+
+
+def test_a_server_without_a_list_of_models():
+    with serving(Answer({"error": {"message": "no such page"}}, 404), Answer(completion("yes"))) as (_, url):
+        checks = doctor(Settings("vllm/x", base_url=f"{url}/v1"))
+    assert states(checks)["server"] == "warning"
+    assert states(checks)["chat"] == "ok"
+    assert states(checks)["structured output"] == "failed"
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path):
+    checks = doctor(Settings("vllm/x", cache=tmp_path / "none" / "c.sqlite"))
+    assert checks[-1].state == "failed"
+    assert "c.sqlite" in checks[-1].detail

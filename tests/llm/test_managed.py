@@ -1,0 +1,351 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.errors import (
+    BudgetReached,
+    InputError,
+    KeyRefused,
+    LlmError,
+    ModelFailed,
+    ModelTimeout,
+    ModelUnreachable,
+    RateLimited,
+    ReplayMissing,
+)
+from clew.llm import Reply, Request, ask, iterate_sync, run_sync
+from clew.llm.budget import Limits
+from clew.llm.cache import ReplyCache
+from clew.llm.managed import ManagedModel, Policy
+from clew.llm.prices import Price
+from clew.llm.retry import Retry
+from clew.llm.testing import Line, ScriptedModel
+from clew.llm.trace import TraceFile
+from clew.types import Usage
+
+REQUEST = ask("hello", max_tokens=10)
+
+
+def waits() -> tuple[list[float], Callable[[float], Awaitable[None]]]:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    return waited, sleep
+
+
+def managed(script: Any, **policy: Any) -> tuple[ManagedModel, ScriptedModel, list[float]]:
+    waited, sleep = waits()
+    model = ScriptedModel(script)
+    return ManagedModel(model, Policy(**policy), sleep=sleep), model, waited
+
+
+# Retries
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_failures_of_the_server_are_retried_with_growing_waits(streamed: bool):
+    model, inner, waited = managed([ModelFailed("busy", 503)] * 3 + ["yes"])
+    if streamed:
+        text = "".join(c.text for c in iterate_sync(model.stream(REQUEST))).strip()
+    else:
+        text = run_sync(model.complete(REQUEST)).text
+    assert text == "yes"
+    assert len(inner.requests) == 4
+    assert [0.375 * 2**i <= wait <= 0.625 * 2**i for i, wait in enumerate(waited)] == [True] * 3
+    assert model.run.usage.calls == 1
+
+
+def test_the_last_failure_is_raised():
+    model, inner, _ = managed([ModelFailed(str(i), 503) for i in range(9)], retry=Retry(attempts=3))
+    with pytest.raises(ModelFailed, match="2"):
+        run_sync(model.complete(REQUEST))
+    assert len(inner.requests) == 3
+
+
+def test_the_wait_that_the_server_asks_for_is_kept():
+    model, _, waited = managed([RateLimited("slow down", 429, 7.0), ModelFailed("down", 503, 3.0), "yes"])
+    run_sync(model.complete(REQUEST))
+    assert waited == [7.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RateLimited("come back tomorrow", 429, 86_400.0),
+        RateLimited("the quota is used up", 429, None, final=True),
+        KeyRefused("key", 401),
+        ModelUnreachable("nobody there"),
+        ModelTimeout("too slow"),
+        LlmError("other"),
+    ],
+)
+def test_what_waiting_does_not_mend_is_not_retried(error: LlmError):
+    model, inner, waited = managed([error, "yes"])
+    with pytest.raises(type(error)):
+        run_sync(model.complete(REQUEST))
+    assert (len(inner.requests), waited) == (1, [])
+
+
+@pytest.mark.parametrize("error", [ModelUnreachable("gone", begun=True), ModelTimeout("slow")])
+def test_a_server_that_has_answered_before_is_waited_for(error: LlmError):
+    model, inner, _ = managed(["first", error, "second"])
+    run_sync(model.complete(REQUEST))
+    assert run_sync(model.complete(REQUEST)).text == "second"
+    assert len(inner.requests) == 3
+
+
+def test_waits_repeat_from_run_to_run():
+    runs = [managed([ModelFailed("busy", 503)] * 3 + ["yes"]) for _ in range(2)]
+    for model, _, _ in runs:
+        run_sync(model.complete(REQUEST))
+    assert runs[0][2] == runs[1][2]
+
+
+# Budgets
+
+
+def test_a_budget_of_calls_is_hard():
+    model, inner, _ = managed(lambda _: "yes", per_question=Limits(calls=2))
+    view = model.for_question("q1")
+    run_sync(view.complete(REQUEST))
+    run_sync(view.complete(REQUEST))
+    with pytest.raises(BudgetReached) as caught:
+        run_sync(view.complete(REQUEST))
+    assert (caught.value.scope, caught.value.limit) == ("question", "calls")
+    assert len(inner.requests) == 2
+
+
+def test_each_question_has_its_own_budget_and_the_run_has_one():
+    model, inner, _ = managed(lambda _: "yes", per_question=Limits(calls=1), per_run=Limits(calls=2))
+    for i in range(2):
+        run_sync(model.for_question(str(i)).complete(REQUEST))
+    with pytest.raises(BudgetReached, match="run"):
+        run_sync(model.for_question("2").complete(REQUEST))
+    assert len(inner.requests) == 2
+    assert model.run.usage.calls == 2
+
+
+def test_calls_in_parallel_cannot_pass_a_limit_together():
+    model, inner, _ = managed(lambda _: "yes", per_run=Limits(tokens=100))
+
+    async def many() -> list[Any]:
+        return await asyncio.gather(*(model.complete(REQUEST) for _ in range(50)), return_exceptions=True)
+
+    results = run_sync(many())
+    assert sum(isinstance(r, BudgetReached) for r in results) > 0
+    used = model.run.usage
+    assert used.input_tokens + used.output_tokens <= 100
+    assert used.calls == len(inner.requests) == sum(isinstance(r, Reply) for r in results)
+
+
+def test_a_reply_larger_than_thought_ends_the_budget():
+    large = Reply("x", "m", Usage(1, 10, 5000))
+    model, inner, _ = managed([large, "yes"], per_question=Limits(tokens=1000))
+    run_sync(model.complete(REQUEST))
+    with pytest.raises(BudgetReached, match="tokens"):
+        run_sync(model.complete(REQUEST))
+    assert len(inner.requests) == 1
+
+
+def test_money_is_counted_by_the_price():
+    reply = Reply("x", "m", Usage(1, 1000, 500))
+    model, _, _ = managed([reply, reply], price=Price(2.0, 10.0), per_run=Limits(money=0.01))
+    assert run_sync(model.complete(REQUEST)).cost == pytest.approx(0.007)
+    assert run_sync(model.complete(ask("hi", max_tokens=1))).cost == pytest.approx(0.007)
+    assert model.run.cost == pytest.approx(0.014)
+    with pytest.raises(BudgetReached, match="money"):
+        run_sync(model.complete(REQUEST))
+
+
+def test_without_a_price_there_is_no_cost():
+    model, _, _ = managed(["yes"])
+    assert run_sync(model.complete(REQUEST)).cost is None
+    assert model.run.cost is None
+
+
+@pytest.mark.parametrize(
+    ("error", "charged"),
+    [
+        (KeyRefused("key", 401), False),
+        (ModelFailed("down", 503), False),
+        (ModelUnreachable("nobody there"), False),
+        (ModelUnreachable("gone", begun=True), True),
+        (ModelTimeout("slow"), True),
+    ],
+)
+def test_an_attempt_that_may_be_billed_is_charged(error: LlmError, charged: bool):
+    model, _, _ = managed([error, "yes"], per_question=Limits(calls=1), retry=Retry(attempts=1))
+    with pytest.raises(type(error)):
+        run_sync(model.complete(REQUEST))
+    if charged:
+        with pytest.raises(BudgetReached):
+            run_sync(model.complete(REQUEST))
+    else:
+        assert run_sync(model.complete(REQUEST)).text == "yes"
+
+
+# Concurrency and time
+
+
+class Slow(ScriptedModel):
+    """Takes a while, and remembers how many calls were under way together."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(lambda _: "yes")
+        self.seconds, self.now, self.most = seconds, 0, 0
+
+    async def complete(self, request: Request) -> Reply:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(self.seconds)
+            return await super().complete(request)
+        finally:
+            self.now -= 1
+
+
+def test_no_more_calls_than_allowed_are_under_way():
+    inner = Slow(0.01)
+    model = ManagedModel(inner, Policy(concurrency=3))
+
+    async def many() -> None:
+        await asyncio.gather(*(model.complete(REQUEST) for _ in range(12)))
+
+    run_sync(many())
+    assert inner.most == 3
+
+
+def test_one_model_serves_several_event_loops():
+    model = ManagedModel(Slow(0.001), Policy(concurrency=1))
+
+    async def many() -> None:
+        await asyncio.gather(*(model.complete(REQUEST) for _ in range(3)))
+
+    asyncio.run(many())
+    asyncio.run(many())
+    assert model.run.usage.calls == 6
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_slow_reply_times_out(streamed: bool):
+    model = ManagedModel(Slow(5.0), Policy(timeout=0.02))
+    with pytest.raises(ModelTimeout, match=r"0\.02 s"):
+        list(iterate_sync(model.stream(REQUEST))) if streamed else run_sync(model.complete(REQUEST))
+
+
+# Cache and replay
+
+
+def cached(path: Path, script: Any, **policy: Any) -> tuple[ManagedModel, ScriptedModel]:
+    inner = ScriptedModel(script)
+    return ManagedModel(inner, Policy(**policy), cache=ReplyCache(path)), inner
+
+
+def test_a_recorded_reply_is_not_asked_for_again(tmp_path: Path):
+    first, _ = cached(tmp_path / "c.sqlite", ["yes"], price=Price(1e6, 1e6))
+    paid = run_sync(first.complete(REQUEST))
+    run_sync(first.close())
+    second, inner = cached(tmp_path / "c.sqlite", [])
+    again = run_sync(second.complete(REQUEST))
+    streamed = list(iterate_sync(second.stream(REQUEST)))
+    run_sync(second.close())
+    assert again.text == paid.text
+    assert (again.cached, again.usage) == (True, paid.usage)
+    assert [c.text for c in streamed] == ["yes"]
+    assert inner.requests == []
+    assert second.run.cost == 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ask("hello!", max_tokens=10),
+        ask("hello", max_tokens=11),
+        ask("hello", max_tokens=10, temperature=0.0),
+        ask("hello", max_tokens=10, seed=1),
+        ask("hello", max_tokens=10, form="json"),
+        ask("hello", "system", max_tokens=10),
+    ],
+)
+def test_another_request_is_another_key(other: Request):
+    assert other.key != REQUEST.key
+
+
+def test_replay_sends_nothing(tmp_path: Path):
+    model, inner = cached(tmp_path / "c.sqlite", ["yes"], replay=True)
+    with pytest.raises(ReplayMissing, match="Run without replay"):
+        run_sync(model.complete(REQUEST))
+    run_sync(model.close())
+    assert inner.requests == []
+
+
+def test_a_replay_meets_the_same_budget(tmp_path: Path):
+    outcomes: list[list[str]] = []
+    for replay in (False, True):
+        model, _ = cached(tmp_path / "c.sqlite", lambda _: "yes", replay=replay, per_question=Limits(calls=1))
+        view, seen = model.for_question(), list[str]()
+        for text in ("one", "two"):
+            try:
+                seen.append(run_sync(view.complete(ask(text))).text)
+            except BudgetReached as error:
+                seen.append(error.limit)
+        outcomes.append(seen)
+        run_sync(model.close())
+    assert outcomes[0] == outcomes[1] == ["yes", "calls"]
+
+
+def test_a_failure_is_not_recorded(tmp_path: Path):
+    model, inner = cached(tmp_path / "c.sqlite", [KeyRefused("key", 401), "yes"])
+    with pytest.raises(KeyRefused):
+        run_sync(model.complete(REQUEST))
+    assert run_sync(model.complete(REQUEST)).text == "yes"
+    run_sync(model.close())
+    assert len(inner.requests) == 2
+
+
+def test_a_file_that_is_no_cache_is_an_error_that_names_it(tmp_path: Path):
+    path = tmp_path / "notes.txt"
+    path.write_text("these are not the replies that you are looking for" * 50)
+    with pytest.raises(InputError, match=r"notes\.txt.*cannot be used"):
+        ReplyCache(path)
+
+
+def test_odd_text_is_cached_as_it_is(tmp_path: Path):
+    text = "\x00 \ud800 🎬 'quote\" \n"
+    model, _ = cached(tmp_path / "c.sqlite", [text])
+    run_sync(model.complete(ask(text)))
+    assert run_sync(model.complete(ask(text))).text == text
+    run_sync(model.close())
+
+
+# Trace
+
+
+def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
+    path = tmp_path / "trace.jsonl"
+    script: list[Line] = ["yes\n", KeyRefused("wrong key", 401)]
+    model = ManagedModel(ScriptedModel(script), trace=TraceFile(path))
+    view = model.for_question("q7")
+    run_sync(view.complete(REQUEST))
+    with pytest.raises(KeyRefused):
+        run_sync(view.complete(REQUEST))
+    run_sync(model.close())
+    good, bad = (json.loads(line) for line in path.read_text().splitlines())
+    assert good["question"] == "q7"
+    assert good["request"]["messages"] == [{"role": "user", "text": "hello"}]
+    assert good["reply"]["text"] == "yes\n"
+    assert good["reply"]["usage"]["calls"] == 1
+    assert (bad["reply"], bad["error"]["type"]) == (None, "KeyRefused")
+
+
+def test_a_trace_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path):
+    with pytest.raises(InputError, match=r"missing.*trace cannot be written"):
+        TraceFile(tmp_path / "missing" / "trace.jsonl")

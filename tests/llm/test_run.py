@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import threading
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from clew.llm.run import iterate_sync, run_sync
+
+
+async def double(number: int) -> int:
+    await asyncio.sleep(0)
+    return 2 * number
+
+
+def test_outside_of_an_event_loop():
+    assert run_sync(double(4)) == 8
+
+
+def test_inside_of_a_running_event_loop():
+    async def outer() -> int:
+        return run_sync(double(4))
+
+    assert asyncio.run(outer()) == 8
+
+
+def test_from_many_threads():
+    results: list[int] = []
+    threads = [threading.Thread(target=lambda i=i: results.append(run_sync(double(i)))) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [2 * i for i in range(8)]
+
+
+def test_an_error_comes_through():
+    async def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError, match="x"):
+        run_sync(fail())
+
+
+def test_waiting_for_itself_is_an_error_and_no_deadlock():
+    async def outer() -> int:
+        return run_sync(double(1))
+
+    with pytest.raises(RuntimeError, match="await it instead"):
+        run_sync(outer())
+
+
+def test_a_generator_is_closed_when_it_is_left():
+    closed: list[bool] = []
+
+    async def count() -> AsyncGenerator[int, None]:
+        try:
+            for i in range(100):
+                yield i
+        finally:
+            closed.append(True)
+
+    numbers = iterate_sync(count())
+    assert [next(numbers), next(numbers)] == [0, 1]
+    numbers.close()  # pyright: ignore[reportAttributeAccessIssue]
+    assert closed == [True]
+    assert list(iterate_sync(count()))[-1] == 99
+
+
+def test_a_forked_process_has_a_loop_of_its_own():
+    run_sync(double(1))
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=_run_in_child)
+    child.start()
+    child.join(10)
+    assert child.exitcode == 0
+
+
+def _run_in_child() -> None:
+    assert run_sync(double(3)) == 6

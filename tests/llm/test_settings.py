@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.errors import InputError, MissingExtra, UsageError
+from clew.llm import Settings, open_model, settings_from
+from clew.llm.budget import Limits
+from clew.llm.prices import Price, Prices, read_prices
+from clew.llm.profiles import PROFILES, profile_of, split_name
+from clew.llm.retry import Retry
+from clew.llm.settings import ollama_url
+from clew.types import Usage
+
+# Names and profiles
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "model"),
+    [
+        ("openai/gpt-4o", "openai", "gpt-4o"),
+        ("ollama/llama3.1:8b", "ollama", "llama3.1:8b"),
+        ("openrouter/meta-llama/llama-3.1-70b", "openrouter", "meta-llama/llama-3.1-70b"),
+    ],
+)
+def test_a_name_is_provider_and_model(name: str, provider: str, model: str):
+    assert split_name(name) == (provider, model)
+
+
+@pytest.mark.parametrize("name", ["", "gpt-4o", "openai/", "openai/ ", "nobody/x", "/x", "OpenAI/gpt-4o"])
+def test_another_name_is_a_usage_error_that_shows_how(name: str):
+    with pytest.raises(UsageError, match=r"provider/model, for example ollama"):
+        split_name(name)
+
+
+def test_every_profile_is_whole():
+    for provider, profile in PROFILES.items():
+        assert profile.provider == provider
+        assert profile.forms[-1] == "text"
+        assert profile.beyond <= set(profile.parameters.values())
+        assert "max_tokens" in profile.parameters
+        assert profile.base_url or profile.url_variable
+        assert profile.key_variable or not profile.key_needed
+
+
+def test_openai_elsewhere_is_a_compatible_server():
+    there = profile_of("openai/x", "http://localhost:9/v1")
+    assert there.parameters["max_tokens"] == "max_tokens"
+    assert not there.key_needed
+    assert profile_of("openai/x").parameters["max_tokens"] == "max_completion_tokens"
+
+
+def test_reasoning_models_choose_their_own_sampling():
+    assert "temperature" not in profile_of("openai/o3-mini").parameters
+    assert "temperature" in profile_of("openai/gpt-4o").parameters
+
+
+# Environment
+
+
+@pytest.mark.parametrize(
+    ("environment", "model", "url", "key"),
+    [
+        ({"OPENAI_API_KEY": "k"}, "openai/m", "https://api.openai.com/v1", "k"),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1/"}, "openai/m", "http://h/v1", "k"),
+        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "o"}, "anthropic/m", "https://api.anthropic.com", "k"),
+        ({"OPENAI_API_KEY": "k"}, "ollama/m", "http://localhost:11434/v1", None),
+        ({"OLLAMA_HOST": "box:99", "OPENAI_BASE_URL": "http://h/v1"}, "ollama/m", "http://box:99/v1", None),
+        ({"OPENAI_API_KEY": "k"}, "vllm/m", "http://localhost:8000/v1", None),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1"}, "vllm/m", "http://h/v1", "k"),
+        ({"OPENAI_API_KEY": "k"}, "openrouter/a/b", "https://openrouter.ai/api/v1", None),
+    ],
+)
+def test_the_environment_gives_address_and_key(
+    environment: dict[str, str], model: str, url: str, key: str | None
+):
+    settings = settings_from(environment, model)
+    assert (settings.address, settings.api_key) == (url, key)
+
+
+def test_options_go_before_the_environment():
+    environment = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1", "OTEL_SERVICE_NAME": "x"}
+    settings = settings_from(environment, "openai/m", base_url="http://i/v1", timeout=3.0, api_key=None)
+    assert (settings.base_url, settings.timeout, settings.api_key) == ("http://i/v1", 3.0, "k")
+    assert settings.telemetry
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("localhost", "http://localhost:11434/v1"),
+        ("0.0.0.0", "http://localhost:11434/v1"),  # noqa: S104
+        ("0.0.0.0:9", "http://localhost:9/v1"),
+        (":9", "http://localhost:9/v1"),
+        ("box:9", "http://box:9/v1"),
+        ("http://box", "http://box:80/v1"),
+        ("https://box/", "https://box:443/v1"),
+        ("http://box:9/", "http://box:9/v1"),
+        ("[::1]:9", "http://[::1]:9/v1"),
+        ("[::1]", "http://[::1]:11434/v1"),
+    ],
+)
+def test_ollama_hosts(host: str, url: str):
+    assert ollama_url(host) == url
+
+
+def test_a_key_is_not_shown():
+    assert "secret" not in repr(Settings("openai/m", api_key="secret"))
+
+
+# What does not go together
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"model": "openai/m"}, "Set OPENAI_API_KEY"),
+        ({"model": "anthropic/m"}, "Set ANTHROPIC_API_KEY"),
+        ({"model": "azure/m", "api_key": "k"}, "Set OPENAI_BASE_URL"),
+        ({"model": "openai/m", "api_key": "k\n"}, "Copy it again"),
+        ({"model": "openai/m", "api_key": "k…"}, "Copy it again"),
+        ({"base_url": "localhost:8080/v1"}, "not a base URL"),
+        ({"base_url": "http://h:99999/v1"}, "not a base URL"),
+        ({"base_url": "file:///etc/passwd"}, "not a base URL"),
+        ({"replay": True}, "Name its file"),
+        ({"timeout": 0.0}, "timeout"),
+        ({"timeout": float("nan")}, "timeout"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"retry": Retry(attempts=0)}, "attempts"),
+        ({"per_run": Limits(money=1.0)}, "needs the price of ollama/m"),
+    ],
+)
+def test_a_usage_error_says_what_to_do(options: dict[str, Any], says: str):
+    settings = Settings(**{"model": "ollama/m", **options})
+    with pytest.raises(UsageError, match=says):
+        open_model(settings)
+
+
+def test_a_missing_sdk_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(__import__("sys").modules, "openai", None)
+    with pytest.raises(MissingExtra, match=r"clew\[openai\]"):
+        open_model(Settings("ollama/m"))
+
+
+# Prices
+
+
+def test_prices_are_those_of_the_file(tmp_path: Path):
+    path = tmp_path / "prices.toml"
+    path.write_text(
+        'currency = "EUR"\n[models."openai/gpt-4o"]\ninput = 2.5\noutput = 10\n'
+        '[models."ollama/*"]\ninput = 0\noutput = 0\n'
+    )
+    prices = read_prices(path)
+    assert prices.currency == "EUR"
+    assert prices.find("openai/gpt-4o") == Price(2.5, 10.0)
+    assert prices.find("ollama/llama3.1:8b") == Price(0.0, 0.0)
+    assert prices.find("openai/gpt-5") is None
+    assert Price(2.5, 10.0).of(Usage(1, 1_000_000, 100_000)) == pytest.approx(3.5)
+
+
+def test_a_full_name_goes_before_a_glob():
+    prices = Prices({"openai/*": Price(1, 1), "openai/x": Price(2, 2)})
+    assert prices.find("openai/x") == Price(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "there is no model"),
+        ("[models", "not valid TOML"),
+        ('[models."a/b"]\ninput = 1\n', "needs output"),
+        ('[models."a/b"]\ninput = -1\noutput = 1\n', "not negative"),
+        ('[models."a/b"]\ninput = "1"\noutput = 1\n', "needs input"),
+        ('[models."a/b"]\ninput = nan\noutput = 1\n', "needs input"),
+        ('[models."a/b"]\ninput = true\noutput = 1\n', "needs input"),
+        ("models = 3\n", "there is no model"),
+        ('[models]\n"a/b" = 3\n', "needs input"),
+    ],
+)
+def test_a_bad_prices_file_is_named(tmp_path: Path, text: str, says: str):
+    path = tmp_path / "prices.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says) as caught:
+        read_prices(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_or_binary_prices_file_is_named(tmp_path: Path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_prices(tmp_path / "none.toml")
+    (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not valid TOML"):
+        read_prices(tmp_path / "b.toml")

@@ -1,0 +1,231 @@
+"""The wire, for real: llama.cpp's own server, with a model whose words mean nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+
+from clew.errors import ContextOverflow, KeyRefused, LlmError, ModelTimeout, ModelUnreachable, ReplyInvalid
+from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
+from clew.llm.managed import ManagedModel
+from clew.llm.retry import Retry
+
+LONG = "tell me about the film " * 10
+
+
+@dataclass(frozen=True)
+class Pattern:
+    triples: list[tuple[str, str, str]] = field(metadata={"max_items": 3})
+    kind: Literal["question", "claim"]
+    certain: bool
+    hops: int
+
+
+def tiny(url: str, **options: Any) -> ManagedModel:
+    options.setdefault("retry", Retry(attempts=1))
+    return open_model(Settings("llamacpp/tiny", base_url=url, **options))
+
+
+def freeze(process: subprocess.Popen[str]) -> None:
+    """Stop a process, and wait until it has stopped."""
+    os.kill(process.pid, signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+
+
+def test_chat(tiny_url: str):
+    model = tiny(tiny_url)
+    reply = run_sync(model.complete(ask("hello", max_tokens=6, seed=1)))
+    run_sync(model.close())
+    assert reply.usage.input_tokens > 5
+    assert reply.usage.output_tokens == 6
+    assert reply.finish == "length"
+    assert reply.model == "tiny"
+
+
+def test_a_streamed_reply_is_its_pieces(tiny_url: str):
+    model = tiny(tiny_url)
+    chunks = list(iterate_sync(model.stream(ask("hello", max_tokens=12, seed=3))))
+    run_sync(model.close())
+    reply = chunks[-1].reply
+    assert reply is not None
+    assert reply.text == "".join(c.text for c in chunks)
+    assert reply.usage.output_tokens == 12
+    assert len(chunks) > 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_strict_schema_is_kept_at_once(tiny_url: str, seed: int):
+    model = tiny(tiny_url)
+    typed = run_sync(model.complete_as(ask("hello", max_tokens=900, seed=seed), Bounded))
+    run_sync(model.close())
+    assert isinstance(typed.value, Bounded)
+    assert len(typed.replies) == 1
+
+
+@dataclass(frozen=True)
+class Bounded:
+    # No free text: the tiny model writes bytes that are no UTF-8, and then the server itself gives up.
+    kind: Literal["question", "claim"]
+    certain: bool
+    hops: int
+    sides: tuple[bool, bool]
+
+
+def test_random_words_never_end_in_anything_but_a_value_or_a_typed_failure(tiny_url: str):
+    model = tiny(tiny_url)
+    for seed in range(8):
+        for temperature in (0.2, 1.5):
+            request = ask("hello", max_tokens=60, seed=seed, temperature=temperature)
+            try:
+                typed = run_sync(model.complete_as(request, Pattern))
+            except LlmError:
+                continue
+            assert isinstance(typed.value, Pattern)
+    run_sync(model.close())
+
+
+def test_plain_text_of_random_words_is_a_typed_failure_after_one_repair(tiny_url: str):
+    model = tiny(tiny_url)
+    model._refused.update(("schema", "json"))  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(ReplyInvalid):
+        run_sync(model.complete_as(ask("hello", max_tokens=30, seed=1), Pattern))
+    run_sync(model.close())
+    assert model.run.usage.calls == 2
+
+
+def test_32_requests_in_parallel(tiny_url: str):
+    model = tiny(tiny_url, concurrency=32)
+
+    async def all_of_them() -> list[str]:
+        calls = (model.complete(ask(f"question {i}", max_tokens=5, seed=i)) for i in range(32))
+        replies = await asyncio.gather(*calls)
+        await model.close()
+        return [r.text for r in replies]
+
+    texts = asyncio.run(all_of_them())
+    assert len(texts) == 32
+    assert len(set(texts)) > 16
+    assert model.run.usage.calls == 32
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_context_overflow_says_what_to_do(tiny_url: str, streamed: bool):
+    model = tiny(tiny_url, retry=Retry())
+    request = ask(LONG * 100)
+    with pytest.raises(ContextOverflow, match="Use fewer examples"):
+        list(iterate_sync(model.stream(request))) if streamed else run_sync(model.complete(request))
+    run_sync(model.close())
+    assert model.run.usage.calls == 0
+
+
+def test_a_cancelled_call_leaves_model_and_server_usable(tiny_url: str):
+    model = tiny(tiny_url)
+
+    async def cancel() -> str:
+        call = asyncio.create_task(model.complete(ask(LONG, max_tokens=700)))
+        await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        reply = await model.complete(ask("hello", max_tokens=3))
+        await model.close()
+        return reply.finish
+
+    assert asyncio.run(cancel()) in ("stop", "length")
+
+
+def test_a_stream_can_be_left_early(tiny_url: str):
+    model = tiny(tiny_url, concurrency=1)
+
+    async def leave() -> None:
+        stream = model.stream(ask(LONG, max_tokens=700, seed=2))
+        async for _ in stream:
+            break
+        await stream.aclose()
+        # With one call at a time, this one shows that the first gave its place back.
+        await model.complete(ask("hello", max_tokens=3))
+        await model.close()
+
+    asyncio.run(leave())
+    assert model.run.usage.calls == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_server_killed_in_mid_reply(mortal: tuple[subprocess.Popen[str], str], streamed: bool):
+    process, url = mortal
+    model = tiny(url)
+    run_sync(model.complete(ask("hello", max_tokens=2)))
+    # The schema keeps the reply from ending soon, and freezing the server from ending before the kill.
+    endless = {"type": "array", "items": {"type": "boolean"}, "minItems": 600}
+    request = ask("hello", form="schema", schema=endless)
+    if streamed:
+        chunks = iterate_sync(model.stream(request))
+        next(chunks)
+        freeze(process)
+        process.kill()
+        with pytest.raises(ModelUnreachable) as caught:
+            list(chunks)
+    else:
+
+        async def complete() -> None:
+            call = asyncio.create_task(model.complete(request))
+            freeze(process)
+            await asyncio.sleep(0.2)
+            process.kill()
+            await call
+
+        with pytest.raises(ModelUnreachable) as caught:
+            run_sync(complete())
+    run_sync(model.close())
+    assert caught.value.begun
+    assert "broke off" in str(caught.value)
+
+
+def test_a_closed_port_fails_at_once():
+    pytest.importorskip("openai")
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        model = tiny(url, retry=Retry(attempts=4, first=5.0))
+        began = time.monotonic()
+        with pytest.raises(ModelUnreachable, match="Check that the server runs") as caught:
+            run_sync(model.complete(ask("hello")))
+        run_sync(model.close())
+    assert not caught.value.begun
+    assert time.monotonic() - began < 3
+
+
+def test_a_wrong_key_is_refused_and_not_repeated(locked_url: str):
+    model = tiny(locked_url, api_key="sk-wrong-key-123")
+    with pytest.raises(KeyRefused, match="Check the key") as caught:
+        run_sync(model.complete(ask("hello")))
+    run_sync(model.close())
+    assert caught.value.exit_code == 2
+    assert "wrong-key" not in str(caught.value)
+
+
+def test_the_right_key_is_accepted(locked_url: str):
+    model = tiny(locked_url, api_key="right-key")
+    reply = run_sync(model.complete(ask("hello", max_tokens=2)))
+    run_sync(model.close())
+    assert reply.usage.calls == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_server_that_stops_answering(mortal: tuple[subprocess.Popen[str], str], streamed: bool):
+    process, url = mortal
+    model = tiny(url, timeout=0.3)
+    run_sync(model.complete(ask("hello", max_tokens=2)))
+    freeze(process)
+    request = ask("hello", max_tokens=2)
+    with pytest.raises(ModelTimeout, match="Allow more time"):
+        list(iterate_sync(model.stream(request))) if streamed else run_sync(model.complete(request))
+    run_sync(model.close())
