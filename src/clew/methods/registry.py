@@ -13,6 +13,7 @@ from clew.types import Answer
 
 METHODS: dict[str, str] = {
     "auto": "clew.methods.auto:Auto",
+    "walk-retrieve": "clew.methods.walk_retrieve:WalkRetrieve",
 }
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""
 
