@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
@@ -127,6 +127,36 @@ class Walker:
             return one(parts[0], rows or self.settings.rows, edges)
         with ThreadPoolExecutor(self.threads) as pool:
             return _joined(list(pool.map(lambda part: one(part, rows or self.settings.rows, edges), parts)))
+
+    def touched(self, parts: Sequence[tuple[Walks, NDArray[np.bool_]]], changed: Int64, *, removed: bool) -> Int32:
+        """Roots whose walks may differ from those in `parts`, each with the rows that are live, ascending.
+
+        This walker is of the graph after the change, `changed` are the nodes whose edges are not the same, and
+        `removed` says that edges went, so that a tree may have become small enough to be taken whole. None is
+        missing; a few more are among them than differ.
+        """
+        from clew.graph.kernels.walks import distances_from, touched_roots, trees_that_fit
+
+        tables, depth = self.tables, self.settings.depth
+        layered = self.settings.kind == "bfs"
+        distance, found = np.empty(self._nodes, np.uint8), np.zeros(self._nodes, np.uint8)
+        distances_from(
+            changed, depth, tables.places, tables.edges, tables.back_offsets, tables.backward, distance
+        )
+        found[changed] = 1
+        for walks, live in parts:
+            touched_roots(
+                walks.roots, walks.offsets, walks.nodes, walks.state, live, layered, distance, found
+            )
+        if layered and removed:
+            near = np.flatnonzero((distance < depth) & (found == 0)).astype(np.int32)
+            fits, scratch = np.zeros(len(near), np.uint8), _Scratch(self._nodes)
+            trees_that_fit(
+                near, depth, self.settings.max_walks, tables.places, tables.edges,
+                scratch.stamps, scratch.links, scratch.rooms, 0, fits,
+            )  # fmt: skip
+            found[near[fits == 1]] = 1
+        return np.flatnonzero(found).astype(np.int32)
 
     def _random(self, roots: Int32, rows: int, edges: int) -> Walks:
         from clew.graph.kernels.walks import merge_walks, random_walks

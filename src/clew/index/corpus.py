@@ -9,7 +9,7 @@ own, and for every root it is known which part holds it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
@@ -254,30 +254,15 @@ def own_triples_of(settings: CorpusSettings) -> WalkSettings:
     return replace(settings.walking, depth=1, max_walks=OWN_TRIPLES)
 
 
-def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32, *, known: Mapping[bytes, Any] | None = None) -> Part:
-    """Walk `roots` and embed their walks, but for those whose vector is `known` by `walk_key`."""
+def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
+    """Walk `roots` and embed their walks."""
     walks = walker.walk(roots)
-    root_of = np.repeat(walks.roots, np.diff(walks.offsets))
-    if not known:
-        return Part(walks, *maker.quantised(root_of.tolist(), walks.steps, walks.nodes))
-    keys = walk_keys(root_of, walks)
-    new = np.array([i for i, key in enumerate(keys) if key not in known], np.int64)
-    q = np.empty((len(keys), maker.embedder.dimension), np.int8)
-    scale = np.empty(len(keys), np.float32)
-    if len(new):
-        q[new], scale[new] = maker.quantised(root_of[new].tolist(), walks.steps[new], walks.nodes[new])
-    for i, key in enumerate(keys):
-        if key in known:
-            q[i], scale[i] = known[key]
-    return Part(walks, q, scale)
+    return Part(walks, *maker.quantised(root_of_walks(walks).tolist(), walks.steps, walks.nodes))
 
 
-def walk_keys(roots: Int32, walks: Walks) -> list[bytes]:
-    """Root, steps and nodes of each walk as bytes."""
-    rows = np.ascontiguousarray(np.concatenate([roots[:, None], walks.steps, walks.nodes], axis=1), np.int32)
-    width = rows.shape[1] * 4
-    data = rows.tobytes()
-    return [data[at : at + width] for at in range(0, len(data), width)]
+def root_of_walks(walks: Walks) -> Int32:
+    """Root of each walk: int32 [walks]."""
+    return np.repeat(walks.roots, np.diff(walks.offsets))
 
 
 def joined_parts(parts: Sequence[Part]) -> Part:
@@ -306,7 +291,6 @@ def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
     return Part(kept, part.q[at], part.scale[at])
 
 
-def _sum_of_rows(walks: Walks, rows: Iterable[int] | Int32) -> int:
+def _sum_of_rows(walks: Walks, rows: Int32) -> int:
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(walks.counts, dtype=np.int64)])
-    rows = np.asarray(rows)
     return int((ends[walks.offsets[rows + 1]] - ends[walks.offsets[rows]]).sum())

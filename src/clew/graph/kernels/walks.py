@@ -418,3 +418,96 @@ def breadth_first_walks(
             number += 1
         kept[i] = number
     return stamp
+
+
+@entry
+def distances_from(
+    start: Array, most: int, places: Array, edges: Array, back_offsets: Array, backward: Array, distance: Array
+) -> None:
+    """Fill `distance` uint8 [nodes] with the hops (either way) to the nearest of `start`; `most` + 1 if farther."""
+    distance[:] = most + 1
+    queue = np.empty(len(distance), np.int32)
+    number = 0
+    for node in start:
+        distance[node] = 0
+        queue[number] = node
+        number += 1
+    at = 0
+    while at < number:
+        node = queue[at]
+        at += 1
+        if distance[node] == most:
+            break
+        for edge in range(places[node, 0], places[node, 0] + places[node, 1]):
+            other = edges[edge, 0]
+            if distance[other] > most:
+                distance[other] = distance[node] + 1
+                queue[number] = other
+                number += 1
+        for edge in range(back_offsets[node], back_offsets[node + 1]):
+            other = backward[edge, 0]
+            if distance[other] > most:
+                distance[other] = distance[node] + 1
+                queue[number] = other
+                number += 1
+
+
+@entry
+def touched_roots(
+    roots: Array, offsets: Array, nodes: Array, state: Array, live: Array, layered: bool, distance: Array, touched: Array
+) -> None:
+    """Set `touched` uint8 [nodes] of the `live` roots of a part whose walks may change with the nodes at distance 0.
+
+    A walk may change if it passes such a node before its end. In a spanning tree (`layered`) it may also change where
+    a path through one may be no longer than its own t steps from the root; a whole tree, if one is nearer than its depth.
+    """
+    depth = nodes.shape[1]
+    for i in range(len(roots)):
+        root = roots[i]
+        if not live[i]:
+            continue
+        near = np.int64(distance[root])
+        if near == 0 or (layered and ((state[i] == 1 and near < depth) or (state[i] < 0 and near <= depth))):
+            touched[root] = 1
+            continue
+        # A node of layer t is at least `near` - t away from one that has changed.
+        if (near > depth - 1) and layered:
+            continue
+        found = False
+        for walk in range(offsets[i], offsets[i + 1]):
+            for t in range(1, depth):
+                node = nodes[walk, t - 1]
+                if node < 0:
+                    break
+                if distance[node] == 0 or (layered and near + distance[node] <= t):
+                    found = True
+                    break
+            if found:
+                touched[root] = 1
+                break
+
+
+@entry
+def trees_that_fit(
+    roots: Array, depth: int, cap: int, places: Array, edges: Array,
+    stamps: Array, links: Array, rooms: Array, stamp: int, fits: Array,
+) -> int:  # fmt: skip
+    """Set `fits` uint8 [roots] where the spanning tree has at most `cap` paths; returns the last stamp used."""
+    for i in range(len(roots)):
+        stamp += 1
+        root = np.int64(roots[i])
+        if places[root, 1] >= cap + 1:
+            continue
+        found = _whole_tree(root, depth, cap, places, edges, stamp, stamps[0], rooms[0], links, rooms[1], rooms[2])
+        fits[i] = found >= 0
+    return stamp
+
+
+@entry
+def hash_walks(roots: Array, steps: Array, nodes: Array, hashes: Array) -> None:
+    """Fill `hashes` uint64 [walks] from root, steps and nodes of each walk."""
+    for i in range(len(roots)):
+        key = _mix(_GOLDEN * np.uint64(roots[i] + 1))
+        for t in range(steps.shape[1]):
+            key = _mix(key + ((np.uint64(steps[i, t] + 1) << _S32) | np.uint64(nodes[i, t] + 1)))
+        hashes[i] = key
