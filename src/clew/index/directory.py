@@ -83,6 +83,16 @@ class IndexWriter:
         with disk_errors(self._path):
             self._files.append(write_array(self._folder, section, content))
 
+    def keep(self, entry: FileEntry, folder: Path) -> None:
+        """Take over a file of the generation in `folder` as it is; on most disks without copying it."""
+        target = self._folder / entry.file
+        with disk_errors(self._path):
+            try:
+                os.link(folder / entry.file, target)
+            except OSError:  # a disk without hard links
+                shutil.copyfile(folder / entry.file, target)
+        self._files.append(entry)
+
     def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
         """Write all of `sections`."""
         for section, content in sections.items():
