@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus import CorpusSettings
     from clew.index.directory import Index
+    from clew.index.update import Updated
     from clew.info import Info
     from clew.methods.registry import Method
     from clew.text.embedder import Embedder
@@ -215,6 +216,41 @@ def index_sources(
         progress=progress,
         corpus=corpus,
     )
+
+
+def update_index_files(
+    path: Path,
+    add: Sequence[Path] = (),
+    remove: Sequence[Path] = (),
+    *,
+    types: Path | None = None,
+    aliases: Path | None = None,
+    remove_types: Path | None = None,
+    remove_aliases: Path | None = None,
+    remove_entities: Path | None = None,
+    strict: bool = False,
+    ignore_missing: bool = False,
+    format: str | None = None,
+    embedder: str | Embedder | None = None,
+) -> Updated:
+    """Change the index `path` by files; raises as `clew.index.edits.read_edits` and `clew.index.update.update_index`."""
+    from clew.index.edits import read_edits
+    from clew.index.manifest import read_manifest
+    from clew.index.update import update_index
+
+    made_with = read_manifest(path).about.embedder
+    edits = read_edits(
+        add,
+        remove,
+        types=types,
+        aliases=aliases,
+        remove_types=remove_types,
+        remove_aliases=remove_aliases,
+        remove_entities=remove_entities,
+        format=format,
+    )
+    maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)
+    return update_index(path, edits, embedder=maker, strict=strict, ignore_missing=ignore_missing)
 
 
 def is_index(path: Path) -> bool:

@@ -11,6 +11,7 @@ from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.update import update
 
 app = typer.Typer(
     name="clew",
@@ -49,5 +50,5 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info):
+for command in (index, ask, match, info, update):
     app.command()(command)

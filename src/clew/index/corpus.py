@@ -214,12 +214,11 @@ class WalkEmbedder:
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
         """Vectors of the roots of `walks`, from their names and walks together (each as often as it was made)."""
+        from clew.graph.kernels.walks import weighted_sums
+
         names = self.embedder.embed([self.verbaliser.name(root) for root in walks.roots.tolist()])
-        sums = np.zeros_like(names)
-        filled = np.flatnonzero(np.diff(walks.offsets))
-        if len(filled):
-            weighted = q * (scale * walks.counts)[:, None]
-            sums[filled] = np.add.reduceat(weighted, walks.offsets[filled], axis=0)
+        sums = np.empty_like(names)
+        weighted_sums(q, scale, walks.counts, walks.offsets, sums)
         return quantise(unit_rows(names + unit_rows(sums)))
 
 
@@ -279,16 +278,26 @@ def joined_parts(parts: Sequence[Part]) -> Part:
 
 def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
     """Keep only the roots in `rows` of a part, in that order."""
-    walks = part.walks
-    lengths = walks.offsets[rows + 1] - walks.offsets[rows]
+    at = _walks_at(part.walks, rows)
+    return Part(walks_of_rows(part.walks, rows), part.q[at], part.scale[at])
+
+
+def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
+    """Keep only the roots in `rows`, in that order."""
+    at = _walks_at(walks, rows)
     offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    at = np.repeat(walks.offsets[rows] - offsets[:-1], lengths) + np.arange(int(offsets[-1]))
-    kept = Walks(
+    np.cumsum(walks.offsets[rows + 1] - walks.offsets[rows], out=offsets[1:])
+    return Walks(
         walks.roots[rows], offsets, walks.steps[at], walks.nodes[at], walks.counts[at],
         walks.state[rows], walks.left_out[rows],
     )  # fmt: skip
-    return Part(kept, part.q[at], part.scale[at])
+
+
+def _walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
+    """Rows of all walks of the roots in `rows`."""
+    lengths = walks.offsets[rows + 1] - walks.offsets[rows]
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(walks.offsets[rows] - before, lengths) + np.arange(int(lengths.sum()))
 
 
 def _sum_of_rows(walks: Walks, rows: Int32) -> int:

@@ -75,6 +75,7 @@ class IndexWriter:
         self._path, self._generation = path, generation
         self._folder = path / _WRITING
         self._files: list[FileEntry] = []
+        self._kept: set[str] = set()
 
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
@@ -89,6 +90,7 @@ class IndexWriter:
         with disk_errors(self._path):
             try:
                 os.link(folder / entry.file, target)
+                self._kept.add(entry.file)
             except OSError:  # a disk without hard links
                 shutil.copyfile(folder / entry.file, target)
         self._files.append(entry)
@@ -103,7 +105,8 @@ class IndexWriter:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(clew.__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
-            sync_files(self._folder, [entry.file for entry in self._files])
+            # What was taken over is on the disk already.
+            sync_files(self._folder, [e.file for e in self._files if e.file not in self._kept])
             self._folder.rename(self._path / manifest.folder)
             sync_path(self._path)
             _replace_manifest(self._path, manifest)

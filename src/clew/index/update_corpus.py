@@ -21,6 +21,7 @@ from clew.index.corpus import (
     own_triples_of,
     part_of_rows,
     root_of_walks,
+    walks_of_rows,
 )
 from clew.index.vectors import Float32, Int8
 from clew.text.embedder import Embedder
@@ -54,16 +55,16 @@ def updated_corpus(
     live = [_live(corpus, number) for number in range(len(corpus.parts))]
     held = [(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
     roots = walker.touched(held, changed, removed=removed)
-    before = _stored(corpus, roots[roots < old_nodes])
-    part, fresh = _walked_again(walker, maker, roots, before)
-    differ = _differing(part, before)
-    changed_part = part_of_rows(part, differ)
+    walks = walker.walk(roots)
+    walks = walks_of_rows(walks, _differing(walks, corpus))
+    before = _stored(corpus, walks.roots[walks.roots < old_nodes])
+    changed_part, fresh = _embedded(walks, maker, before)
     result = _with_part(corpus, changed_part, graph.nodes)
     result = _with_nodes(result, maker, changed_part, graph.nodes)
     compact = len(result.parts) > MOST_PARTS or 2 * _live_walks(result) < sum(len(p.q) for p in result.parts)
     if compact:
         result = compacted(result)
-    return result, CorpusChange(len(roots), len(differ), fresh, compact)
+    return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
 
 
 def compacted(corpus: Corpus) -> Corpus:
@@ -102,9 +103,8 @@ def _stored(corpus: Corpus, roots: Int32) -> Part:
     return joined if len(parts) == 1 else part_of_rows(joined, order)
 
 
-def _walked_again(walker: Walker, maker: WalkEmbedder, roots: Int32, before: Part) -> tuple[Part, int]:
-    """Walk `roots`; vectors of walks that were there are taken over. Also how many were embedded."""
-    walks = walker.walk(roots)
+def _embedded(walks: Walks, maker: WalkEmbedder, before: Part) -> tuple[Part, int]:
+    """Embed walks; vectors of those that were there are taken over. Also how many were embedded."""
     owners = root_of_walks(walks)
     row = _same_walk(before.walks, walks, owners)
     q = np.empty((len(row), maker.embedder.dimension), np.int8)
@@ -139,26 +139,24 @@ def _hashes(owners: Int32, walks: Walks) -> NDArray[np.uint64]:
     return found
 
 
-def _differing(part: Part, before: Part) -> Int64:
-    """Rows of `part` (by root) whose walks, their order, counts or state are not those of `before`."""
-    new, old = part.walks, before.walks
-    place = np.searchsorted(old.roots, new.roots)
-    there = place < len(old.roots)
-    there[there] = old.roots[place[there]] == new.roots[there]
-    place = np.where(there, place, 0)
-    lengths = np.diff(new.offsets)
-    if not len(old.roots):
-        return np.arange(len(new.roots))
-    same = there & (np.diff(old.offsets)[place] == lengths)
-    same &= (old.state[place] == new.state) & (old.left_out[place] == new.left_out)
-    owner = np.repeat(np.arange(len(new.roots)), lengths)
-    rows = np.arange(len(owner))[same[owner]]
-    owner = owner[same[owner]]
-    twin = old.offsets[place[owner]] + rows - new.offsets[owner]
-    equal = (old.steps[twin] == new.steps[rows]).all(axis=1) & (old.nodes[twin] == new.nodes[rows]).all(axis=1)
-    equal &= old.counts[twin] == new.counts[rows]
-    same[owner[~equal]] = False
-    return np.flatnonzero(~same)
+def _differing(walks: Walks, corpus: Corpus) -> Int64:
+    """Rows of `walks` (by root) whose walks, their order, counts or state are not those that are stored."""
+    from clew.graph.kernels.walks import same_walks
+
+    same = np.zeros(len(walks.roots), np.uint8)
+    old = np.flatnonzero(walks.roots < len(corpus.row_of))
+    numbers = corpus.part_of[walks.roots[old]]
+    for number, part in enumerate(corpus.parts):
+        mine = old[numbers == number]
+        if len(mine):
+            same_walks(
+                *_columns(walks), mine, corpus.row_of[walks.roots[mine]], *_columns(part.walks), same
+            )
+    return np.flatnonzero(same == 0)
+
+
+def _columns(walks: Walks) -> tuple[NDArray[np.generic], ...]:
+    return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
 
 
 def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:

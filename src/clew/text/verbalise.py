@@ -16,6 +16,8 @@ from clew.index.vectors import readable, relation_text
 PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
 FINITE = frozenset("is are was were has have had can does did".split())
 POSSESSING = frozenset("has have had".split())
+REMEMBERED = 200_000
+"""Names kept in memory; then it starts anew."""
 _PAST = re.compile(r"[a-z]{2}(ed|[aou]wn|orn|ade|aught|ought|itten)$")
 _THIRD_PERSON = re.compile(r"[a-z][^aius\W]s$")
 
@@ -72,12 +74,18 @@ class Verbaliser:
 
     def __init__(self, graph: Graph) -> None:
         self._labels = graph.labels
+        self._names: dict[int, str] = {}
         phrased = [phrases_of(label) for label in graph.relation_labels]
         self._phrases = [phrase for p in phrased for phrase in (p.forward, p.inverse)]
 
     def name(self, node: int) -> str:
         """Name of a node as it is said."""
-        return readable(self._labels[node])
+        known = self._names.get(node)
+        if known is None:
+            if len(self._names) >= REMEMBERED:
+                self._names.clear()
+            known = self._names[node] = readable(self._labels[node])
+        return known
 
     def sentence(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
         """Say one walk; a negative step is behind its end."""

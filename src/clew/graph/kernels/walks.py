@@ -511,3 +511,39 @@ def hash_walks(roots: Array, steps: Array, nodes: Array, hashes: Array) -> None:
         for t in range(steps.shape[1]):
             key = _mix(key + ((np.uint64(steps[i, t] + 1) << _S32) | np.uint64(nodes[i, t] + 1)))
         hashes[i] = key
+
+
+@entry
+def same_walks(
+    offsets: Array, steps: Array, nodes: Array, counts: Array, state: Array, left_out: Array,
+    mine: Array, rows: Array, old_offsets: Array, old_steps: Array, old_nodes: Array,
+    old_counts: Array, old_state: Array, old_left_out: Array, same: Array,
+) -> None:  # fmt: skip
+    """Set `same` uint8 [roots] for the roots `mine` whose walks are exactly those of `rows` of an older part."""
+    depth = steps.shape[1]
+    for k in range(len(mine)):
+        i, row = mine[k], rows[k]
+        count = offsets[i + 1] - offsets[i]
+        start, old_start = offsets[i], old_offsets[row]
+        equal = count == old_offsets[row + 1] - old_start
+        equal = equal and state[i] == old_state[row] and left_out[i] == old_left_out[row]
+        walk = 0
+        while equal and walk < count:
+            equal = counts[start + walk] == old_counts[old_start + walk]
+            for t in range(depth):
+                equal = equal and steps[start + walk, t] == old_steps[old_start + walk, t]
+                equal = equal and nodes[start + walk, t] == old_nodes[old_start + walk, t]
+            walk += 1
+        same[i] = equal
+
+
+@entry
+def weighted_sums(q: Array, scale: Array, counts: Array, offsets: Array, sums: Array) -> None:
+    """Fill `sums` float32 [roots, d] with the sums of the rows of `q` times `scale` times `counts`, root by root."""
+    for i in range(len(offsets) - 1):
+        for d in range(q.shape[1]):
+            sums[i, d] = 0
+        for walk in range(offsets[i], offsets[i + 1]):
+            weight = np.float32(scale[walk] * counts[walk])
+            for d in range(q.shape[1]):
+                sums[i, d] += np.float32(q[walk, d]) * weight
