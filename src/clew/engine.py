@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clew.index.directory import Index
     from clew.index.update import Updated
     from clew.info import Info
+    from clew.llm.types import ChatModel
     from clew.methods.registry import Method
     from clew.text.embedder import Embedder
 
@@ -50,7 +51,7 @@ class Clew:
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._methods: dict[str, Method] = {}
+        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
         self._distances: Distances | None = None
 
     @classmethod
@@ -110,20 +111,34 @@ class Clew:
         return cls(index, make_embedder(embedder))
 
     def ask(
-        self, question: str, *, id: str | None = None, entities: Sequence[str] = (), method: str = "auto"
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. Raises UsageError for an empty or endless question or an unknown method.
+        handed back. `model` is used by the methods that can use one; `settings` is the dataclass of that name
+        of a method that has one. Raises UsageError for an empty or endless question or an unknown method,
+        LlmError if the model fails.
         """
         question = clean_question(question)
-        if method not in self._methods:
-            from clew.methods.registry import method_named
-
-            self._methods[method] = method_named(method)(self.index, self.embedder)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        return self._methods[method].answer(question, id=id, entities=names)
+        return self._method(method, model, settings).answer(question, id=id, entities=names)
+
+    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
+        made = self._methods.get(name)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.registry import make_method
+
+            made = (make_method(name, self.index, self.embedder, model, settings), model, settings)
+            self._methods[name] = made
+        return made[0]
 
     def match(
         self,

@@ -33,6 +33,9 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    k: Annotated[
+        int | None, typer.Option("--k", metavar="N", help="walk-retrieve: nodes, and walks of each; 3.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -62,7 +65,7 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
-        answer = clew.ask(question, entities=entities or (), method=method)
+        answer = clew.ask(question, entities=entities or (), method=method, settings=_settings(method, k))
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:
@@ -71,6 +74,17 @@ def ask(
         _print(answer, cited, labels, explain=explain)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
+
+
+def _settings(method: str, k: int | None) -> object:
+    """Make the settings of the method, if any are given."""
+    if k is None:
+        return None
+    if method != "walk-retrieve":
+        raise UsageError("--k is for --method walk-retrieve. Leave it out")
+    from clew.methods.walk_retrieve import WalkRetrieveSettings
+
+    return WalkRetrieveSettings(k)
 
 
 def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str], *, explain: bool) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
 from clew.index.directory import Index
 from clew.text.embedder import Embedder
 from clew.types import Answer
+
+if TYPE_CHECKING:
+    from clew.llm.types import ChatModel
 
 METHODS: dict[str, str] = {
     "auto": "clew.methods.auto:Auto",
@@ -34,8 +38,8 @@ class Method(Protocol):
 class MethodFactory(Protocol):
     """The class of a method."""
 
-    def __call__(self, index: Index, embedder: Embedder) -> Method:
-        """Make the method for an open index."""
+    def __call__(self, index: Index, embedder: Embedder, **options: Any) -> Method:  # noqa: ANN401
+        """Make the method for an open index; a parameter `model` is a chat model, `settings` a dataclass."""
         ...
 
 
@@ -45,3 +49,26 @@ def method_named(name: str) -> MethodFactory:
         raise UsageError(f"There is no method {name!r}. Methods are: {', '.join(METHODS)}.")
     module, _, attribute = METHODS[name].partition(":")
     return cast(MethodFactory, getattr(import_module(module), attribute))
+
+
+def make_method(
+    name: str,
+    index: Index,
+    embedder: Embedder,
+    model: ChatModel | None = None,
+    settings: Any = None,  # noqa: ANN401
+) -> Method:
+    """Make a method, with a chat model if it can use one.
+
+    Raises UsageError for an unknown name, or for settings where the method has none.
+    """
+    factory = method_named(name)
+    taken = signature(factory).parameters
+    options: dict[str, Any] = {}
+    if model is not None and "model" in taken:
+        options["model"] = model
+    if settings is not None:
+        if "settings" not in taken:
+            raise UsageError(f"The method {name} has no settings. Leave them out.")
+        options["settings"] = settings
+    return factory(index, embedder, **options)

@@ -24,19 +24,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-import numpy as np
-
-from clew.errors import UsageError
+from clew.errors import BudgetReached, UsageError
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.nearest import NearWalk, WalkIndex
 from clew.index.vectors import Float32
+from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
 from clew.steps.read_walks import WalkEvidence, match_in_walks, path_to_answer
+from clew.steps.read_walks_llm import WalkReading, proof_of, read_walks
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Match, Pattern, Step
 
 MOST_K = 100
+
+
+@dataclass(frozen=True, slots=True)
+class WalkRetrieveSettings:
+    """`k` nodes and `k` walks of each (section 3); raises UsageError if it is out of range."""
+
+    k: int = 3
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.k <= MOST_K:
+            raise UsageError(f"--k is {self.k}; give a number from 1 to {MOST_K}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +61,34 @@ class _Query:
 
 
 class WalkRetrieve:
-    """Answers from the walks nearest to a question; `k` nodes and `k` walks of each."""
+    """Answers from the walks nearest to a question; with a model, or by the built-in reader."""
 
     name = "walk-retrieve"
 
-    def __init__(self, index: Index, embedder: Embedder, *, k: int = 3) -> None:
-        if not 1 <= k <= MOST_K:
-            raise UsageError(f"k is {k}; give a number from 1 to {MOST_K}")
-        self.graph, self.embedder, self.k = index.graph, embedder, k
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: WalkRetrieveSettings | None = None,
+    ) -> None:
+        self.graph, self.embedder, self.model = index.graph, embedder, model
+        self.names, self.k = index.names, (settings or WalkRetrieveSettings()).k
         self.walks = WalkIndex(index, embedder)
-        self.writer = Auto(index, embedder)
+        self._writer = Auto(index, embedder) if model is None else None
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
-        """Answer from retrieved walks, or abstain; `entities` are names that the question is about, if known."""
+        """Answer from retrieved walks, or abstain; `entities` are names that the question is about, if known.
+
+        Raises LlmError if a model fails, but a reached budget is an abstention.
+        """
+        if self._writer is None and self.model is not None:
+            return self._generate(self.model, question, id, entities)
         began = perf_counter()
-        written = self.writer.answer(question, id=id, entities=entities)
+        if self._writer is None:
+            raise ValueError("there is neither a model nor a built-in form")
+        written = self._writer.answer(question, id=id, entities=entities)
         timings = {"write pattern": (perf_counter() - began) * 1000}
         answer = replace(
             written, method=self.name, answers=(), citations=(), text="", complete=False, timings_ms=timings
@@ -124,6 +148,45 @@ class WalkRetrieve:
         answers, citations, left = ground(self.graph, draft, matches, node)
         return _result(answers, citations, left)
 
+    def _generate(self, model: ChatModel, question: str, id: str | None, entities: Sequence[str]) -> Answer:
+        """Section 2.2 with a model: eq. 3, then one call; entities that the user names come first."""
+        from clew.llm.run import run_sync
+
+        began = perf_counter()
+        first = [hit.entity for name in entities for hit in self.names.exact(name)[:1]]
+        vector = self.embedder.embed([question])[0]
+        walks = self.retrieve(_Query(vector, vector, {}, tuple(first)))
+        timings = {"retrieve": (perf_counter() - began) * 1000}
+        since = perf_counter()
+        say = self.walks.maker.verbaliser.sentence
+        sentences = [say(walk.root, walk.steps, walk.nodes) for walk in walks]
+        answer = Answer(question, method=self.name, model=model.name, complete=False, id=id)
+        try:
+            read = run_sync(read_walks(model, self.graph, question, walks, sentences))
+        except BudgetReached as error:
+            return replace(answer, abstained=Abstention("budget", str(error)))
+        timings |= {"read": (perf_counter() - since) * 1000, "total": (perf_counter() - began) * 1000}
+        told = Step("read", {"reply": read.text, "prompt": read.version, "nodes": len(read.nodes)})
+        return replace(
+            answer,
+            **self._grounded(read, walks),
+            usage=read.reply.usage,
+            timings_ms={stage: round(ms, 3) for stage, ms in timings.items()},
+            steps=(self.retrieve_step(walks), told),
+        )
+
+    def _grounded(self, read: WalkReading, walks: Sequence[NearWalk]) -> dict[str, object]:
+        """Keep what the model named of the walks, each with the triples that lead to it."""
+        if not read.knows:
+            detail = "the model does not find the answer in the walks that were retrieved"
+            return {"abstained": Abstention("not_in_evidence", detail)}
+        proofs = {node: proof_of(self.graph, node, walks) for node in read.nodes}
+        matches = [Match(0.0, 0, (node,), proof) for node, proof in proofs.items() if proof]
+        answers, citations, left = ground(self.graph, read.nodes, matches, 0)
+        if not answers:
+            left = Abstention("not_in_evidence", "the model names nothing of the walks that were retrieved")
+        return _result(answers, citations, left)
+
     def retrieve_step(self, walks: Sequence[NearWalk]) -> Step:
         """Tell what was retrieved, for `--explain`."""
         say = self.walks.maker.verbaliser.sentence
@@ -145,8 +208,3 @@ def _result(
 ) -> dict[str, object]:
     text = " · ".join(answer.label for answer in answers)
     return {"answers": answers, "citations": citations, "text": text, "abstained": left}
-
-
-def unit(vector: Float32) -> Float32:
-    """Scale a vector to length 1."""
-    return unit_rows(vector.reshape(1, -1).astype(np.float32))[0]
