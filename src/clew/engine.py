@@ -248,7 +248,7 @@ def update_index_files(
     format: str | None = None,
     embedder: str | Embedder | None = None,
 ) -> Updated:
-    """Change the index `path` by files; raises as `clew.index.edits.read_edits` and `clew.index.update.update_index`."""
+    """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     from clew.index.edits import read_edits
     from clew.index.manifest import read_manifest
     from clew.index.update import update_index

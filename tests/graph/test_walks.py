@@ -11,7 +11,10 @@ from clew.graph.build import graph_of
 from clew.graph.walks import Walker, WalkSettings
 
 TRIPLES = st.lists(
-    st.tuples(st.integers(0, 9), st.sampled_from("rs"), st.integers(0, 9)), min_size=1, max_size=30, unique=True
+    st.tuples(st.integers(0, 9), st.sampled_from("rs"), st.integers(0, 9)),
+    min_size=1,
+    max_size=30,
+    unique=True,
 )
 
 

@@ -77,7 +77,9 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed):
     def tail():
         return names[0] if hub and rng.random() < 0.3 else rng.choice(names)
 
-    triples = {(rng.choice(names), rng.choice("rs"), tail()) for _ in range(int(size * rng.choice([1, 1.5, 3])))}
+    triples = {
+        (rng.choice(names), rng.choice("rs"), tail()) for _ in range(int(size * rng.choice([1, 1.5, 3])))
+    }
     graph = graph_of(sorted(triples))
     options = CorpusSettings(
         rng.choice(["bfs", "bfs", "random"]), rng.randint(1, 5), rng.choice([3, 10]), rng.choice([3, 8, 20]),
@@ -89,7 +91,10 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed):
         removed = rng.sample(sorted(held), min(rng.choice([0, 1, 1, 3]), len(held) - 1))
         new = [f"new{graph.nodes}"] if rng.random() < 0.3 else []
         count = graph.nodes + len(new)
-        draws = [(rng.randrange(count), rng.randrange(len(graph.relations)), rng.randrange(count)) for _ in range(2)]
+        draws = [
+            (rng.randrange(count), rng.randrange(len(graph.relations)), rng.randrange(count))
+            for _ in range(2)
+        ]
         added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
         changed = np.unique(np.concatenate([edit.endpoints, np.arange(graph.nodes, count)]))
@@ -119,7 +124,10 @@ def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
         index = open_index(path)
         graph = index.graph
         gone = [named_triple(graph, i) for i in rng.sample(range(graph.triples), 2)]
-        more = [(rng.choice([*names, f"new {step}"]), rng.choice("rst"), rng.choice([*names, "2001"])) for _ in "ab"]
+        more = [
+            (rng.choice([*names, f"new {step}"]), rng.choice("rst"), rng.choice([*names, "2001"]))
+            for _ in "ab"
+        ]
         edits = Edits(
             add=more, remove=gone, add_aliases=[(named, f"also {step}"), (f"new {step}", "young")],
             remove_aliases=[(named, "first")] if step == 1 else (), add_types=[(named, f"kind {step}")],
@@ -129,7 +137,9 @@ def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
         held = {named_triple(index.graph, i) for i in range(index.graph.triples)}
         assert held == ({named_triple(graph, i) for i in range(graph.triples)} - set(gone)) | set(more)
         assert_sections_fit(index)
-        assert [h.entity for h in index.names.exact(f"also {step}")] == [h.entity for h in index.names.exact(named)]
+        assert [h.entity for h in index.names.exact(f"also {step}")] == [
+            h.entity for h in index.names.exact(named)
+        ]
 
 
 def named_triple(graph, number):
@@ -157,7 +167,7 @@ def assert_sections_fit(index):
 def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):
     before = (films / "manifest.json").read_bytes()
     edits = Edits(remove=[("Heat", "year", "1995"), ("Heat", "year", "1996")])
-    with pytest.raises(UsageError, match="Heat year 1996.*--ignore-missing"):
+    with pytest.raises(UsageError, match=r"Heat year 1996.*--ignore-missing"):
         update_index(films, edits, embedder=EMBEDDER)
     assert (films / "manifest.json").read_bytes() == before
     done = update_index(films, edits, embedder=EMBEDDER, ignore_missing=True)

@@ -57,7 +57,9 @@ def index(
     ] = CorpusKind.none,
     depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4,
     walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60,
-    max_walks: Annotated[int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")] = 60,
+    max_walks: Annotated[
+        int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")
+    ] = 60,
     directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False,
     embedder: EmbedderSpec = None,
     json: Json = False,

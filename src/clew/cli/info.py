@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from clew.cli.console import out, shown, write_json
 from clew.cli.opening import EmbedderSpec, Json, Quiet, Source, opened, reading_notes
@@ -57,9 +57,28 @@ def _facts(held: Info) -> list[str]:
         )
     for source in held.sources:
         lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
+    if held.corpus is not None:
+        lines += _corpus_lines(held.corpus)
     if held.report.get("duplicates"):
         lines.append(f"{held.report['duplicates']:,} duplicate triples merged")
     return lines + reading_notes(held.report)
+
+
+def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
+    """Say how entities were walked, and what the cap cut."""
+    how = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
+    if corpus["kind"] == "lazy":
+        return [f"corpus     {how}: walks are made when a question comes"]
+    if corpus["kind"] == "random":
+        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['walks']:,} without repeats"]
+    lines = [f"corpus     {how}: {corpus['walks']:,} walks, at most {corpus['max_walks']} of an entity"]
+    if corpus["drawn"] or corpus["undecided"]:
+        cut = corpus["drawn"] + corpus["undecided"]
+        lines.append(
+            f"           the cap cut the trees of {cut:,} of {corpus['roots']:,} "
+            f"entities, and {corpus['triples_left_out']:,} of their own triples"
+        )
+    return lines
 
 
 def _types(held: Info) -> str:

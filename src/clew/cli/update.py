@@ -51,7 +51,9 @@ def update(
 
     given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities)
     if not any(given):
-        raise UsageError("Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv")
+        raise UsageError(
+            "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
+        )
     start = time.monotonic()
     updated = update_index_files(
         source,
@@ -93,8 +95,8 @@ def _json(updated: Updated, seconds: float) -> dict[str, Any]:
 def _lines(updated: Updated, seconds: float) -> list[str]:
     report, counts = updated.report, updated.manifest.about.counts
     lines = [
-        f"{updated.path}: {report.added:,} triples added, {report.removed:,} removed; now {counts['triples']:,} "
-        f"triples, {counts['nodes']:,} entities ({seconds:.2f} s)"
+        f"{updated.path}: {report.added:,} triples added, {report.removed:,} removed; "
+        f"now {counts['triples']:,} triples, {counts['nodes']:,} entities ({seconds:.2f} s)"
     ]
     if report.new_entities or report.new_relations:
         lines.append(f"{report.new_entities:,} new entities, {report.new_relations:,} new relations")

@@ -13,11 +13,14 @@ from clew.graph.literals import node_values
 
 @dataclass(frozen=True, eq=False)
 class GraphEdit:
-    """What changes, by ids of the graph that results; new nodes and relations have the ids after the old ones.
+    """What changes, by ids of the graph that results.
 
-    `added`, `removed` int64 [n, 3]: head, relation, tail; distinct, those removed in the graph, those added not.
-    `names`, `labels` and `datatypes` (None for an entity) of new nodes; `relations` and `relation_labels` of new
-    relations. `types` and `aliases` are all (node, text) pairs of the result, None where nothing changes.
+    New nodes and relations have the ids after the old ones.
+
+    `added`, `removed` int64 [n, 3]: head, relation, tail; distinct, those removed in the graph, those added
+    not. `names`, `labels` and `datatypes` (None for an entity) of new nodes; `relations` and
+    `relation_labels` of new relations. `types` and `aliases` are all (node, text) pairs of the result, None
+    where nothing changes.
     """
 
     added: Int64
@@ -119,7 +122,9 @@ def _values(values: Values, edit: GraphEdit) -> Values:
         return values
     datatypes = list(values.datatypes)
     known = {name: i for i, name in enumerate(datatypes)}
-    column = np.array([-1 if d is None else known.setdefault(d, len(known)) for d in edit.datatypes], np.int16)
+    column = np.array(
+        [-1 if d is None else known.setdefault(d, len(known)) for d in edit.datatypes], np.int16
+    )
     new = node_values(Names.of(edit.names), column, list(known))
     return Values(
         np.concatenate([values.datatype, new.datatype]),

@@ -26,8 +26,10 @@ MOST_WALKS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """How a corpus is walked: `depth` l = d of section 2.1, `walks` n_w random walks a root, `max_walks` the cap of
-    breadth-first walks a root; `directed` follows heads to tails only, as the paper's letter has it.
+    """How a corpus is walked.
+
+    `depth` l = d of section 2.1, `walks` n_w random walks a root, `max_walks` the cap of breadth-first walks
+    a root; `directed` follows heads to tails only, as the paper's letter has it.
 
     Raises UsageError for values out of range.
     """
@@ -59,9 +61,10 @@ class WalkGraph:
     """Edges as they are walked, and the tables for choosing among them (see `kernels.walks`).
 
     `places` int64 [nodes, 4]: first edge, edges, first slot, and slots less one, of each node. `edges` int32
-    [edges, 3]: neighbour, step, and how many edges of the node lead to that neighbour. `slots` int32: edges by rank at
-    their node, -1 where there is none. `back_offsets` int64 [nodes + 1] and `backward` int32 [edges, …]
-    are edges by the node that they lead to, whose neighbour comes first: the same ones unless walks are directed.
+    [edges, 3]: neighbour, step, and how many edges of the node lead to that neighbour. `slots` int32: edges
+    by rank at their node, -1 where there is none. `back_offsets` int64 [nodes + 1] and `backward` int32
+    [edges, …] are edges by the node that they lead to, whose neighbour comes first: the same ones unless
+    walks are directed.
     """
 
     places: Int64
@@ -95,9 +98,9 @@ class WalkGraph:
 class Walks:
     """Walks of some roots: those of `roots[i]` are rows `offsets[i]` to `offsets[i + 1]`.
 
-    `steps` and `nodes` int32 [walks, depth], -1 behind the end of a walk; `counts` uint16 [walks], how often it was
-    made. `state` int8 [roots]: 1 where the whole tree is there, 0 where paths were drawn, -1 where the budget
-    ended before all layers were told; `left_out` int64 [roots]: own triples beyond the cap.
+    `steps` and `nodes` int32 [walks, depth], -1 behind the end of a walk; `counts` uint16 [walks], how often
+    it was made. `state` int8 [roots]: 1 where the whole tree is there, 0 where paths were drawn, -1 where the
+    budget ended before all layers were told; `left_out` int64 [roots]: own triples beyond the cap.
     """
 
     roots: Int32
@@ -126,14 +129,17 @@ class Walker:
         if len(parts) == 1:
             return one(parts[0], rows or self.settings.rows, edges)
         with ThreadPoolExecutor(self.threads) as pool:
-            return _joined(list(pool.map(lambda part: one(part, rows or self.settings.rows, edges), parts)))
+            waiting = [pool.submit(one, part, rows or self.settings.rows, edges) for part in parts]
+            return _joined([done.result() for done in waiting])
 
-    def touched(self, parts: Sequence[tuple[Walks, NDArray[np.bool_]]], changed: Int64, *, removed: bool) -> Int32:
+    def touched(
+        self, parts: Sequence[tuple[Walks, NDArray[np.bool_]]], changed: Int64, *, removed: bool
+    ) -> Int32:
         """Roots whose walks may differ from those in `parts`, each with the rows that are live, ascending.
 
-        This walker is of the graph after the change, `changed` are the nodes whose edges are not the same, and
-        `removed` says that edges went, so that a tree may have become small enough to be taken whole. None is
-        missing; a few more are among them than differ.
+        This walker is of the graph after the change, `changed` are the nodes whose edges are not the same,
+        and `removed` says that edges went, so that a tree may have become small enough to be taken whole.
+        None is missing; a few more are among them than differ.
         """
         from clew.graph.kernels.walks import distances_from, touched_roots, trees_that_fit
 
@@ -166,7 +172,9 @@ class Walker:
         shape = (len(roots), rows, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
         counts, kept = np.zeros(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
-        random_walks(tables.places, tables.edges, tables.slots, roots, np.uint64(self.settings.seed), steps, nodes)
+        random_walks(
+            tables.places, tables.edges, tables.slots, roots, np.uint64(self.settings.seed), steps, nodes
+        )
         merge_walks(steps, nodes, counts, kept)
         state = np.zeros((len(roots), 2), np.int64)
         return _packed(roots, steps, nodes, counts, kept, state)
@@ -206,7 +214,9 @@ def spread(count: int, work: Callable[[int, int], None], threads: int | None = N
         work(0, count)
         return
     with ThreadPoolExecutor(threads or usable_threads()) as pool:
-        list(pool.map(lambda first: work(first, min(count, first + size)), range(0, count, size)))
+        waiting = [pool.submit(work, first, min(count, first + size)) for first in range(0, count, size)]
+        for done in waiting:
+            done.result()
 
 
 def usable_threads() -> int:
@@ -224,9 +234,7 @@ def _sides(out: Adjacency, into: Adjacency) -> tuple[Int64, Int32, Int32, Int64,
     return out.offsets, out.relation, out.neighbour, into.offsets, into.relation, into.neighbour
 
 
-def _packed(
-    roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64
-) -> Walks:
+def _packed(roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64) -> Walks:
     """Leave out the rows behind the last walk of each root."""
     offsets = np.zeros(len(roots) + 1, np.int64)
     np.cumsum(kept, out=offsets[1:])
@@ -238,11 +246,15 @@ def _packed(
 
 def _joined(parts: list[Walks]) -> Walks:
     starts = np.cumsum([0, *(p.offsets[-1] for p in parts)])
-    offsets = np.concatenate([np.zeros(1, np.int64), *(p.offsets[1:] + s for p, s in zip(parts, starts, strict=False))])
+    offsets = np.concatenate(
+        [np.zeros(1, np.int64), *(p.offsets[1:] + s for p, s in zip(parts, starts, strict=False))]
+    )
     return Walks(
         np.concatenate([p.roots for p in parts]),
         offsets,
-        *(np.concatenate([getattr(p, name) for p in parts]) for name in ("steps", "nodes", "counts")),
+        np.concatenate([p.steps for p in parts]),
+        np.concatenate([p.nodes for p in parts]),
+        np.concatenate([p.counts for p in parts]),
         np.concatenate([p.state for p in parts]),
         np.concatenate([p.left_out for p in parts]),
     )

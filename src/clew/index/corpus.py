@@ -1,9 +1,11 @@
-"""The corpus of Walk&Retrieve (section 2.1): walks as ids, a vector for every walk and node, and their sections.
+"""The corpus of Walk&Retrieve (section 2.1).
 
-A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together, since the
-names that a question does not know say little about it. A node's vector is that of its name and of its walks together.
-Vectors are int8 with one scale a row. A corpus is kept in parts: what an update made anew is a part of its
-own, and for every root it is known which part holds it.
+Walks as ids, a vector for every walk and node, and their sections.
+
+A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together,
+since the names that a question does not know say little about it. A node's vector is that of its name and of
+its walks together. Vectors are int8 with one scale a row. A corpus is kept in parts: what an update made anew
+is a part of its own, and for every root it is known which part holds it.
 """
 
 from __future__ import annotations
@@ -60,8 +62,11 @@ class CorpusSettings:
 
 @dataclass(frozen=True, slots=True)
 class CorpusReport:
-    """What is in a corpus: `whole`, `drawn` and `undecided` roots as by `Walks.state`, the own triples that the cap
-    left out, and how many parts it is kept in."""
+    """What is in a corpus.
+
+    `whole`, `drawn` and `undecided` roots as by `Walks.state`, the own triples that the cap left out, and how
+    many parts it is kept in.
+    """
 
     roots: int
     walks: int
@@ -101,7 +106,7 @@ class RootWalks:
 class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
-    `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors. A lazy corpus has no parts.
+    `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors. Lazy ones have no parts.
     """
 
     settings: CorpusSettings
@@ -195,11 +200,12 @@ class WalkEmbedder:
         return cls(Verbaliser(graph), embedder)
 
     def vectors(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> Float32:
-        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d], length 1."""
+        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d]."""
         step_rows: list[list[int]] = steps.tolist()
         node_rows: list[list[int]] = nodes.tolist()
         said = [
-            self.verbaliser.sentence(root, s, n) for root, s, n in zip(roots, step_rows, node_rows, strict=True)
+            self.verbaliser.sentence(root, s, n)
+            for root, s, n in zip(roots, step_rows, node_rows, strict=True)
         ]
         outlines: dict[tuple[int, ...], int] = {}
         place = [
@@ -213,7 +219,7 @@ class WalkEmbedder:
         return quantise(self.vectors(roots, steps, nodes))
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
-        """Vectors of the roots of `walks`, from their names and walks together (each as often as it was made)."""
+        """Vectors of the roots of `walks`, from their names and walks together, each as often as made."""
         from clew.graph.kernels.walks import weighted_sums
 
         names = self.embedder.embed([self.verbaliser.name(root) for root in walks.roots.tolist()])

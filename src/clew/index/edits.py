@@ -44,7 +44,10 @@ class Edits:
 
 @dataclass(frozen=True, slots=True)
 class EditReport:
-    """What an update did: `duplicates` were added already, `missing` not there to be removed (the first by name)."""
+    """What an update did.
+
+    `duplicates` were added already, `missing` not there to be removed (the first by name).
+    """
 
     added: int
     removed: int
@@ -134,8 +137,8 @@ def resolve(
 ) -> tuple[GraphEdit, EditReport]:
     """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
 
-    Raises UsageError for a triple to be removed that is not there unless `ignore_missing`, and for an entity or
-    relation that is new if `strict`.
+    Raises UsageError for a triple to be removed that is not there unless `ignore_missing`, and for an entity
+    or relation that is new if `strict`.
     """
     return _Resolver(graph, names, edits).resolve(strict=strict, ignore_missing=ignore_missing)
 
@@ -153,7 +156,9 @@ class _Resolver:
     def resolve(self, *, strict: bool, ignore_missing: bool) -> tuple[GraphEdit, EditReport]:
         edits = self._edits
         removed, missing = self._removed()
-        types, gone = self._kept_pairs(_type_pairs(self._graph.types), edits.remove_types, bool(edits.add_types))
+        types, gone = self._kept_pairs(
+            _type_pairs(self._graph.types), edits.remove_types, bool(edits.add_types)
+        )
         missing += gone
         aliases, gone = self._kept_pairs(
             _alias_pairs(self._graph.aliases), edits.remove_aliases, bool(edits.add_aliases)
@@ -172,8 +177,8 @@ class _Resolver:
         if strict and (self._new or relations):
             shown = ", ".join([*map(_shown, self._new), *relations][:MOST_NAMED])
             raise UsageError(
-                f"{len(self._new):,} entities and {len(relations):,} relations are not in the index: {shown}. "
-                "Nothing was changed; without --strict they are made"
+                f"{len(self._new):,} entities and {len(relations):,} relations are not in the index: "
+                f"{shown}. Nothing was changed; without --strict they are made"
             )
         edit = self._edit(added, removed, relations, types, aliases)
         report = EditReport(
@@ -211,8 +216,16 @@ class _Resolver:
         gone, found, duplicates = set(removed), dict[tuple[int, int, int], None](), 0
         old = self._graph.nodes
         for head, relation, tail in self._edits.add:
-            ids = self._made(head), self._relations.setdefault(relation, len(self._relations)), self._made(tail)
-            there = max(ids[0], ids[2]) < old and ids[1] < self._old_relations and self._graph.find_triple(*ids) >= 0
+            ids = (
+                self._made(head),
+                self._relations.setdefault(relation, len(self._relations)),
+                self._made(tail),
+            )
+            there = (
+                max(ids[0], ids[2]) < old
+                and ids[1] < self._old_relations
+                and self._graph.find_triple(*ids) >= 0
+            )
             if ids in found or (there and ids not in gone):
                 duplicates += 1
             else:
@@ -309,4 +322,3 @@ def _alias_pairs(aliases: Aliases) -> dict[tuple[int, str], None]:
 def triple_array(triples: Sequence[tuple[int, int, int]]) -> Int64:
     """Triples as int64 [n, 3]."""
     return np.array(triples, np.int64).reshape(-1, 3)
-

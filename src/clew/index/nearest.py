@@ -1,4 +1,7 @@
-"""Nodes and walks nearest to a question by cosine (Walk&Retrieve eq. 3), from a stored corpus or from none."""
+"""Nodes and walks nearest to a question by cosine (Walk&Retrieve eq.
+
+3), from a stored corpus or from none.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ class NearWalk:
 
 
 class WalkIndex:
-    """Searches the corpus of one open index. One that has none is searched by names, and walks are made when asked for."""
+    """Searches the corpus of one open index.
+
+    One that has none is searched by names, and walks are made when asked for.
+    """
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.graph: Graph = index.graph
@@ -59,7 +65,10 @@ class WalkIndex:
         return q, index.array(ENTITY_SCALES).astype(np.float32, copy=False)
 
     def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[tuple[int, float]]:
-        """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id; those of `first` come before all others."""
+        """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id.
+
+        Those of `first` come before all others.
+        """
         cosines = self._cosines(query)
         chosen = list(dict.fromkeys(first))[:k]
         more = min(len(cosines), k + len(chosen))
@@ -86,7 +95,10 @@ class WalkIndex:
         return RootWalks(root, walks.steps, walks.nodes, walks.counts, vectors)
 
     def nearest_walks(self, root: int, query: Float32, k: int) -> list[NearWalk]:
-        """Find the `k` of a node's own walks of largest cosine with `query`, ties in the order of the corpus."""
+        """Find the `k` of a node's own walks of largest cosine with `query`.
+
+        Ties in the order of the corpus.
+        """
         found = self.walks_of(root)
         cosines = found.vectors @ query
         best = np.argsort(-cosines, kind="stable")[:k].tolist()

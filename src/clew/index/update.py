@@ -1,7 +1,7 @@
 """Updating an index: a new generation that shares with the last one what did not change.
 
-Readers keep the generation that they have open; the next open sees the new one, whole. A crash at any point leaves the
-last one. Ids of entities and relations stay; new ones come after them.
+Readers keep the generation that they have open; the next open sees the new one, whole. A crash at any point
+leaves the last one. Ids of entities and relations stay; new ones come after them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,14 @@ from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections, with_prefix
 from clew.index.update_corpus import CorpusChange, updated_corpus
 from clew.index.update_names import updated_names
-from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS, quantise, readable, relation_text
+from clew.index.vectors import (
+    ENTITY_SCALES,
+    ENTITY_VECTORS,
+    RELATION_VECTORS,
+    quantise,
+    readable,
+    relation_text,
+)
 from clew.text.embedder import Embedder
 
 MOST_LOGGED = 20
@@ -35,7 +42,10 @@ MOST_LOGGED = 20
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did; `corpus` is None without a corpus. Where nothing changed, `manifest` is the old one."""
+    """What an update did.
+
+    `corpus` is None without a corpus. Where nothing changed, `manifest` is the old one.
+    """
 
     path: Path
     manifest: Manifest
@@ -54,8 +64,9 @@ def update_index(
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
 
-    Raises UsageError as `resolve`, EmbedderMismatch, LockedError if another process still writes to the index after
-    `wait` seconds, InputError and FormatError if there is no good index, IndexError_ if it cannot be written.
+    Raises UsageError as `resolve`, EmbedderMismatch, LockedError if another process still writes to the index
+    after `wait` seconds, InputError and FormatError if there is no good index, IndexError_ if it cannot be
+    written.
     """
     open_index(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=wait) as writer:

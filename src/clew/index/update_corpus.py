@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64
+from clew.graph.graph import Graph, Int32, Int64, UInt16
 from clew.graph.walks import Walker, Walks
 from clew.index.corpus import (
     Corpus,
@@ -45,7 +45,8 @@ def updated_corpus(
 ) -> tuple[Corpus, CorpusChange]:
     """Update `corpus` to `graph`, in which the edges of the nodes `changed` are not what they were.
 
-    `removed` says that edges went. Parts that stay are those of `corpus`, in their order, unless it was compacted.
+    `removed` says that edges went. Parts that stay are those of `corpus`, in their order, unless it was
+    compacted.
     """
     maker = WalkEmbedder.of(graph, embedder)
     if not corpus.parts:
@@ -149,13 +150,11 @@ def _differing(walks: Walks, corpus: Corpus) -> Int64:
     for number, part in enumerate(corpus.parts):
         mine = old[numbers == number]
         if len(mine):
-            same_walks(
-                *_columns(walks), mine, corpus.row_of[walks.roots[mine]], *_columns(part.walks), same
-            )
+            same_walks(*_columns(walks), mine, corpus.row_of[walks.roots[mine]], *_columns(part.walks), same)
     return np.flatnonzero(same == 0)
 
 
-def _columns(walks: Walks) -> tuple[NDArray[np.generic], ...]:
+def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8], Int64]:
     return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
 
 

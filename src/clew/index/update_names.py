@@ -18,8 +18,8 @@ def updated_names(
 ) -> NamesIndex:
     """Index `graph`, whose entries differ little from those of `old`.
 
-    `kept` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone; `added` int64
-    (ascending) are the numbers of the entries that are new, `strings` what they say. The result equals
+    `kept` int64 [old entries] gives each old entry its new number, ascending, or -1 where it is gone; `added`
+    int64 (ascending) are the numbers of the entries that are new, `strings` what they say. The result equals
     `NamesIndex.of(graph)`.
     """
     norms = [normalise(s) for s in strings]
@@ -52,9 +52,7 @@ def _buckets(entries: int) -> int:
     return 1 << min(20, max(8, entries.bit_length()))
 
 
-def _places(
-    hashes: NDArray[np.uint64], entries: Int64, new: NDArray[np.uint64], numbers: Int64
-) -> Int64:
+def _places(hashes: NDArray[np.uint64], entries: Int64, new: NDArray[np.uint64], numbers: Int64) -> Int64:
     """Where in the pairs (hash, entry), sorted, the new pairs go."""
     first, last = np.searchsorted(hashes, new, "left"), np.searchsorted(hashes, new, "right")
     inside = [int(np.searchsorted(entries[a:b], n)) for a, b, n in zip(first, last, numbers, strict=True)]
@@ -95,7 +93,10 @@ def _new_postings(norms: Sequence[str], added: Int64, buckets: int) -> tuple[Int
 def _merged_lists(
     offsets: Int64, values: Int32, kept: Int64, lists: Int64, entries: Int64
 ) -> tuple[Int64, Int32]:
-    """Lists of ascending entries, those kept renumbered, with the pairs (`lists`, `entries`), sorted, put in."""
+    """Lists of ascending entries, those kept renumbered, with the pairs (`lists`, `entries`), sorted.
+
+    Put in.
+    """
     count = len(offsets) - 1
     moved = kept[values]
     there = moved >= 0
@@ -106,4 +107,3 @@ def _merged_lists(
     found = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=found[1:])
     return found, merged
-

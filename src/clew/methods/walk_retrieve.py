@@ -1,21 +1,23 @@
-"""`walk-retrieve`: Walk&Retrieve (Böckling, Paulheim, Iana: SIGIR 2025 workshop on information retrieval's role in RAG).
+"""`walk-retrieve`: Walk&Retrieve (Böckling, Paulheim, Iana: workshop at SIGIR 2025).
 
 Steps of the paper and where they are:
   2.1 graph traversal   `graph.walks`, `graph.kernels.walks` (eq. 1, eq. 2)
-  2.1 verbalisation     `text.verbalise` (templates), `steps.verbalise_llm` (Fig. 2a)
+  2.1 verbalisation     `text.verbalise` (templates)
   2.1 indexing          `index.corpus`
   2.2 retrieval         `index.nearest` (eq. 3)
   2.2 generation        `steps.read_walks` (built in), `steps.read_walks_llm` (Fig. 2b, one call)
 
-Defaults: depth 4, n_w = 60 (section 3, *implementation details*), k = 3 nodes and k = 3 walks of each (footnote 4).
+Defaults: depth 4, n_w = 60 (section 3, *implementation details*), k = 3 nodes and k = 3 walks of each
+(footnote 4).
 
 Deviations:
   - walks follow edges both ways (so that what is only ever a tail has walks too); `--directed` does not.
   - at most 60 breadth-first walks a root (`--max-walks`): a tree of depth 4 has thousands.
-  - a walk's vector is that of its sentence and its outline together, a node's that of its name and its walks; with
-    vectors of sentences alone, the unknown names in them hide the relations (figures in `benchmarks/RESULTS.md`).
-  - the built-in form has the question's pattern, so it retrieves with it: entities that the pattern names come first among the
-    k nodes, and walks are compared with the pattern said as a walk. The form with a model is eq. 3 and nothing else.
+  - a walk's vector is that of its sentence and its outline together, a node's that of its name and its walks;
+    of sentences alone, the unknown names in them would hide the relations (`benchmarks/RESULTS.md`).
+  - the built-in form has the question's pattern and retrieves with it: entities that the pattern names are
+    the first of the k nodes, and walks are compared with the pattern said as a walk. The form with a model is
+    eq. 3 and nothing else.
 """
 
 from __future__ import annotations
@@ -52,7 +54,10 @@ class WalkRetrieveSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What walks are compared with: a vector for nodes, one for walks, and one for the walks of some roots."""
+    """What walks are compared with.
+
+    A vector for nodes, one for walks, and one for the walks of some roots.
+    """
 
     nodes: Float32
     walks: Float32
@@ -101,9 +106,7 @@ class WalkRetrieve:
         timings["total"] = (perf_counter() - began) * 1000
         return replace(answer, timings_ms={stage: round(ms, 3) for stage, ms in timings.items()})
 
-    def _answer(
-        self, answer: Answer, written: Answer, pattern: Pattern, timings: dict[str, float]
-    ) -> Answer:
+    def _answer(self, answer: Answer, written: Answer, pattern: Pattern, timings: dict[str, float]) -> Answer:
         since = perf_counter()
         walks = self.retrieve(self._query(answer.question, pattern))
         timings["retrieve"] = (perf_counter() - since) * 1000
@@ -120,7 +123,9 @@ class WalkRetrieve:
         texts = [self.walks.maker.verbaliser.outline(e, path_to_answer(pattern, at)) for at, e in anchors]
         vectors = self.embedder.embed([question, *texts])
         by_root = {entity: vectors[1 + i] for i, (_, entity) in enumerate(anchors)}
-        return _Query(unit_rows(vectors[:2].sum(axis=0, keepdims=True))[0], vectors[1], by_root, tuple(by_root))
+        return _Query(
+            unit_rows(vectors[:2].sum(axis=0, keepdims=True))[0], vectors[1], by_root, tuple(by_root)
+        )
 
     def retrieve(self, query: _Query) -> list[NearWalk]:
         """Eq. 3: k nodes, and k of each one's own walks, best walks first."""
@@ -130,14 +135,22 @@ class WalkRetrieve:
         return sorted(found, key=lambda walk: -walk.score)
 
     def _read(self, written: Answer, pattern: Pattern, matches: Sequence[Match]) -> dict[str, object]:
-        """Pick the answers that the matches prove; yes needs one match, no and numbers need more than walks."""
+        """Pick the answers that the matches prove.
+
+        Yes needs one match, no and numbers need more than walks.
+        """
         if not matches:
             detail = "the walks that were retrieved hold nothing that fits the question"
             return {"abstained": written.abstained or Abstention("not_in_evidence", detail)}
         if pattern.answer is None:
             proof = ground(self.graph, [matches[0].nodes[0]], matches, 0)[1]
             yes = AnswerEntity("yes", "yes", 1.0)
-            return {"answers": (yes,), "text": "yes", "abstained": None, "citations": (replace(proof[0], answer="yes"),)}
+            return {
+                "answers": (yes,),
+                "text": "yes",
+                "abstained": None,
+                "citations": (replace(proof[0], answer="yes"),),
+            }
         node = pattern.answer
         if written.answers and written.answers[0].entity.isdigit() and len(written.answers) == 1:
             entities = {self.graph.entities[m.nodes[node]] for m in matches}
@@ -191,7 +204,11 @@ class WalkRetrieve:
         """Tell what was retrieved, for `--explain`."""
         say = self.walks.maker.verbaliser.sentence
         rows = [
-            {"node": self.graph.entities[w.root], "walk": say(w.root, w.steps, w.nodes), "score": round(w.score, 3)}
+            {
+                "node": self.graph.entities[w.root],
+                "walk": say(w.root, w.steps, w.nodes),
+                "score": round(w.score, 3),
+            }
             for w in walks
         ]
         return Step("retrieve", {"corpus": self.walks.settings.kind, "walks": rows})

@@ -1,4 +1,7 @@
-"""The `read` step over walks without a model: match the question's pattern in the triples of the retrieved walks."""
+"""The `read` step over walks without a model.
+
+Match the question's pattern in the triples of the retrieved walks.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""The `read` step over walks with a model: knowledge-enhanced answer generation (Walk&Retrieve section 2.2, Fig. 2b).
+"""The `read` step over walks with a model.
 
-One call. What the model says counts as far as it names nodes of the retrieved walks; a reply that does not, or that says so,
-is an abstention.
+Knowledge-enhanced answer generation (Walk&Retrieve section 2.2, Fig. 2b).
+
+One call. What the model says counts as far as it names nodes of the retrieved walks; a reply that does not,
+or that says so, is an abstention.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ LONGEST_REPLY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class WalkReading:
-    """What a model read: nodes of the walks that its text names, in the order of the text; none if it does not know."""
+    """What a model read.
+
+    Nodes of the walks that its text names, in the order of the text; none if it does not know.
+    """
 
     text: str
     nodes: tuple[int, ...]

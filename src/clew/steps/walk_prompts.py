@@ -1,4 +1,7 @@
-"""The prompts of Walk&Retrieve (Fig. 2), from files; what a user or a graph says in them is delimited data."""
+"""The prompts of Walk&Retrieve (Fig.
+
+2), from files; what a user or a graph says in them is delimited data.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Walks as sentences by templates: the built-in form of Walk&Retrieve's `verbalise` step (section 2.1).
 
-A relation's name becomes a phrase for each direction: `directed_by` is *is directed by* and *directed*, `has_genre` is
-*has genre* and *is genre of*. The walks of one root become a paragraph in which no beginning is said twice.
+A relation's name becomes a phrase for each direction: `directed_by` is *is directed by* and *directed*,
+`has_genre` is *has genre* and *is genre of*. The walks of one root become a paragraph in which no beginning
+is said twice.
 """
 
 from __future__ import annotations

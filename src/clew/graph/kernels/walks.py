@@ -1,10 +1,11 @@
 """Kernels of Walk&Retrieve section 2.1: random walks (eq. 1) and breadth-first walks (eq. 2).
 
-A step is 2 · relation from head to tail and 2 · relation + 1 from tail to head. Every choice is a function of (seed,
-root, walk, step), so results depend neither on threads nor on the roots that are done together. Choices are
-*stable*: where a node gains or loses one of its d edges, about one in d of the choices made there changes. For that
-each node has a table of slots, at most half full, in which the place of an edge depends on its own hash (and that of
-its few neighbours in the table); random slots are tried until one holds an edge, which is a uniform choice.
+A step is 2 · relation from head to tail and 2 · relation + 1 from tail to head. Every choice is a function of
+(seed, root, walk, step), so results depend neither on threads nor on the roots that are done together.
+Choices are *stable*: where a node gains or loses one of its d edges, about one in d of the choices made there
+changes. For that each node has a table of slots, at most half full, in which the place of an edge depends on
+its own hash (and that of its few neighbours in the table); random slots are tried until one holds an edge,
+which is a uniform choice.
 """
 
 from __future__ import annotations
@@ -113,7 +114,10 @@ def fill_tables(
 
 @compiled
 def _fill_table(node: int, start: int, degree: int, edges: Array, table: Array) -> None:
-    """Place edges in order of hash, each at its own place or the next that is free: one layout for one set."""
+    """Place edges in order of hash, each at its own place or the next that is free.
+
+    One layout for one set.
+    """
     keys = np.empty(degree, np.uint64)
     for i in range(degree):
         keys[i] = _edge_hash(node, edges[start + i, 1], edges[start + i, 0])
@@ -139,8 +143,11 @@ def _fill_table(node: int, start: int, degree: int, edges: Array, table: Array) 
 
 
 @compiled
-def _choose(node: int, key: Array, turn: int, places: Array, edges: Array, slots: Array) -> int:
-    """Edge of `node` by eq. 1: uniform over its neighbours, then over the edges to that one; -1 without edges."""
+def _choose(node: Array, key: Array, turn: int, places: Array, edges: Array, slots: Array) -> int:
+    """Edge of `node` by eq.
+
+    1: uniform over its neighbours, then over the edges to that one; -1 without edges.
+    """
     start, degree = places[node, 0], places[node, 1]
     if degree == 0:
         return -1
@@ -182,7 +189,10 @@ def random_walks(
 
 @entry
 def merge_walks(steps: Array, nodes: Array, counts: Array, kept: Array) -> None:
-    """Merge equal walks of each root in place: the first `kept[i]` rows of root i stay, with their `counts`."""
+    """Merge equal walks of each root in place.
+
+    The first `kept[i]` rows of root i stay, with their `counts`.
+    """
     roots, walks, length = steps.shape
     size = 4
     while size < 2 * walks:
@@ -225,9 +235,12 @@ def _same(steps: Array, nodes: Array, i: int, one: int, other: int) -> bool:
 
 @compiled
 def _own_triples(
-    root: int, places: Array, edges: Array, seed: Array, cap: int, chosen: Array
+    root: Array, places: Array, edges: Array, seed: Array, cap: int, chosen: Array
 ) -> tuple[int, int]:
-    """Edges of the root in order, at most `cap` (those of least hash); a self-loop once. Returns (kept, all)."""
+    """Edges of the root in order, at most `cap` (those of least hash).
+
+    A self-loop once. Returns (kept, all).
+    """
     start, stop = places[root, 0], places[root, 0] + places[root, 1]
     total = 0
     for edge in range(start, stop):
@@ -253,7 +266,7 @@ def _own_triples(
 
 @compiled
 def _mark(
-    root: int, depth: int, budget: int, places: Array, edges: Array,
+    root: Array, depth: int, budget: int, places: Array, edges: Array,
     stamp: int, marked: Array, distance: Array, queue: Array,
 ) -> tuple[int, bool]:  # fmt: skip
     """Distances from `root` up to `depth`; (nodes in `queue`, whether the budget of edges sufficed)."""
@@ -279,10 +292,13 @@ def _mark(
 
 @compiled
 def _whole_tree(
-    root: int, depth: int, cap: int, places: Array, edges: Array,
+    root: Array, depth: int, cap: int, places: Array, edges: Array,
     stamp: int, marked: Array, distance: Array, parent: Array, came: Array, queue: Array,
 ) -> int:  # fmt: skip
-    """Nodes of the spanning tree in `queue`, by which edge and whence in `parent` and `came`; -1 if over `cap`."""
+    """Nodes of the spanning tree in `queue`, by which edge and whence in `parent` and `came`.
+
+    -1 if over `cap`.
+    """
     marked[root] = stamp
     distance[root] = 0
     queue[0] = root
@@ -308,10 +324,12 @@ def _whole_tree(
 
 @compiled
 def _closer(
-    node: int, turn: int, depth: int, budget: int, offsets: Array, backward: Array,
+    node: Array, turn: int, depth: int, budget: int, offsets: Array, backward: Array,
     stamp: int, marked: Array, distance: Array,
 ) -> bool:  # fmt: skip
-    """Whether `node`, next to a node of layer `turn` - 1, is in a layer before `turn`; `depth` layers are marked.
+    """Whether `node`, next to a node of layer `turn` - 1, is in a layer before `turn`.
+
+    `depth` layers are marked.
 
     A hub of more than `budget` edges is not looked through, and taken for one.
     """
@@ -328,89 +346,111 @@ def _closer(
     return False
 
 
+@compiled
+def _take_tree(
+    found: int, number: int, edges: Array, distance: Array, parent: Array, came: Array, queue: Array,
+    steps: Array, nodes: Array,
+) -> int:  # fmt: skip
+    """Write the paths to all nodes of `queue` in layer 2 and beyond behind the `number` that are there."""
+    for at in range(found):
+        node = queue[at]
+        if distance[node] < 2:
+            continue
+        for t in range(distance[node] - 1, -1, -1):
+            edge = parent[node]
+            steps[number, t], nodes[number, t] = edges[edge, 1], edges[edge, 0]
+            node = came[node]
+        number += 1
+    return number
+
+
+@compiled
+def _descend(
+    root: Array, key: Array, layers: int, budget: int, places: Array, edges: Array, slots: Array,
+    back_offsets: Array, backward: Array, stamp: int, marked: Array, distance: Array,
+    used: Array, parent: Array, path: Array,
+) -> int:  # fmt: skip
+    """Draw a path from the root, each node in the next layer and by its edge of the tree.
+
+    Returns its length.
+    """
+    node = root
+    for length in range(len(path)):
+        taken = np.int64(-1)
+        for attempt in range(TRIES):
+            edge = _choose(node, key, length * TRIES + attempt, places, edges, slots)
+            if edge < 0:
+                return length
+            other = edges[edge, 0]
+            if other == root or (used[other] == stamp and parent[other] != edge):
+                continue
+            if not _closer(
+                other, length + 1, layers, budget, back_offsets, backward, stamp, marked, distance
+            ):
+                taken = edge
+                break
+        if taken < 0:
+            return length
+        path[length] = taken
+        node = np.int64(edges[taken, 0])
+    return len(path)
+
+
 @entry
 def breadth_first_walks(
-    places: Array, edges: Array, slots: Array, back_offsets: Array, backward: Array, roots: Array, seed: Array, budget: int,
-    stamps: Array, links: Array, rooms: Array, stamp: int,
+    places: Array, edges: Array, slots: Array, back_offsets: Array, backward: Array,
+    roots: Array, seed: Array, budget: int, stamps: Array, links: Array, rooms: Array, stamp: int,
     steps: Array, nodes: Array, kept: Array, state: Array,
 ) -> int:  # fmt: skip
-    """Fill `steps` and `nodes` int32 [roots, cap, depth] with paths of a spanning tree from each root (eq. 2).
+    """Fill `steps` and `nodes` int32 [roots, cap, depth] with paths of a spanning tree from each root (eq.
+
+    2).
 
     First come the root's own triples. A tree of at most `cap` paths is given whole; of a larger one, paths
-    are drawn by descents from the root whose length goes round 2, 3, …, depth; a descent that has tried `TRIES`
-    edges in vain ends where it is. `kept` int32 [roots]: paths. `state` int64 [roots, 2]: 1 if the tree is whole, 0 if
-    paths were drawn, -1 if `budget` edges did not suffice to tell all distances; and the number of own triples
-    left out. `backward` (with `back_offsets`) are the edges that lead to a node: the same ones unless walks are directed.
-    `stamps` int64 [3, nodes], `links` int64 [nodes] and `rooms` int32 [3, nodes + 1] are memory to work in, which
-    holds no stamp above `stamp`; returns the last stamp used.
+    are drawn by descents from the root to `depth`; one that has tried `TRIES` edges in vain ends where it is.
+    `kept` int32 [roots]: paths. `state` int64 [roots, 2]: 1 if the tree is whole, 0 if paths were drawn, -1
+    if `budget` edges did not suffice to tell all distances; and the number of own triples left out.
+
+    `backward` (with `back_offsets`) are the edges that lead to a node: the same ones unless walks are
+    directed. `stamps` int64 [3, nodes], `links` int64 [nodes] and `rooms` int32 [3, nodes + 1] are memory to
+    work in, which holds no stamp above `stamp`; returns the last stamp used.
     """
     cap, depth = steps.shape[1], steps.shape[2]
     marked, used, ended = stamps[0], stamps[1], stamps[2]
     distance, came, queue, parent = rooms[0], rooms[1], rooms[2], links
     chosen, path = np.empty(cap, np.int64), np.empty(depth, np.int64)
+    layers = max(1, depth - 2)
     for i in range(len(roots)):
         root = np.int64(roots[i])
-        stamp += 1
+        stamp += 2
         steps[i], nodes[i] = -1, -1
-        own, total = _own_triples(root, places, edges, seed, cap, chosen)
-        for walk in range(own):
+        number, total = _own_triples(root, places, edges, seed, cap, chosen)
+        for walk in range(number):
             steps[i, walk, 0], nodes[i, walk, 0] = edges[chosen[walk], 1], edges[chosen[walk], 0]
-        number = own
-        kept[i], state[i, 0], state[i, 1] = number, 0, total - own
-        if own == cap or depth == 1:
-            state[i, 0] = total == own and depth == 1
+        kept[i], state[i, 0], state[i, 1] = number, 0, total - number
+        if number == cap or depth == 1:
+            state[i, 0] = total == number and depth == 1
             continue
-        found = _whole_tree(root, depth, cap, places, edges, stamp, marked, distance, parent, came, queue)
+        found = _whole_tree(root, depth, cap, places, edges, stamp - 1, marked, distance, parent, came, queue)
         deeper = 0
         for at in range(found):
             deeper += distance[queue[at]] >= 2
-        if found >= 0 and own + deeper <= cap:
-            for at in range(found):
-                node = queue[at]
-                if distance[node] >= 2:
-                    for t in range(distance[node] - 1, -1, -1):
-                        edge = parent[node]
-                        steps[i, number, t], nodes[i, number, t] = edges[edge, 1], edges[edge, 0]
-                        node = came[node]
-                    number += 1
-            kept[i], state[i, 0] = number, 1
+        if found >= 0 and number + deeper <= cap:
+            kept[i] = _take_tree(found, number, edges, distance, parent, came, queue, steps[i], nodes[i])
+            state[i, 0] = 1
             continue
-        stamp += 1
-        layers = max(1, depth - 2)
-        _, enough = _mark(root, layers, budget, places, edges, stamp, marked, distance, queue)
-        if not enough:
+        if not _mark(root, layers, budget, places, edges, stamp, marked, distance, queue)[1]:
             state[i, 0] = -1
-        used[root] = stamp
-        parent[root] = -1
         for walk in range(3 * cap):
             if number == cap:
                 break
-            key = _walk_key(seed, root, walk)
-            wanted = depth
-            node, length = root, 0
-            while length < wanted:
-                taken = np.int64(-1)
-                for attempt in range(TRIES):
-                    edge = _choose(node, key, length * TRIES + attempt, places, edges, slots)
-                    if edge < 0:
-                        break
-                    other = edges[edge, 0]
-                    if other == root or (used[other] == stamp and parent[other] != edge):
-                        continue
-                    if _closer(
-                        other, length + 1, layers, budget, back_offsets, backward, stamp, marked, distance
-                    ):
-                        continue
-                    taken = edge
-                    break
-                if taken < 0:
-                    break
-                path[length] = taken
-                length += 1
-                node = np.int64(edges[taken, 0])
-            if length < 2 or ended[node] == stamp:
+            length = _descend(
+                root, _walk_key(seed, root, walk), layers, budget, places, edges, slots,
+                back_offsets, backward, stamp, marked, distance, used, parent, path,
+            )  # fmt: skip
+            if length < 2 or ended[edges[path[length - 1], 0]] == stamp:
                 continue
-            ended[node] = stamp
+            ended[edges[path[length - 1], 0]] = stamp
             for t in range(length):
                 edge = path[t]
                 used[edges[edge, 0]], parent[edges[edge, 0]] = stamp, edge
@@ -422,9 +462,18 @@ def breadth_first_walks(
 
 @entry
 def distances_from(
-    start: Array, most: int, places: Array, edges: Array, back_offsets: Array, backward: Array, distance: Array
+    start: Array,
+    most: int,
+    places: Array,
+    edges: Array,
+    back_offsets: Array,
+    backward: Array,
+    distance: Array,
 ) -> None:
-    """Fill `distance` uint8 [nodes] with the hops (either way) to the nearest of `start`; `most` + 1 if farther."""
+    """Fill `distance` uint8 [nodes] with the hops (either way) to the nearest of `start`.
+
+    `most` + 1 if farther.
+    """
     distance[:] = most + 1
     queue = np.empty(len(distance), np.int32)
     number = 0
@@ -454,12 +503,22 @@ def distances_from(
 
 @entry
 def touched_roots(
-    roots: Array, offsets: Array, nodes: Array, state: Array, live: Array, layered: bool, distance: Array, touched: Array
+    roots: Array,
+    offsets: Array,
+    nodes: Array,
+    state: Array,
+    live: Array,
+    layered: bool,
+    distance: Array,
+    touched: Array,
 ) -> None:
-    """Set `touched` uint8 [nodes] of the `live` roots of a part whose walks may change with the nodes at distance 0.
+    """Set `touched` uint8 [nodes] of the `live` roots of a part whose walks may change with the nodes at d.
 
-    A walk may change if it passes such a node before its end. In a spanning tree (`layered`) it may also change where
-    a path through one may be no longer than its own t steps from the root; a whole tree, if one is nearer than its depth.
+    Stance 0.
+
+    A walk may change if it passes such a node before its end. In a spanning tree (`layered`) it may also
+    change where a path through one may be no longer than its own t steps from the root; a whole tree, if one
+    is nearer than its depth.
     """
     depth = nodes.shape[1]
     for i in range(len(roots)):
@@ -492,13 +551,18 @@ def trees_that_fit(
     roots: Array, depth: int, cap: int, places: Array, edges: Array,
     stamps: Array, links: Array, rooms: Array, stamp: int, fits: Array,
 ) -> int:  # fmt: skip
-    """Set `fits` uint8 [roots] where the spanning tree has at most `cap` paths; returns the last stamp used."""
+    """Set `fits` uint8 [roots] where the spanning tree has at most `cap` paths.
+
+    Returns the last stamp used.
+    """
     for i in range(len(roots)):
         stamp += 1
         root = np.int64(roots[i])
         if places[root, 1] >= cap + 1:
             continue
-        found = _whole_tree(root, depth, cap, places, edges, stamp, stamps[0], rooms[0], links, rooms[1], rooms[2])
+        found = _whole_tree(
+            root, depth, cap, places, edges, stamp, stamps[0], rooms[0], links, rooms[1], rooms[2]
+        )
         fits[i] = found >= 0
     return stamp
 
@@ -519,7 +583,10 @@ def same_walks(
     mine: Array, rows: Array, old_offsets: Array, old_steps: Array, old_nodes: Array,
     old_counts: Array, old_state: Array, old_left_out: Array, same: Array,
 ) -> None:  # fmt: skip
-    """Set `same` uint8 [roots] for the roots `mine` whose walks are exactly those of `rows` of an older part."""
+    """Set `same` uint8 [roots] for the roots `mine` whose walks are exactly those of `rows` of an older pa.
+
+    T.
+    """
     depth = steps.shape[1]
     for k in range(len(mine)):
         i, row = mine[k], rows[k]
@@ -539,7 +606,10 @@ def same_walks(
 
 @entry
 def weighted_sums(q: Array, scale: Array, counts: Array, offsets: Array, sums: Array) -> None:
-    """Fill `sums` float32 [roots, d] with the sums of the rows of `q` times `scale` times `counts`, root by root."""
+    """Fill `sums` float32 [roots, d] with the sums of the rows of `q` times `scale` times `counts`.
+
+    Root by root.
+    """
     for i in range(len(offsets) - 1):
         for d in range(q.shape[1]):
             sums[i, d] = 0
