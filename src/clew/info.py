@@ -130,7 +130,10 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
     from clew.index.corpus import open_corpus
 
     corpus = open_corpus(index)
-    return None if corpus is None else asdict(corpus.settings) | asdict(corpus.report())
+    if corpus is None:
+        return None
+    report = asdict(corpus.report())
+    return asdict(corpus.settings) | {"distinct": report.pop("walks")} | report
 
 
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:

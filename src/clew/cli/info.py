@@ -70,8 +70,8 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     if corpus["kind"] == "lazy":
         return [f"corpus     {how}: walks are made when a question comes"]
     if corpus["kind"] == "random":
-        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['walks']:,} without repeats"]
-    lines = [f"corpus     {how}: {corpus['walks']:,} walks, at most {corpus['max_walks']} of an entity"]
+        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['distinct']:,} without repeats"]
+    lines = [f"corpus     {how}: {corpus['distinct']:,} walks, at most {corpus['max_walks']} of an entity"]
     if corpus["drawn"] or corpus["undecided"]:
         cut = corpus["drawn"] + corpus["undecided"]
         lines.append(
