@@ -35,7 +35,7 @@ def run(monkeypatch, tmp_path):
     return lambda arguments: CliRunner().invoke(app, arguments)
 
 
-@pytest.mark.parametrize(("command", "printed"), consoles(), ids=lambda text: text[:40])
+@pytest.mark.parametrize(("command", "printed"), list(consoles()), ids=lambda text: text[:40])
 def test_consoles_of_the_readme(run, command, printed):
     program, *arguments = shlex.split(command)
     assert program == "clew"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.errors import UsageError
 from clew.types import Answer, MatchResult, Pattern, TripleText
@@ -30,6 +31,8 @@ MOST_WORDS = 300
 MOST_CHARACTERS = 10_000
 """A longer question is not a question; the second limit is for text without spaces."""
 
+_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""Sequences that drive a terminal: they are whole, or their letters would be words of a question."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -74,6 +77,9 @@ class Clew:
         FormatError and EmbedderMismatch for an index that cannot be used, UsageError for options that do not
         go with an index.
         """
+        keep_machine_code()
+        if not str(source):
+            raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
         path = Path(source)
         if is_index(path):
             given = {"types": types, "aliases": aliases, "format": format}
@@ -218,6 +224,7 @@ def index_sources(
     corpus: CorpusSettings | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
+    keep_machine_code()
     from clew.index.build import build_index
 
     return build_index(
@@ -270,7 +277,7 @@ def update_index_files(
 
 def is_index(path: Path) -> bool:
     """Whether `path` is, or by its name should be, an index directory and not a graph to be read."""
-    return path.suffix == ".clew" or (path / "manifest.json").is_file()
+    return path.suffix == ".clew" or os.path.isfile(path / "manifest.json")
 
 
 def make_embedder(spec: str | Embedder | None) -> Embedder:
@@ -295,9 +302,24 @@ def default_cache() -> Path:
         return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
 
 
+def keep_machine_code() -> None:
+    """Choose where numba keeps machine code, if the package that is installed may not be written.
+
+    Numba's own choice then is a folder below the home directory, and an error where that cannot be written.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
+        return
+    from clew.index.folders import usable
+
+    folder = str(usable(default_cache())[0] / "numba")
+    os.environ["NUMBA_CACHE_DIR"] = folder
+    if "numba" in sys.modules:  # it has read the environment already
+        cast(Any, sys.modules["numba"]).config.CACHE_DIR = folder
+
+
 def clean(text: str) -> str:
-    """Turn control characters into spaces and bytes that were no text into a mark, as in any other name."""
-    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text)).strip()
+    """Turn control characters and sequences into spaces and bytes that were no text into a mark, as in any other name."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
 
 
 def clean_question(question: str) -> str:

@@ -44,7 +44,7 @@ def test_skipped_lines_are_counted_with_their_reasons(run, films):
     films.write_text("a\tb\tc\nno tabs\n")
     result = run("index", films, "--on-error", "skip")
     assert result.exit_code == 0
-    assert "1 lines skipped, the first:" in result.stdout
+    assert "1 line skipped, the first:" in result.stdout
     assert f"{films}:2: " in result.stdout
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import clew.graph.kernels
 from clew.errors import PatternError, UsageError
 from clew.graph import match as matcher
 from clew.graph.graph import Graph
+from clew.graph.kernels import search as kernel
 from clew.graph.match import Budget, FixedDistances, TextDistances, Vectors, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
@@ -263,6 +265,26 @@ def test_a_time_budget_ends_the_search() -> None:
     part = match(graph, hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=0.5))
     assert not part.complete
     assert part.bound == 0
+
+
+def test_a_time_budget_does_not_count_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = kernel.search
+
+    class Uncompiled:
+        def __init__(self) -> None:
+            self.signatures: list[str] = []
+
+        def __call__(self, *arrays: object) -> object:
+            if not self.signatures:
+                time.sleep(0.2)
+                self.signatures.append("compiled")
+            return compiled(*arrays)
+
+    monkeypatch.setattr(kernel, "search", Uncompiled())
+    graph, pattern = hub_graph(3), hub_pattern()
+    found = match(graph, pattern, FixedDistances(), budget=Budget(milliseconds=100))
+    assert found.complete
+    assert found.matches
 
 
 def test_threads_do_not_disturb_each_other() -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from clew.errors import ContextOverflow, KeyRefused, LlmError, ModelFailed, ModelUnreachable, RateLimited
+from clew.errors import LlmError
 from clew.llm import Message, Request, Settings, ask, iterate_sync, open_model, run_sync
+from clew.llm.errors import ContextOverflow, KeyRefused, ModelFailed, ModelUnreachable, RateLimited
 from clew.llm.managed import ManagedModel
 from clew.llm.retry import Retry
 from servers.fake_server import Answer, message, message_events, serving

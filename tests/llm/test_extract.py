@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.errors import ReplyInvalid
+from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import LONGEST, clean, read_value
 from clew.llm.shapes import build
 from clew.llm.types import Message

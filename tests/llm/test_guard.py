@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from clew.errors import ModelUnreachable
 from clew.llm import Settings, ask, open_model, run_sync
+from clew.llm.errors import ModelUnreachable
 
 
 def test_another_host_cannot_be_reached():

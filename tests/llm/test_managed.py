@@ -8,20 +8,19 @@ from typing import Any
 
 import pytest
 
-from clew.errors import (
+from clew.errors import InputError, LlmError
+from clew.llm import Reply, Request, ask, iterate_sync, run_sync
+from clew.llm.budget import Limits
+from clew.llm.cache import ReplyCache
+from clew.llm.errors import (
     BudgetReached,
-    InputError,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelTimeout,
     ModelUnreachable,
     RateLimited,
     ReplayMissing,
 )
-from clew.llm import Reply, Request, ask, iterate_sync, run_sync
-from clew.llm.budget import Limits
-from clew.llm.cache import ReplyCache
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.prices import Price
 from clew.llm.retry import Retry

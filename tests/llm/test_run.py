@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncGenerator
 
@@ -80,3 +82,14 @@ def test_a_forked_process_has_a_loop_of_its_own():
 
 def _run_in_child() -> None:
     assert run_sync(double(3)) == 6
+
+
+def test_a_generator_left_standing_does_not_spoil_the_end_of_the_process():
+    code = (
+        "from clew.llm import ask, iterate_sync\n"
+        "from clew.llm.testing import ScriptedModel\n"
+        "left = iterate_sync(ScriptedModel(['one two three']).stream(ask('hello')))\n"
+        "print(next(left).text)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "one \n", "")

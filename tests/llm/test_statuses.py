@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from clew.errors import (
+from clew.errors import LlmError
+from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
+from clew.llm.errors import (
     ContextOverflow,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelRefused,
     ModelUnreachable,
     RateLimited,
 )
-from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
 from clew.llm.managed import ManagedModel
 from clew.llm.retry import Retry
 from clew.llm.wire import retry_after

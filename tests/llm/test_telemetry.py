@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from clew.errors import KeyRefused, MissingExtra
+from clew.errors import MissingExtra
 from clew.llm import ask, iterate_sync, run_sync
+from clew.llm.errors import KeyRefused
 from clew.llm.managed import ManagedModel
 from clew.llm.telemetry import Telemetry
 from clew.llm.testing import ScriptedModel

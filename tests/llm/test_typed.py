@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from clew.errors import ContextOverflow, KeyRefused, LlmError, ModelFailed, ModelRefused, ReplyInvalid
+from clew.errors import LlmError
 from clew.llm import Reply, ask, run_sync
+from clew.llm.errors import ContextOverflow, KeyRefused, ModelFailed, ModelRefused, ReplyInvalid
 from clew.llm.testing import ScriptedModel
 from clew.llm.typed import complete_parsed
 from clew.types import Usage

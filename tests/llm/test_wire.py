@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import pytest
 
-from clew.errors import ContextOverflow, KeyRefused, LlmError, ModelTimeout, ModelUnreachable, ReplyInvalid
+from clew.errors import LlmError
 from clew.llm import Settings, ask, iterate_sync, open_model, run_sync
+from clew.llm.errors import ContextOverflow, KeyRefused, ModelTimeout, ModelUnreachable, ReplyInvalid
 from clew.llm.managed import ManagedModel
 from clew.llm.retry import Retry
 

@@ -3,8 +3,9 @@
 import pytest
 
 from clew.engine import Clew, index_sources
-from clew.errors import LlmError, UsageError
+from clew.errors import UsageError
 from clew.index.corpus import CorpusSettings
+from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_method
 from clew.methods.walk_retrieve import WalkRetrieveSettings

@@ -2,9 +2,9 @@
 
 import pytest
 
-from clew.errors import BudgetReached, LlmError
 from clew.graph.build import graph_of
 from clew.index.nearest import NearWalk
+from clew.llm.errors import BudgetReached, LlmError
 from clew.llm.testing import ScriptedModel
 from clew.steps import verbalise_llm
 from clew.steps.verbalise_llm import estimate_walks, request_of, verbalise_walks

@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.datasets import datasets
+from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.report import report
 from clew.cli.update import update
 
 app = typer.Typer(
@@ -52,3 +55,6 @@ def root(
 
 for command in (index, ask, match, info, update):
     app.command()(command)
+app.command("eval")(evaluate)
+app.command()(report)
+app.command()(datasets)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Faults, Format, Json, OnError, Quiet, Source, opened
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def ask(
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -53,7 +56,8 @@ def ask(
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
-        ask_all(source, questions, out, method=method, explain=explain, embedder=embedder, quiet=quiet)
+        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
+        ask_all(start, questions, out, method=method, explain=explain, quiet=quiet)
         return
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
@@ -64,7 +68,10 @@ def ask(
     if out is not None:
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
-    with opened(source, embedder, quiet=quiet) as clew, explained_wait(FIRST_TIME, quiet=quiet):
+    with (
+        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
         answer = clew.ask(question, entities=entities or (), method=method, settings=_settings(method, k))
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)

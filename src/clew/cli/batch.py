@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,10 @@ from clew.cli.ask import answer_json
 from clew.cli.console import json_line, warn, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.jsonl import STDIN, objects, parse, source_name, unique_ids
-from clew.cli.opening import FIRST_TIME, opened
+from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.engine import clean_question
-from clew.errors import ClewError, InputError, LockedError, ParseError, UsageError
+from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -37,30 +37,29 @@ class Question:
 
 
 def ask_all(
-    source: str,
+    start: Callable[[], Clew],
     questions: str,
     out: Path | None,
     *,
     method: str,
     explain: bool,
-    embedder: str | None,
     quiet: bool,
 ) -> None:
-    """Answer all questions of a file, to stdout or, resumable, to `out`.
+    """Answer all questions of a file, to stdout or, resumable, to `out`; `start` opens the source.
 
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
     asked = read_questions(questions)
-    run = _Run(method, explain, quiet)
+    run = _Run(method, explain, quiet, out)
     if out is None:
-        with opened(source, embedder, quiet=quiet) as clew:
+        with start() as clew:
             run.answer(clew, asked, None)
         return
     if questions != STDIN and out.exists() and out.samefile(questions):
         raise UsageError(f"{out}: --out is the file of questions. Give another file")
     with answers_file(out) as file:
         done = answered(file, out, asked, method)
-        with opened(source, embedder, quiet=quiet) as clew:
+        with start() as clew:
             if done and not quiet:
                 warn(f"{out}: {len(done):,} of {len(asked):,} questions are answered already")
             run.answer(clew, [q for q in asked if q.id not in done], file)
@@ -144,6 +143,7 @@ class _Run:
     method: str
     explain: bool
     quiet: bool
+    out: Path | None
 
     def answer(self, clew: Clew, questions: Sequence[Question], file: BinaryIO | None) -> None:
         """Answer `questions` in their order to `file`, or to stdout."""
@@ -166,7 +166,7 @@ class _Run:
         try:
             answer = clew.ask(question.text, id=question.id, entities=question.entities, method=self.method)
         except ClewError as error:
-            error.add_note(f"id {question.id}")
+            error.add_note(f"This is the question with id {question.id!r}")
             raise
         return answer_json(answer, explain=self.explain)
 
@@ -180,7 +180,7 @@ class _Run:
             while line:
                 line = line[file.write(line) :]
         except OSError as error:
-            where = getattr(file, "name", "--out")
-            raise InputError(
-                f"{where}: cannot be written ({error.strerror}); answers before it are kept"
+            raise OutputError(
+                f"{self.out}: cannot be written ({error.strerror}). Its answers are kept: make room, and "
+                "the same command goes on from there"
             ) from error

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +18,11 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 
 
 def prepare_streams() -> None:
-    """Show what a terminal's encoding cannot write as escapes rather than fail."""
+    """Show what a terminal's encoding cannot write as escapes rather than fail; replace what is closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Else the first file that is opened would take the number of the stream that is closed.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -26,6 +31,11 @@ def prepare_streams() -> None:
 def shown(text: str) -> str:
     r"""Make a text of a graph or a user safe for one line of a terminal: `\x1b` for an escape character."""
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """Write a count with its noun: `1 triple`, `2 triples`."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
 def write(text: str) -> None:
@@ -79,4 +89,11 @@ def _text(text: str, style: str) -> Text:
 def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
-    return Console(file=stream, markup=False, emoji=False, highlight=False)
+    console = Console(file=stream, markup=False, emoji=False, highlight=False)
+    # Newer versions of rich end the program here, before anyone can say how.
+    cast(Any, console).on_broken_pipe = _reader_is_gone
+    return console
+
+
+def _reader_is_gone() -> NoReturn:
+    raise BrokenPipeError

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 import traceback
 from typing import Any, cast
@@ -20,6 +22,10 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 _ClickError = cast("type[Exception]", typer.BadParameter.__mro__[2])
 
 
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""Of an error without a file name: it is stdout, since whatever Clew opens has a name."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C where something can be said about what was done: the message is for the user."""
 
@@ -31,8 +37,13 @@ class Commands(TyperGroup):
         """Run a command line; usage errors exit with 2."""
         try:
             code = super().main(*args, standalone_mode=False, **extra)
+            sys.stdout.flush()
         except _ClickError as error:
             code = _usage_error(error)
+        except BrokenPipeError:
+            code = _reader_gone()
+        except OSError as error:  # of help that cannot be written; commands have their own
+            code = _internal(error)
         code = code if isinstance(code, int) else 0
         if standalone_mode:
             sys.exit(code)
@@ -46,15 +57,14 @@ class Commands(TyperGroup):
         except (_ClickError, typer.Exit):
             raise
         except BrokenPipeError:
-            _silence_stdout()
-            raise typer.Exit(BROKEN_PIPE) from None
+            raise typer.Exit(_reader_gone()) from None
         except KeyboardInterrupt as error:
             warn(str(error) if isinstance(error, Interrupted) else "interrupted; everything is as it was")
             raise typer.Exit(INTERRUPTED) from None
         except ClewError as error:
             if ctx.params.get("debug"):
                 traceback.print_exc()
-            write_error(str(error))
+            write_error(". ".join([str(error), *getattr(error, "__notes__", ())]))
             raise typer.Exit(error.exit_code) from None
         except Exception as error:  # the last resort: whatever it is, the user sees a message
             if ctx.params.get("debug"):
@@ -65,10 +75,15 @@ class Commands(TyperGroup):
 
 def _usage_error(error: Exception) -> int:
     """Show what typer found wrong with the command line."""
-    message = str(getattr(error, "format_message", error.__str__)())
+    message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
     context = getattr(error, "ctx", None)
     path = getattr(context, "command_path", "clew")
-    write_error(f"{message.rstrip('.')}. See: {path} --help")
+    unknown = re.search(r"No such command '(.*?)'", message)
+    if unknown and os.path.exists(unknown[1]):
+        message += f'. To ask a graph, write: clew ask {unknown[1]} "…"'
+    elif "unexpected extra argument" in message and path == "clew ask":
+        message += ". Put the question in quotes"
+    write_error(f"{message}{'' if message.endswith('?') else '.'} See: {path} --help")
     return int(getattr(error, "exit_code", 2))
 
 
@@ -77,10 +92,18 @@ def _internal(error: Exception) -> int:
         write_error("the memory is full. Close other programs or use a smaller graph")
     elif isinstance(error, OSError) and error.filename is not None:
         write_error(f"{error.filename}: {error.strerror or error}")
+    elif isinstance(error, OSError) and error.errno in _UNWRITABLE:
+        write_error(f"the output cannot be written ({error.strerror})")
+        _silence_stdout()
     else:
         what = f"{type(error).__name__}: {error}"
         write_error(f"internal error: {what}; please report it. `clew --debug …` shows the trace")
     return 1
+
+
+def _reader_gone() -> int:
+    _silence_stdout()
+    return BROKEN_PIPE
 
 
 def _silence_stdout() -> None:

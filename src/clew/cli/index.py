@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import shown, write, write_json
-from clew.cli.opening import EmbedderSpec, Json, Quiet, reading_notes, stage_progress
+from clew.cli.console import counted, shown, write, write_json
+from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, reading_notes, stage_progress
 from clew.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ class CorpusKind(StrEnum):
     none = "none"
 
 
-class OnError(StrEnum):
-    """What happens to a line that cannot be read."""
-
-    fail = "fail"
-    skip = "skip"
-
-
 def index(
     sources: Annotated[
         list[Path], typer.Argument(metavar="SOURCE…", help="Graph files, or a folder of node and edge CSVs.")
@@ -44,13 +37,8 @@ def index(
     ] = None,
     types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None,
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="Format, if it is not clear."),
-    ] = None,
-    on_error: Annotated[
-        OnError, typer.Option(help="Stop at a line that cannot be read, or skip and count it.")
-    ] = OnError.fail,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     corpus: Annotated[
         CorpusKind,
         typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
@@ -133,14 +121,19 @@ def summary_lines(built: Built, seconds: float) -> list[str]:
     """Write the summary for people."""
     counts, report = built.manifest.about.counts, built.report
     lines = [
-        f"{built.path}: {counts['triples']:,} triples, {counts['nodes']:,} entities, "
-        f"{counts['relations']:,} relations; {size(built.manifest.bytes)}, {seconds:.1f} s"
+        f"{built.path}: {counted(counts['triples'], 'triple')}, "
+        f"{counted(counts['nodes'], 'entity', 'entities')}, "
+        f"{counted(counts['relations'], 'relation')}; {size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
-    side = [f"{counts[kind]:,} {kind}" for kind in ("types", "aliases") if counts[kind]]
+    side = [
+        counted(counts[nouns], noun, nouns)
+        for noun, nouns in (("type", "types"), ("alias", "aliases"))
+        if counts[nouns]
+    ]
     if side:
         lines.append(", ".join(side))
     if report.duplicates:
-        lines.append(f"{report.duplicates:,} duplicate triples merged")
+        lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
     return lines + reading_notes(built.manifest.about.report)
 
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.cli.console import out, shown, write_json
-from clew.cli.opening import EmbedderSpec, Json, Quiet, Source, opened, reading_notes
+from clew.cli.console import counted, out, shown, write_json
+from clew.cli.opening import (
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+    reading_notes,
+)
 
 if TYPE_CHECKING:
     from clew.info import Info, RelationInfo, TypeShare
@@ -16,10 +27,16 @@ MOST_TYPES = 12
 LONGEST_EXAMPLE = 80
 
 
-def info(source: Source, embedder: EmbedderSpec = None, json: Json = False, quiet: Quiet = False) -> None:
+def info(
+    source: Source,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
+    embedder: EmbedderSpec = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
-    with opened(source, embedder, quiet=quiet) as clew:
-        held = clew.info()
+    held = _held(source, format, on_error, embedder, quiet)
     if json:
         write_json(held.as_json())
         return
@@ -35,6 +52,19 @@ def info(source: Source, embedder: EmbedderSpec = None, json: Json = False, quie
     left = len(held.relations) - MOST_RELATIONS
     if left > 0:
         console.print(f"\n… and {left:,} more relations; --json prints all")
+
+
+def _held(source: str, format: str | None, on_error: OnError, embedder: str | None, quiet: bool) -> Info:
+    """Describe the source; an index whose embedder is not at hand can be described too."""
+    from clew.engine import is_index
+
+    if embedder is None and format is None and is_index(Path(source)):
+        from clew.index.directory import open_index
+        from clew.info import info_of
+
+        return info_of(open_index(Path(source)))
+    with opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew:
+        return clew.info()
 
 
 def _facts(held: Info) -> list[str]:
@@ -60,7 +90,7 @@ def _facts(held: Info) -> list[str]:
     if held.corpus is not None:
         lines += _corpus_lines(held.corpus)
     if held.report.get("duplicates"):
-        lines.append(f"{held.report['duplicates']:,} duplicate triples merged")
+        lines.append(f"{counted(held.report['duplicates'], 'duplicate triple')} merged")
     return lines + reading_notes(held.report)
 
 
@@ -93,9 +123,9 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
     example = f"{relation.example.head} → {relation.example.tail}"
     example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
     return [
-        f"{relation.label}   {relation.triples:,} triples   {example}",
-        f"  {relation.heads:,} heads: {_signature(relation.head_types)}",
-        f"  {relation.tails:,} tails: {_signature(relation.tail_types)}",
+        f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
+        f"  {counted(relation.heads, 'head')}: {_signature(relation.head_types)}",
+        f"  {counted(relation.tails, 'tail')}: {_signature(relation.tail_types)}",
     ]
 
 

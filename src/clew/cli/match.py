@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Faults, Format, Json, OnError, Quiet, Source, opened
 from clew.errors import ParseError, UsageError
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def match(
     milliseconds: Annotated[
         float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
     ] = None,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -54,7 +56,10 @@ def match(
     from clew.cli.progress import Bar, explained_wait
 
     single, found = pattern is not None, False
-    with opened(source, embedder, quiet=quiet) as clew, Bar(quiet=quiet or single) as bar:
+    with (
+        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        Bar(quiet=quiet or single) as bar,
+    ):
         for done, item in enumerate(asked, 1):
             start = time.perf_counter()
             with explained_wait(FIRST_TIME, quiet=quiet or done > 1):

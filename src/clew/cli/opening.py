@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import warn
+from clew.cli.console import counted, warn
 from clew.cli.progress import Bar, Unit
 
 if TYPE_CHECKING:
@@ -19,6 +20,21 @@ Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.cl
 EmbedderSpec = Annotated[
     str | None,
     typer.Option("--embedder", metavar="SPEC", help="Embedder; by default the one that is built in."),
+]
+
+
+class OnError(StrEnum):
+    """What happens to a line that cannot be read."""
+
+    fail = "fail"
+    skip = "skip"
+
+
+Format = Annotated[
+    str | None, typer.Option("--format", metavar="NAME", help="Format of graph files, if it is not clear.")
+]
+Faults = Annotated[
+    OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
@@ -42,12 +58,25 @@ def stage_progress(bar: Bar) -> Progress:
     return tell
 
 
-def opened(source: str, embedder: str | None, *, quiet: bool = False) -> Clew:
+def opened(
+    source: str,
+    embedder: str | None,
+    *,
+    format: str | None = None,
+    on_error: OnError = OnError.fail,
+    quiet: bool = False,
+) -> Clew:
     """Open `source` for asking; says on stderr if a plain file was indexed."""
     from clew.engine import Clew
 
     with Bar(quiet=quiet) as bar:
-        clew = Clew.open(source, embedder=embedder, progress=stage_progress(bar))
+        clew = Clew.open(
+            source,
+            embedder=embedder,
+            format=format,
+            on_error=on_error.value,
+            progress=stage_progress(bar),
+        )
     if not quiet:
         if clew.note is not None:
             warn(f"note: {clew.note}")
@@ -68,10 +97,10 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
     """Say what a user should know of how the sources were read; one line each."""
     lines: list[str] = []
     if report.get("skipped"):
-        lines.append(f"{report['skipped']:,} lines skipped, the first:")
+        lines.append(f"{counted(report['skipped'], 'line')} skipped, the first:")
         lines += [f"  {reason}" for reason in report["reasons"]]
     if report.get("unknown"):
         names = ", ".join(report["unknown_names"])
         names += " …" if report["unknown"] > len(report["unknown_names"]) else ""
-        lines.append(f"{report['unknown']:,} lines of side files name entities that the graph lacks: {names}")
+        lines.append(f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}")
     return lines + [f"note: {note}" for note in report.get("notes", ())]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Timer
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -53,7 +53,10 @@ _DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop early: after so many `expansions` (edges and choices looked at) or `milliseconds`."""
+    """When to stop early: after so many `expansions` (edges and choices looked at) or `milliseconds`.
+
+    The milliseconds are those of the search; compiling it, once, and looking up candidates is before them.
+    """
 
     expansions: int | None = None
     milliseconds: float | None = None
@@ -133,6 +136,7 @@ def match(
         return MatchResult(())
     if budget is None or budget.milliseconds is None:
         return _search(prepared, query, options, np.zeros(1, np.uint8))
+    _compile(prepared, query, options)
     stop = np.zeros(1, np.uint8)
     timer = Timer(budget.milliseconds / 1000, stop.fill, (1,))
     timer.daemon = True
@@ -276,6 +280,14 @@ def _search(prepared: _Prepared, query: _Query, options: Sequence[int], stop: Ar
         for i in grow:
             query.counts[i] *= ROUND_GROWTH
         query.set_candidates()
+
+
+def _compile(prepared: _Prepared, query: _Query, options: Sequence[int]) -> None:
+    """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
+    from clew.graph.kernels.search import search
+
+    if not cast(Any, search).signatures:
+        _run(prepared, query, options, np.ones(1, np.uint8))
 
 
 def _run(

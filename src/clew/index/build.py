@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +13,7 @@ from clew.graph.build import BuildReport, SourceReport, build_graph, source_byte
 from clew.graph.graph import Graph
 from clew.index.directory import writing
 from clew.index.files import Array
-from clew.index.manifest import About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.manifest import MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections, with_prefix
 from clew.index.vectors import vector_sections
@@ -57,6 +58,10 @@ def build_index(
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
     """
     tell = progress or _say_nothing
+    for source in sources:
+        if isfile(source / MANIFEST):
+            advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
+            raise InputError(f"{source}: is an index already. {advice}")
     with writing(out, wait=wait) as writer:
         # Before reading, so that a change during the build is noticed afterwards.
         modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import isdir, isfile  # unlike those of Path, False where a folder may not be searched
 from pathlib import Path
 
 import clew
@@ -16,6 +15,7 @@ from clew.errors import FormatError, InputError, LockedError
 from clew.graph.build import checksum, source_bytes
 from clew.index.build import OnError, Progress, build_index, modification_time
 from clew.index.directory import Index, open_index
+from clew.index.folders import usable
 from clew.index.manifest import FORMAT_VERSION, SourceRecord
 from clew.text.embedder import Embedder
 
@@ -63,7 +63,8 @@ def cached_index(
     """
     found = side_files(sources[0]) if len(sources) == 1 else SideFiles(None, None)
     side = SideFiles(types or found.types, aliases or found.aliases)
-    folder, note = _usable(cache_dir)
+    folder, why = usable(cache_dir)
+    note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
     path = folder / _key(sources, format, on_error, embedder)
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
@@ -91,14 +92,21 @@ def cached_index(
 
 def side_files(source: Path) -> SideFiles:
     """Find the side files of `source`; its stem is the name without `.gz` and one more suffix."""
-    types, aliases = (source.with_name(f"{stem(source)}.{kind}.tsv") for kind in ("types", "aliases"))
-    return SideFiles(types if types.is_file() else None, aliases if aliases.is_file() else None)
+    named = _with_name(source)
+    types, aliases = (named.parent / f"{stem(named)}.{kind}.tsv" for kind in ("types", "aliases"))
+    return SideFiles(types if isfile(types) else None, aliases if isfile(aliases) else None)
 
 
 def stem(source: Path) -> str:
     """Return the name of a source without `.gz` and one more suffix; that of a folder as it is."""
+    source = _with_name(source)
     name = source.name.removesuffix(".gz")
-    return name if source.is_dir() else Path(name).stem
+    return name if isdir(source) else Path(name).stem
+
+
+def _with_name(source: Path) -> Path:
+    """Spell out `.` and `..`, which have no name of their own."""
+    return source.resolve() if source.name in ("", "..") else source
 
 
 def _key(sources: Sequence[Path], format: str | None, on_error: OnError, embedder: Embedder) -> str:
@@ -127,26 +135,3 @@ def _is_unchanged(file: Path, record: SourceRecord) -> bool:
     if source_bytes([file]) != record.bytes:
         return False
     return modification_time(file) == record.modified or checksum(file) == record.sha256
-
-
-def _usable(cache_dir: Path) -> tuple[Path, str | None]:
-    """Choose the cache, or a private folder among the temporary files where the cache may not be written."""
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=cache_dir):
-            return cache_dir, None
-    except OSError as error:
-        other = _private_folder()
-        return other, f"{cache_dir} cannot be written ({error.strerror}); the index is kept in {other}"
-
-
-def _private_folder() -> Path:
-    """Make or find this user's folder; one that another user made is not trusted."""
-    folder = Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="clew-"))
-    status = folder.lstat()
-    own = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
-    return folder if own else Path(tempfile.mkdtemp(prefix="clew-"))

@@ -22,6 +22,7 @@ _SMALL = 65_536
 _BLOCK = 8_192
 _SAMPLES = 6
 _WRITE_AT_ONCE = 1 << 24
+_PLACES = "-o; $CLEW_CACHE_DIR for the cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,13 @@ def disk_errors(path: Path) -> Generator[None]:
 
 def _advice(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full. Free some space or choose another place for the index (-o)"
+        return f"the disk is full. Free some space or choose another place for the index ({_PLACES})"
     if error.errno == errno.EFBIG:
         return "a file would exceed the size that is allowed here. Raise the limit (ulimit -f)"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"no permission to write here ({error.strerror}). Choose another place for the index (-o)"
+        return (
+            f"no permission to write here ({error.strerror}). Choose another place for the index ({_PLACES})"
+        )
     return f"cannot write the index ({error.strerror or error})"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from clew.errors import ModelFailed
+from clew.llm.errors import ModelFailed
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
 from clew.llm.typed import TypedReplies

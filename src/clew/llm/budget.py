@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
+from clew.llm.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.types import Reply, Request
 from clew.types import Usage

@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, cast
 
-from clew.errors import ClewError, LlmError, ModelRefused
+from clew.errors import ClewError, LlmError
 from clew.llm.cache import ReplyCache
+from clew.llm.errors import ModelRefused
 from clew.llm.open import open_adapter, open_model
 from clew.llm.profiles import split_name
 from clew.llm.run import run_sync

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from clew.errors import ReplyInvalid
+from clew.llm.errors import ReplyInvalid
 from clew.llm.shapes import ShapeError
 from clew.llm.types import Message
 

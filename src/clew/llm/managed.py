@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeVar
 
-from clew.errors import LlmError, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
+from clew.errors import LlmError
 from clew.llm.budget import Ledger, Limits, Reservation
 from clew.llm.cache import ReplyCache
+from clew.llm.errors import ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.profiles import Form
 from clew.llm.retry import Retry

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from clew.errors import ModelFailed, ModelRefused
+from clew.llm.errors import ModelFailed, ModelRefused
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
 from clew.llm.typed import TypedReplies

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.errors import LlmError, ModelFailed, ModelTimeout, ModelUnreachable, RateLimited
+from clew.errors import LlmError
+from clew.llm.errors import ModelFailed, ModelTimeout, ModelUnreachable, RateLimited
 from clew.llm.types import Request
 
 

@@ -77,4 +77,6 @@ def iterate_sync(stream: AsyncGenerator[T, None]) -> Iterator[T]:
         while item := run_sync(following()):
             yield item[0]
     finally:
-        run_sync(stream.aclose())
+        # At the end of the process the loop goes before a generator that was left standing.
+        if not _runner().loop.is_closed():
+            run_sync(stream.aclose())

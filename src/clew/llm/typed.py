@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import is_dataclass, replace
 from typing import Protocol, TypeVar
 
-from clew.errors import (
+from clew.errors import LlmError
+from clew.llm.errors import (
     ContextOverflow,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelRefused,
     RateLimited,

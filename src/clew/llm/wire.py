@@ -12,10 +12,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from clew.errors import (
+from clew.errors import LlmError
+from clew.llm.errors import (
     ContextOverflow,
     KeyRefused,
-    LlmError,
     ModelFailed,
     ModelRefused,
     ModelTimeout,

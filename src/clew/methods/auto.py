@@ -129,6 +129,13 @@ class Auto:
         mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
         comparison = compare(question, self.table, self.weights)
         question = self._outside(question, mentions)
+        limits = question.limits
+        if limits is not None and any(
+            m.start <= start < m.stop and " " in m.text and self.reader.common(question, m) < 0
+            for m in mentions
+            for start in limits.starts
+        ):
+            question = replace(question, limits=None)
         if question.limits is not None:
             mentions = [m for m in mentions if m.start not in question.limits.starts]
         operator = find_operator(question, comparison, self.table, self.schema)
@@ -224,7 +231,7 @@ class Auto:
         if work.question.superlative is not None and work.operator.kind == "none":
             word = work.question.words[work.question.superlative[2]].text
             return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
-        if told.open_names:
+        if told.open_names and not self._owns_open(work.question, told):
             names = " ".join(told.open_names)
             return Abstention("no_entity", f'it has no entity like "{names}"', self._near_names(names))
         asked = self._asks_elsewhere(work.comparison, reading)
@@ -258,7 +265,7 @@ class Auto:
         """Whether an open word is what something is asked for: *the … of X*, *X's …*."""
         words = question.words
         return any(
-            word.text in told.open_words
+            word.text in told.weak_words
             and ((at and words[at - 1].norm == "'s") or (at + 1 < len(words) and words[at + 1].norm == "of"))
             for at, word in enumerate(words)
         )
@@ -494,9 +501,12 @@ class Auto:
         reading, target = pair
         if self._open(work, reading, target):
             return None
-        pattern = write_pattern(self.graph, reading)
-        evidence = find_evidence(self.graph, pattern)
         asked = write_question(self.graph, reading, target.entity)
+        evidence = find_evidence(self.graph, write_pattern(self.graph, reading))
+        if not evidence.matches:
+            back = tuple(step ^ 1 for step in reversed(reading.branches[0]))
+            other = Reading((target,), (back,), (), reading.cost)
+            evidence = find_evidence(self.graph, write_pattern(self.graph, other))
         if not evidence.matches:
             return _Found(pattern=asked, abstained=Abstention("empty_result", _nothing(self.graph, reading)))
         citations = tuple(cite(self.graph, "no", m.triples) for m in evidence.matches)

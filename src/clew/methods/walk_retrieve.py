@@ -26,11 +26,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from clew.errors import BudgetReached, UsageError
+from clew.errors import UsageError
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.nearest import NearWalk, WalkIndex
 from clew.index.vectors import Float32
+from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
 from clew.steps.read_walks import WalkEvidence, match_in_walks, path_to_answer

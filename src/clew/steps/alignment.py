@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+TYPE_TELLS = 0.6
+"""The part of the cost of a step without a name that a word for the type of its end saves."""
 MOST_BRANCHES = 96
 """Branches of one mention that are kept when several meet."""
 
@@ -32,45 +34,47 @@ class Weights:
     (`benchmarks/fit_weights.py`).
     """
 
-    word: float = 2.0
+    word: float = 3.049
     """A content word left unexplained."""
-    asked: float = 1.0
+    asked: float = 1.005
     """Factor for the noun after *which* or *what*."""
-    wh: float = 0.26
+    wh: float = 0.216
     """Factor for *who*, *where*, *when*."""
-    wh_step: float = 0.46
+    wh_step: float = 0.193
     """How far a *wh* word is evidence for a step that arrives at its class."""
-    genitive: float = 0.1
+    genitive: float = 0.181
     """Least similarity of a noun in a genitive chain (*the … of X*) with a step that its class allows."""
-    told_apart: float = 0.7
+    told_apart: float = 0.697
     """Factor for a word that names the mention's type from afar (*what sort of film is X*)."""
-    step: float = 0.2
+    step: float = 0.194
     """Every step, so that short paths win."""
-    step_evidence: float = 0.5
+    step_evidence: float = 0.404
     """A step that no word names; a word of similarity s to it saves the share s."""
-    plain_return: float = 4.0
+    plain_return: float = 3.0
     """A step back through the same relation that no word names and no word like *share* or *also* asks for."""
     silent_later: float = 0.8
     """A further step that no word names."""
-    turn: float = 0.05
+    turn: float = 0.07
     """Any step back through the same relation where no word asks for it."""
-    one_way: float = 0.7
+    one_way: float = 0.694
     """Factor for words that ask for a way back on a path without one."""
-    answer_class: float = 0.9
+    cross: float = 0.157
+    """A word to the right of *… by X*, *… of X* before one to the left."""
+    answer_class: float = 1.034
     """The node at the end is not of the class that *who*, *when* or *where* asks for."""
-    asked_type: float = 0.6
+    asked_type: float = 0.846
     """The node at the end is not what the noun after *which* names."""
-    against: float = 0.436
+    against: float = 0.44
     """A step against the direction in which its relation reads, where both are possible."""
     against_grammar: float = 0.8
     """The first step, where the words around the mention say the other way."""
-    absent: float = 0.3
+    absent: float = 0.362
     """A first step that others of the mention's kind have, but not the mention itself."""
-    common_word: float = 0.5
+    common_word: float = 1.063
     """A single lower-case word of the language taken for a name."""
-    common_words: float = 0.2
+    common_words: float = 0.18
     """Several such words taken for a name."""
-    rare: float = 0.27
+    rare: float = 0.691
     """Scale of -log10 of the share of nodes from which a later step can be walked."""
 
 
@@ -79,7 +83,7 @@ class Sides:
     """The words around a mention, nearest first; L words to the left, then R to the right.
 
     `weight` [L+R]; `share` [L+R] whether the word asks for a way back, and
-    `one_way` the cost of a path without one; `apart`
+    `one_way` the cost of a path without one; `cross` the cost of a word to the right before one to the left; `apart`
     [L+R] a genitive stands between it and the word before; `cover` [L+R, S] how far each step
     explains each word, `step` [L+R, S] how far the word is evidence for the step; `node` [L+R, S] with the node at
     which each step arrives; `anchor` [L+R] with the mention's own type.
@@ -89,6 +93,7 @@ class Sides:
     weight: Float
     share: Float
     one_way: float
+    cross: float
     apart: NDArray[np.bool_]
     cover: Float
     step: Float
@@ -105,33 +110,34 @@ class Path:
 
 
 @nb.njit(cache=True, inline="always")
-def _close(table, fixed, similarity, apart, weight, before, silent, left, right):
+def _close(table, fixed, similarity, apart, weight, before, silent, cross, left, right):
     """Let the words that come next be given to one place (column `fixed` of `similarity`).
 
     A word that is `apart` from the one before may only begin there: no word was given to the step that leads here.
+    A word that tells the type of the place makes up in part for a step that no word names.
+    A word to the right that comes before one to the left costs `cross`.
     """
     for i in range(left + 1):
         for j in range(right + 1):
             if i > 0:
-                told = weight[i - 1] * (1.0 - similarity[i - 1, fixed])
-                if apart[i - 1]:
-                    cost = min(table[i - 1, j] + weight[i - 1], before[i - 1, j] + silent + told)
-                else:
-                    cost = table[i - 1, j] + told
+                near = similarity[i - 1, fixed]
+                told = weight[i - 1] * (1.0 - near)
+                cost = table[i - 1, j] + (weight[i - 1] if apart[i - 1] else told)
+                cost = min(cost, before[i - 1, j] + silent * (1.0 - TYPE_TELLS * near) + told)
                 table[i, j] = min(table[i, j], cost)
             if j > 0:
                 word = left + j - 1
-                told = weight[word] * (1.0 - similarity[word, fixed])
-                if apart[word]:
-                    cost = min(table[i, j - 1] + weight[word], before[i, j - 1] + silent + told)
-                else:
-                    cost = table[i, j - 1] + told
+                early = cross if i < left else 0.0
+                near = similarity[word, fixed]
+                told = weight[word] * (1.0 - near) + early
+                cost = table[i, j - 1] + (weight[word] + early if apart[word] else told)
+                cost = min(cost, before[i, j - 1] + silent * (1.0 - TYPE_TELLS * near) + told)
                 table[i, j] = min(table[i, j], cost)
 
 
 @nb.njit(cache=True)
 def _extend(
-    before, after, step, back, share, apart, cover, words, weight, node, evidence, silent, left, right
+    before, after, step, back, share, apart, cover, words, weight, node, evidence, silent, cross, left, right
 ):
     """Table after one more step and the node behind it; returns its least entry.
 
@@ -150,8 +156,9 @@ def _extend(
                 similarity = max(words[word, step], share[word]) if back else words[word, step]
                 covered = max(cover[word, step], share[word]) if back else cover[word, step]
                 told = 0.0 if apart[word] else 0.9 * node[word, step]
-                cost = weight[word] * (1.0 - max(covered, told))
-                shared = weight[word] if apart[word] else cost
+                early = cross if side == 1 and i < left else 0.0
+                cost = weight[word] * (1.0 - max(covered, told)) + early
+                shared = weight[word] + early if apart[word] else cost
                 bare[i, j] = min(bare[i, j], bare[at, to] + shared)
                 named[i, j] = min(
                     named[i, j], named[at, to] + shared, before[at, to] + cost + evidence * (1.0 - similarity)
@@ -162,7 +169,7 @@ def _extend(
     for i in range(left + 1):
         for j in range(right + 1):
             after[i, j] = min(named[i, j], bare[i, j] + silent)
-    _close(after, step, node, apart, weight, before, silent, left, right)
+    _close(after, step, node, apart, weight, before, silent, cross, left, right)
     for i in range(left + 1):
         for j in range(right + 1):
             least = min(least, after[i, j])
@@ -203,6 +210,7 @@ def _search(
     weight,
     share,
     one_way,
+    cross,
     apart,
     cover,
     step_similarity,
@@ -259,6 +267,7 @@ def _search(
             node_similarity,
             evidence,
             _silent(back, depth + began, evidence, plain_return, later),
+            cross,
             left,
             right,
         )
@@ -287,6 +296,7 @@ def _single(
     weight,
     share,
     one_way,
+    cross,
     apart,
     cover,
     step_similarity,
@@ -309,7 +319,7 @@ def _single(
     paths = np.full((keep, longest), -1, np.int64)
     table = np.full((left + 1, words - left + 1), np.inf)
     table[0, 0] = 0.0
-    _close(table, 0, anchor.reshape(words, 1), apart, weight, table, np.inf, left, words - left)
+    _close(table, 0, anchor.reshape(words, 1), apart, weight, table, np.inf, cross, left, words - left)
     _search(
         table,
         start,
@@ -320,6 +330,7 @@ def _single(
         weight,
         share,
         one_way,
+        cross,
         apart,
         cover,
         step_similarity,
@@ -372,7 +383,7 @@ def _branches(
     tables = np.full((limit, left + 1, right + 1), np.inf)
     begin = np.full((left + 1, right + 1), np.inf)
     begin[0, 0] = 0.0
-    _close(begin, 0, anchor.reshape(words, 1), apart, weight, begin, np.inf, left, right)
+    _close(begin, 0, anchor.reshape(words, 1), apart, weight, begin, np.inf, 0.0, left, right)
     count = 0
     for first in active:
         if not np.isfinite(start[first]) or count == limit:
@@ -392,6 +403,7 @@ def _branches(
             node_similarity,
             evidence,
             evidence,
+            0.0,
             left,
             right,
         )
@@ -420,6 +432,7 @@ def _branches(
                 node_similarity,
                 evidence,
                 _silent(back, 1, evidence, plain_return, later),
+                0.0,
                 left,
                 right,
             )
@@ -529,7 +542,7 @@ def _meet(
                     for m in range(middle + 1):
                         best = min(best, tables_a[a, i, m] + tables_b[b, middle - m, j])
                     table[i, j] = best
-            _close(table, last_a, node_similarity, apart, weight, table, 0.0, left, right)
+            _close(table, last_a, node_similarity, apart, weight, table, 0.0, 0.0, left, right)
             for i in range(left + 1):
                 for j in range(right + 1):
                     least = min(least, table[i, j])
@@ -548,6 +561,7 @@ def _meet(
                     left,
                     weight,
                     share,
+                    0.0,
                     0.0,
                     apart,
                     cover,
@@ -633,6 +647,7 @@ def best_paths(
         sides.weight,
         sides.share,
         sides.one_way,
+        sides.cross,
         sides.apart,
         sides.cover,
         sides.step,

@@ -15,6 +15,9 @@ from clew.text.question import WH_CLASSES, Question, Word
 
 Float = NDArray[np.float64]
 
+COMPOUND = 0.3
+"""Weight of the first of two nouns that are asked for together (*what film genre*)."""
+PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
 
@@ -76,7 +79,16 @@ class Comparison:
         share = np.array([float(self.words[w].share > 0) for w in order])
         asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
         return Sides(
-            len(left), self.weight[order], share, float(asked), apart, cover, step, self.node[order], anchor
+            len(left),
+            self.weight[order],
+            share,
+            float(asked),
+            self.weights.cross if self._binds_left(mention) else 0.0,
+            apart,
+            cover,
+            step,
+            self.node[order],
+            anchor,
         )
 
     def without(self, used: frozenset[int]) -> Comparison:
@@ -86,6 +98,16 @@ class Comparison:
 
     def _between(self, start: int, stop: int) -> list[str]:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
+
+    def _binds_left(self, mention: Span) -> bool:
+        """Whether a preposition ties the mention to the words on its left (*directed by X*, *of the film X*)."""
+        before = [w for w in self.question.words if w.stop <= mention.start][-3:]
+        for at, word in enumerate(reversed(before)):
+            if word.norm in PREPOSITIONS:
+                return True
+            if word.norm not in ("the", "a", "an") and (at > 0 or word.weight < 0.9):
+                return False
+        return False
 
     def _genitive_chain(self, right: Sequence[int], stop: int) -> list[int]:
         """Words of *X's A's B of …* right of the mention: up to the noun after the last genitive."""
@@ -171,10 +193,22 @@ def _weight(question: Question, word: Word, weights: Weights) -> float:
         return weights.wh
     if word.share:
         return 0.3 * word.share
+    at = question.words.index(word)
+    if _is_plain(word) and at + 1 < len(question.words) and is_asked(question, question.words[at + 1]):
+        return COMPOUND
     return word.weight * (weights.asked if is_asked(question, word) else 1.0)
 
 
 def is_asked(question: Question, word: Word) -> bool:
-    """Whether it is the noun right after *which* or *what*."""
-    at = question.words.index(word)
-    return at > 0 and question.words[at - 1].norm in ("which", "what")
+    """Whether it is the noun right after *which* or *what*; of two (*what film genre*) the second."""
+    words, at = question.words, question.words.index(word)
+    asked = at > 0 and words[at - 1].norm in ("which", "what")
+    compound = at > 1 and words[at - 2].norm in ("which", "what") and _is_plain(words[at - 1])
+    return (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1]))) or (
+        compound and _is_plain(word)
+    )
+
+
+def _is_plain(word: Word) -> bool:
+    """A content word without an ending of a plural or a verb."""
+    return word.weight >= 0.9 and not word.capital and not word.norm.endswith(("s", "ed", "ing"))

@@ -12,6 +12,8 @@ from clew.text.question import Word
 
 EXPLAINED = 0.27
 """From this share on a word counts as explained by a step."""
+FIRM = 0.42
+"""The same for the noun in *the … of X*, which alone says what is asked for."""
 TYPED = 0.35
 """The same for the type of a node."""
 MODIFIER = 0.12
@@ -25,13 +27,14 @@ NAMED = 0.5
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """`open_words`: content words that nothing in the reading explains; `open_names`: those among them that are
-    written like names or unknown to the lexicon. `share`: explained share of the content words' weight; `worst`: open
+    written like names or unknown to the lexicon; `weak_words`: those hardly explained. `share`: explained share of the content words' weight; `worst`: open
     share of the worst explained one; `weakest`, `mean`: evidence for the steps, but for returns that a word like
     *share* asks for.
     """
 
     open_words: tuple[str, ...]
     open_names: tuple[str, ...]
+    weak_words: tuple[str, ...]
     share: float
     worst: float
     weakest: float
@@ -68,6 +71,7 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     return Explanation(
         open_words=tuple(w.text for w in open_words),
         open_names=tuple(w.text for w in open_words if w.capital or not known(w.norm.split("|")[0])),
+        weak_words=tuple(comparison.words[i].text for i in content if told[i] < FIRM),
         share=explained / weight if weight else 1.0,
         worst=max((1 - float(told[i]) for i in content), default=0.0),
         weakest=weakest,

@@ -26,18 +26,18 @@ def major(rows: Float) -> Float:
 class Scale:
     """How cosines and lexical similarities become a share of a word that is explained, in [0, 1]."""
 
-    floor: float = 0.203
-    span: float = 0.5
+    floor: float = 0.223
+    span: float = 0.516
     label: float = 0.98
     lexical: float = 0.98
-    type_floor: float = 0.119
-    type_span: float = 0.553
-    contrast: float = 0.881
-    even: float = 1.984
+    type_floor: float = 0.036
+    type_span: float = 0.67
+    contrast: float = 0.905
+    even: float = 0.263
     role: float = 0.9
-    clash: float = 0.461
-    facing: float = 0.4
-    generic: float = 0.662
+    clash: float = 0.419
+    facing: float = 0.264
+    generic: float = 0.98
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +130,9 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
     noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
     agreement, arrival = _agreement(vocabulary, words)
-    even = np.clip(1.0 - _named(vocabulary, words)[:, None], 0.0, 1.0) ** scale.even
-    kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span) * even * agreement
+    even = 1.0 - np.clip((_named(vocabulary, words)[:, None] - scale.even) / (1 - scale.even), 0.0, 1.0)
+    kind = _ramp(vectors @ vocabulary.end_vectors.T, scale.type_floor, scale.type_span)
+    kind = kind * even * agreement * vocabulary.richness
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
     relation = 1 - (1 - cosine) * (1 - scale.lexical * lexical)

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from clew.errors import BudgetReached, KeyRefused, LlmError
 from clew.graph.graph import Graph
 from clew.index.nearest import NearWalk
 from clew.llm.budget import estimate
+from clew.llm.errors import BudgetReached, KeyRefused, LlmError
 from clew.llm.extract import clean
 from clew.llm.prices import Price
 from clew.llm.run import run_sync

@@ -40,7 +40,7 @@ class Vocabulary:
     """The words of a graph with R relations and S = 2R steps.
 
     `labels[r]`: the words of the label, `relation_words[r]`: those with content; `word_index`: word → row of `word_vectors`;
-    `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end;
+    `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end, `richness` [S] how much its relations tell of it;
     `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
     `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
     heads of it where its name is a verb (`active` [R]);
@@ -54,6 +54,7 @@ class Vocabulary:
     word_vectors: Float
     word_relation: Float
     end_vectors: Float
+    richness: Float
     type_words: tuple[tuple[str, ...], ...]
     type_share: Float
     classes: Float
@@ -89,6 +90,8 @@ def is_noun(lexicon: Lexicon, word: str) -> bool:
     return not inflected and bool(lexicon.classes(word))
 
 
+RICH = 1.5
+"""Mean number of further ends from which a node's relations say what type it is."""
 LEAST_COMPANY = 0.5
 """Weight of other ends of known class from which they say of what class a node is."""
 PARTICLES = frozenset("in at near to from through into onto on with for over under about as".split())
@@ -105,15 +108,19 @@ def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
 
 
 def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether the name of a relation says what its heads do: a verb, not before *by* (`plays_in_club`)."""
-    return (
-        bool(words)
-        and not names_tail(words, lexicon)
-        and any(
-            lexicon.agent(w) and not w.endswith("ing") and (w.endswith("s") or not is_noun(lexicon, w))
-            for w in words
-            if w not in FUNCTION
-        )
+    """Whether the name of a relation says what its heads do: a verb (`plays_in_club`, `influenced`).
+
+    Not before *by*, nor a participle before a particle (`founded_in`): there the heads are acted on.
+    """
+    if not words or names_tail(words, lexicon):
+        return False
+    placed = words[-1] in PARTICLES
+    return any(
+        lexicon.agent(w)
+        and not w.endswith("ing")
+        and (w.endswith("s") or (not placed and not is_noun(lexicon, w)))
+        for w in words
+        if w not in FUNCTION
     )
 
 
@@ -180,6 +187,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     ends = np.repeat(relation_vectors, 2, axis=0)
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
     end_vectors = _unit(company @ ends)
+    richness = np.clip((company.sum(axis=1) - 1) / RICH, 0.0, 1.0)
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
     share = schema.typed / np.maximum(schema.nodes[:, None], 1)
     active = np.array([acts(f, lexicon) for f in full], float)
@@ -191,6 +199,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         embedder.embed(list(index)).astype(np.float64) if index else np.zeros((0, embedder.dimension)),
         word_relation,
         end_vectors,
+        richness,
         tuple(types),
         share,
         _end_classes(schema, words, full, types, share, lexicon),

@@ -25,7 +25,7 @@ FUNCTION = frozenset(
 
 LIGHT: Mapping[str, float] = {
     **dict.fromkeys(
-        """name names named tell give show list find get provide identify know want like let see look say
+        """few couple apply applies applicable name names named tell give show list find get provide identify know want like let see look say
         mention called known listed considered found many much more most several various different certain
         other another others same similar common share shares shared sharing together likewise else besides
         available possible main primary principal respective particular overall entire whole total number
@@ -55,7 +55,7 @@ WH_CLASSES: Mapping[str, Mapping[str, float]] = {
     "who": {"person": 1.0, "group": 0.5},
     "whom": {"person": 1.0, "group": 0.5},
     "whose": {"person": 1.0, "group": 0.5},
-    "where": {"location": 1.0, "group": 0.3},
+    "where": {"location": 1.0, "artifact": 0.6, "group": 0.3},
     "when": {"time": 1.0},
 }
 """What a question word asks for: noun classes and how well they fit."""
@@ -276,7 +276,8 @@ def read_question(text: str) -> Question:
     words = _name_measures(_name_kinds(_double_grand(_join_idioms(words))))
     norms = [w.norm for w in words]
     first = next((n for n in norms if n in INTERROGATIVE), "")
-    classes = WH_CLASSES.get(first, {})
+    after = norms[norms.index(first) + 1] if first and norms.index(first) + 1 < len(norms) else ""
+    classes = WH_CLASSES.get(first) or WH_CLASSES.get(STAND_INS.get(after, ""), {})
     words = [w if w.norm not in WH_CLASSES or w.norm == first else replace(w, norm="that") for w in words]
     count = any(
         (a == "how" and b in ("many", "much")) or (a == "number" and b == "of")
@@ -432,6 +433,13 @@ def _spell_out(words: list[Word]) -> list[Word]:
         for at, word in enumerate(words)
     ]
 
+
+STAND_INS: Mapping[str, str] = {
+    **dict.fromkeys("person people individual individuals someone".split(), "who"),
+    **dict.fromkeys("place places location".split(), "where"),
+    **dict.fromkeys("year years date dates day".split(), "when"),
+}
+"""*Which person* asks like *who*."""
 
 SHORTENED = INTERROGATIVE | frozenset("that there it he she here this".split())
 

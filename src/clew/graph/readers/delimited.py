@@ -121,6 +121,8 @@ class Rows:
 def delimiter_advice(line: str, delimiter: str, columns: int) -> str:
     """Say what to do about a line that does not have `columns` fields: another delimiter may fit."""
     shown = DELIMITERS[delimiter][0]
+    if "\r" in line.rstrip("\r"):
+        return "The lines seem to end with CR alone: convert them with tr '\\r' '\\n'"
     if line.count(delimiter) + 1 != columns:
         for other, (name, format_) in DELIMITERS.items():
             if other != delimiter and line.count(other) + 1 == columns:

@@ -1,6 +1,6 @@
 """Questions on examples/films.tsv with gold that is computed from the graph, and questions without an answer.
 
-`python tests/data/films_questions.py` writes films_questions.jsonl and dev_absent.jsonl beside this file;
+`python tests/data/films_questions.py` writes films_questions.jsonl and films_absent.jsonl beside this file;
 with `--check` it writes nothing and fails if the files differ. Every specification is verified first.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FILMS = HERE.parents[1] / "examples"
+FILMS = HERE.parents[2] / "examples"
 
 
 def rows(name: str) -> list[list[str]]:
@@ -484,7 +484,7 @@ def main() -> int:
         absent.append(record | ({"also": list(also)} if also else {}))
     asked = [normal(str(r["question"])) for r in questions + absent]
     assert len(set(asked)) == len(asked), [q for q, n in Counter(asked).items() if n > 1]
-    for name, records in (("films_questions.jsonl", questions), ("dev_absent.jsonl", absent)):
+    for name, records in (("films_questions.jsonl", questions), ("films_absent.jsonl", absent)):
         if "--check" in sys.argv:
             assert (HERE / name).read_text("utf-8") == lines(records), f"{name} differs: run without --check"
         else:

@@ -1,0 +1,79 @@
+"""What the built-in method answers without a model, and how fast.
+
+    python benchmarks/builtin.py [--limit N] [--full]
+
+Development sets, the other halves of the published sets, and the check sets that nothing was tuned on. `--full` asks
+all 39,138 MetaQA dev questions. Prints a table for `benchmarks/RESULTS.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from harness import ask_all, open_method
+from questions import (
+    DATA,
+    ROOT,
+    SHARED,
+    absent,
+    half,
+    jsonl,
+    metaqa,
+    metaqa_graph,
+    paraphrases,
+    pathquestion,
+    sample,
+    wc2014,
+)
+
+HEADER = """| set | questions | Hits@1 | exact set | abstained | wrong | ms p50 / p95 | ungrounded |
+|---|---|---|---|---|---|---|---|"""
+ABSENT_HEADER = """
+| questions that the graph cannot answer | questions | abstained | right reason | ms p50 / p95 |
+|---|---|---|---|---|"""
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limit", type=int, default=1000, help="questions of each published set and half")
+    parser.add_argument("--full", action="store_true", help="all MetaQA dev questions")
+    args = parser.parse_args()
+    lacking: list[str] = []
+    print(HEADER)
+    films = open_method(ROOT / "examples" / "films.tsv")
+    print(ask_all(films, jsonl(DATA / "dev" / "films_questions.jsonl")).row("films (development)"), flush=True)
+    lacking.append(ask_all(films, jsonl(DATA / "dev" / "films_absent.jsonl")).row("films (dev.)", absent=True))
+    for name in ("countries", "companies"):
+        method = open_method(DATA / "dev" / f"{name}.tsv")
+        items = jsonl(DATA / "dev" / f"{name}_questions.jsonl")
+        print(ask_all(method, [i for i in items if i.gold]).row(f"{name} (development)"), flush=True)
+        rest = [i for i in items if i.reasons]
+        lacking.append(ask_all(method, rest).row(f"{name} (dev.)", absent=True))
+    other = open_method(DATA / "check" / "other.tsv")
+    print(ask_all(other, jsonl(DATA / "check" / "other_questions.jsonl")).row("science (check)"), flush=True)
+    missing = jsonl(DATA / "check" / "absent.jsonl")
+    if SHARED.exists():
+        kb = open_method(metaqa_graph())
+        for hops in (1, 2, 3):
+            for which, part in ((0, "development"), (1, "check")):
+                items = half(metaqa(hops), which)
+                chosen = items if args.full else sample(items, args.limit, 1)
+                print(ask_all(kb, chosen).row(f"MetaQA dev {hops}-hop ({part} half)"), flush=True)
+        print(ask_all(kb, paraphrases(kb.graph, 4)).row("MetaQA paraphrases (development)"), flush=True)
+        print(ask_all(kb, jsonl(DATA / "check" / "paraphrases.jsonl")).row("MetaQA paraphrases (check)"), flush=True)
+        lacking.append(ask_all(kb, absent(kb.graph, 4)).row("MetaQA (dev.)", absent=True))
+        lacking.append(ask_all(kb, missing[:62]).row("MetaQA (check)", absent=True))
+        for hops in (2, 3):
+            method = open_method(SHARED / "pathquestion" / f"{hops}H-kb.txt")
+            for which, part in ((0, "development"), (1, "check")):
+                items = sample(half(pathquestion(hops), which), args.limit, 1)
+                print(ask_all(method, items).row(f"PathQuestion {hops}H ({part} half)"), flush=True)
+        method = open_method(SHARED / "wc2014" / "WC2014.txt")
+        print(ask_all(method, wc2014()).row("WC2014 samples (development)"), flush=True)
+    lacking.append(ask_all(other, missing[62:]).row("science (check)", absent=True))
+    print("\n".join([ABSENT_HEADER, *lacking]))
+
+
+if __name__ == "__main__":
+    main()

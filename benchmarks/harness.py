@@ -1,0 +1,79 @@
+"""Shared by the benchmarks: open graphs, ask sets of questions, count."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from questions import Item
+
+from clew.index.cache import cached_index
+from clew.methods.auto import Auto
+from clew.text.embedders.static import StaticEmbedder
+
+CACHE = Path.home() / ".cache" / "clew-benchmarks"
+
+
+@lru_cache(maxsize=1)
+def shipped_embedder() -> StaticEmbedder:
+    """The embedder that ships, loaded once."""
+    return StaticEmbedder.load()
+
+
+def open_method(source: Path) -> Auto:
+    """The built-in method over a graph file, indexed once; side files beside it are taken."""
+    opened = cached_index([source], cache_dir=CACHE, embedder=shipped_embedder())
+    return Auto(opened.index, shipped_embedder())
+
+
+@dataclass
+class Count:
+    """What came of a set of questions."""
+
+    questions: int = 0
+    hits: int = 0
+    exact: int = 0
+    right_reason: int = 0
+    ungrounded: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    milliseconds: list[float] = field(default_factory=list)
+
+    def row(self, name: str, *, absent: bool = False) -> str:
+        """One line of a table."""
+        n = max(self.questions, 1)
+        p50, p95 = np.percentile(self.milliseconds, [50, 95]) if self.milliseconds else (0.0, 0.0)
+        abstained = sum(self.reasons.values())
+        if absent:
+            return (
+                f"| {name} | {self.questions} | {100 * abstained / n:.1f} | {100 * self.right_reason / n:.1f} "
+                f"| {p50:.1f} / {p95:.1f} |"
+            )
+        wrong = self.questions - self.hits - abstained
+        return (
+            f"| {name} | {self.questions} | {100 * self.hits / n:.2f} | {100 * self.exact / n:.2f} "
+            f"| {100 * abstained / n:.2f} | {100 * wrong / n:.2f} | {p50:.1f} / {p95:.1f} | {self.ungrounded} |"
+        )
+
+
+def ask_all(method: Auto, items: Iterable[Item]) -> Count:
+    """Ask every question; an answer counts as ungrounded if a citation's triple is not in the graph."""
+    count = Count()
+    for item in items:
+        began = time.perf_counter()
+        answer = method.answer(item.question)
+        count.milliseconds.append((time.perf_counter() - began) * 1000)
+        found = {a.entity for a in answer.answers}
+        count.questions += 1
+        count.hits += bool(found & item.gold)
+        count.exact += found == item.gold and bool(item.gold)
+        if answer.abstained is not None:
+            count.reasons[answer.abstained.reason] += 1
+            count.right_reason += answer.abstained.reason in item.reasons
+        cited = {c.answer for c in answer.citations if c.triples and all(t >= 0 for t in c.triple_ids)}
+        count.ungrounded += bool(found - cited)
+    return count

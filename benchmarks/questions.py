@@ -1,0 +1,178 @@
+"""Development and check questions, from `tests/data` and from the published data beside the repository.
+
+Every set is a `QuestionSet`: a graph and questions with gold answers, or with the reason for which an abstention is right.
+The published sets (MetaQA dev, PathQuestion, WC2014 samples) are cut in two halves at random, by a fixed seed: one is for
+development, the other for checking.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from clew.graph.graph import Graph
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+DATA = ROOT / "tests" / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question with its gold answers, or the reasons for which Clew should abstain."""
+
+    question: str
+    gold: frozenset[str] = frozenset()
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions over the graph in `source`."""
+
+    name: str
+    source: Path
+    items: tuple[Item, ...]
+
+
+def metaqa_graph() -> Path:
+    """The MetaQA knowledge base."""
+    return SHARED / "metaqa" / "kb.txt.gz"
+
+
+def metaqa(hops: int) -> list[Item]:
+    """The MetaQA dev questions of one number of hops, without the brackets around the topic."""
+    folder = SHARED / "metaqa" / f"{hops}-hop" / "vanilla"
+    return [
+        Item(line.split("\t")[0].replace("[", "").replace("]", ""), frozenset(line.split("\t")[1].split("|")))
+        for line in _lines(folder / "qa_dev.txt")
+    ]
+
+
+def pathquestion(hops: int) -> list[Item]:
+    """The shared half of PathQuestion of one number of hops."""
+    items: list[Item] = []
+    for line in _lines(SHARED / "pathquestion" / f"PQ-{hops}H.txt"):
+        question, answer, _ = line.split("\t")
+        items.append(Item(question, frozenset(answer[answer.index("(") + 1 : -1].rstrip("/").split("/"))))
+    return items
+
+
+def wc2014() -> list[Item]:
+    """The 60 sample questions of WC2014."""
+    return [
+        Item(line.split("\t")[0], frozenset(line.split("\t")[3].rstrip("/").split("/")))
+        for part in ("P1", "P2", "C")
+        for line in _lines(SHARED / "wc2014" / f"WC-{part}.first20.txt")
+    ]
+
+
+def jsonl(path: Path) -> list[Item]:
+    """Questions of our own: `gold`, or `reason` with `also`."""
+    return [
+        Item(
+            row["question"],
+            frozenset(row.get("gold", ())),
+            (row["reason"], *row.get("also", ())) if "reason" in row else (),
+        )
+        for row in map(json.loads, _lines(path))
+    ]
+
+
+def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
+    """Templates of `dev/paraphrases.jsonl` filled with entities of the MetaQA graph that have 1 to 100 answers."""
+    rng = random.Random(seed)
+    names, unique = _names(graph)
+    relation = {name: i for i, name in enumerate(graph.relations)}
+    items: list[Item] = []
+    for row in map(json.loads, _lines(DATA / "dev" / "paraphrases.jsonl")):
+        steps = [2 * relation[r] + (way == "-") for r, way in row["path"]]
+        pool = [n for n in np.flatnonzero(_has(graph, steps[0])) if unique(names[n])]
+        found = 0
+        for node in rng.sample(pool, min(len(pool), 400)):
+            answers = _walk(graph, int(node), steps) - ({int(node)} if len(steps) > 1 else set())
+            if not 0 < len(answers) <= 100:
+                continue
+            items.append(Item(row["template"].replace("X", names[node]), frozenset(names[a] for a in answers)))
+            found += 1
+            if found == per_template:
+                break
+    return items
+
+
+def absent(graph: Graph, per_template: int, seed: int = 5) -> list[Item]:
+    """Templates of `dev/absent.jsonl` filled with films and people of the MetaQA graph."""
+    rng = random.Random(seed)
+    names, unique = _names(graph)
+    relation = {name: i for i, name in enumerate(graph.relations)}
+    films = [n for n in np.flatnonzero(_has(graph, 2 * relation["release_year"])) if unique(names[n])]
+    people = np.flatnonzero(
+        _has(graph, 2 * relation["directed_by"] + 1) | _has(graph, 2 * relation["starred_actors"] + 1)
+    )
+    pools = {"film": films, "person": [n for n in people if unique(names[n])]}
+    items: list[Item] = []
+    for row in map(json.loads, _lines(DATA / "dev" / "absent.jsonl")):
+        for _ in range(per_template if row["about"] else 1):
+            name = names[rng.choice(pools[row["about"]])] if row["about"] else ""
+            items.append(Item(row["template"].replace("X", name), reasons=(row["reason"],)))
+    return items
+
+
+def half(items: Sequence[Item], which: int) -> list[Item]:
+    """One half of a seeded shuffle: 0 for development, 1 to check."""
+    shuffled = sample(items, len(items), 20241101)
+    middle = len(items) // 2
+    return shuffled[:middle] if which == 0 else shuffled[middle:]
+
+
+def sample(items: Iterable[Item], count: int, seed: int) -> list[Item]:
+    """`count` items drawn with a seed."""
+    pool = list(items)
+    random.Random(seed).shuffle(pool)
+    return pool[:count]
+
+
+def _lines(path: Path) -> Iterator[str]:
+    packed = path.with_name(path.name + ".gz")
+    opened = gzip.open(packed, "rt", encoding="utf-8") if packed.exists() else path.open(encoding="utf-8")
+    with opened as file:
+        for line in file:
+            if line.strip():
+                yield re.sub(r"[\r\n]+$", "", line)
+
+
+def _names(graph: Graph):  # type: ignore[no-untyped-def] # noqa: ANN202
+    names = list(graph.entities)
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name.lower()] = counts.get(name.lower(), 0) + 1
+    return names, lambda name: counts[name.lower()] == 1
+
+
+def _has(graph: Graph, step: int) -> np.ndarray:
+    side = graph.out if step % 2 == 0 else graph.into
+    nodes = np.repeat(np.arange(graph.nodes), np.diff(side.offsets))[side.relation == step // 2]
+    return np.bincount(nodes, minlength=graph.nodes) > 0
+
+
+def _walk(graph: Graph, start: int, steps: Sequence[int]) -> set[int]:
+    """Where a path leads that never turns back over the edge it came by."""
+    front: set[tuple[int, int | None]] = {(start, None)}
+    for at, step in enumerate(steps):
+        side = graph.out if step % 2 == 0 else graph.into
+        turns = at + 1 < len(steps) and steps[at + 1] == step ^ 1
+        after: set[tuple[int, int | None]] = set()
+        for node, came in front:
+            low, high = int(side.offsets[node]), int(side.offsets[node + 1])
+            chosen = side.neighbour[low:high][side.relation[low:high] == step // 2]
+            back = at > 0 and steps[at - 1] == step ^ 1
+            after |= {(int(n), node if turns else None) for n in chosen if not (back and n == came)}
+        front = after
+    return {node for node, _ in front}

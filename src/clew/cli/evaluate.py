@@ -1,0 +1,195 @@
+"""`clew eval`: ask the questions of a data set with one or more methods, and measure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clew.cli.console import shown, warn, write
+from clew.cli.failures import Interrupted
+from clew.cli.opening import EmbedderSpec, Quiet, stage_progress
+from clew.cli.progress import Bar
+from clew.errors import UsageError
+
+if TYPE_CHECKING:
+    from clew.evaluate.plans import Wanted
+    from clew.evaluate.rundir import RunDirectory
+    from clew.evaluate.runner import Done
+    from clew.evaluate.summary import LoadedRun
+
+HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
+
+
+def evaluate(
+    target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")],
+    dataset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its format; see: clew datasets.")
+    ] = None,
+    parts: Annotated[
+        list[str] | None, typer.Option("--part", metavar="NAME", help="A part of it; again for more.")
+    ] = None,
+    hops: Annotated[str | None, typer.Option(metavar="N,…", help="Short for --part N-hop.")] = None,
+    split: Annotated[str | None, typer.Option(metavar="NAME", help="test, dev or train.")] = None,
+    graph: Annotated[Path | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=DIR", help="Where an experiment finds a data set; or one directory of all."
+        ),
+    ] = None,
+    method: Annotated[str, typer.Option(metavar="NAME,…", help="Methods to run.")] = "auto",
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Questions of each part and seed.")
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="N,…", help="Seeds of the samples; 0 if not given.")
+    ] = None,
+    given_entities: Annotated[
+        bool, typer.Option("--given-entities", help="Tell methods which entities a question is about.")
+    ] = False,
+    llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL", help="A judging model; again for more.")
+    ] = None,
+    bert: Annotated[str | None, typer.Option(metavar="onnx:PATH", help="Model of BERTScore.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes, or calls at a time.")
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace/--no-trace", help="Keep the steps of each answer.")] = True,
+    out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None,
+    embedder: EmbedderSpec = None,
+    quiet: Quiet = False,
+) -> None:
+    """Ask the questions of a data set, score the answers, write RUN/metrics.csv.
+
+    The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again.
+    """
+    from clew.evaluate.plans import Wanted
+
+    wanted = Wanted(
+        target=target,
+        dataset=dataset,
+        parts=tuple(parts or ()) + tuple(f"{n.strip()}-hop" for n in (hops or "").split(",") if n.strip()),
+        split=split,
+        graph=graph,
+        data=tuple(data or ()),
+        methods=tuple(name.strip() for name in method.split(",") if name.strip()),
+        limit=limit,
+        seeds=_seeds(seed),
+        given_entities=given_entities,
+        llm=llm,
+        trace=trace,
+        embedder=embedder,
+        workers=workers or os.cpu_count() or 1,
+        out=out or Path("runs") / target.resolve().name.removesuffix(".toml"),
+    )
+    run = _run(wanted, judge or (), bert, quiet=quiet)
+    _print(run)
+
+
+def _seeds(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        seeds = tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError as error:
+        raise UsageError(f"--seed {text}: not numbers. Write --seed 0 or --seed 0,1,2") from error
+    return seeds
+
+
+def _run(wanted: Wanted, judges: Sequence[str], bert: str | None, *, quiet: bool) -> LoadedRun:
+    from clew.evaluate.plans import make_plan
+    from clew.evaluate.rundir import RunDirectory
+    from clew.evaluate.runner import run
+    from clew.evaluate.summary import load, write_tables
+
+    directory = RunDirectory(wanted.out)
+    with Bar(quiet=quiet) as bar:
+        plan = make_plan(wanted, os.environ, progress=stage_progress(bar), note=_silent if quiet else warn)
+    try:
+        with Bar(quiet=quiet) as bar:
+            done = run(plan, directory, lambda what, n, of: bar.update(what, n, of, "questions"))
+        _tell(done, quiet=quiet)
+        _score_beside(directory, wanted, judges, bert, quiet=quiet)
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"interrupted; the same command goes on in {wanted.out}") from error
+    finally:
+        if plan.model is not None:
+            from clew.llm.run import run_sync
+
+            run_sync(plan.model.close())
+    loaded = load(directory)
+    write_tables(loaded)
+    return loaded
+
+
+def _score_beside(
+    directory: RunDirectory, wanted: Wanted, judges: Sequence[str], bert: str | None, *, quiet: bool
+) -> None:
+    """Ask the judges, and compute BERTScore, where the user wants them."""
+    if judges:
+        from clew.evaluate.judging import judge_run, open_judges
+
+        with Bar(quiet=quiet) as bar, open_judges(judges, os.environ, wanted.out) as opened:
+            judge_run(directory, opened, wanted.workers, _telling(bar, "judging"))
+    if bert is not None:
+        from clew.evaluate.bertscore import open_tokens, score_run
+
+        with Bar(quiet=quiet) as bar:
+            score_run(directory, open_tokens(bert), _telling(bar, "BERTScore"))
+
+
+def _telling(bar: Bar, title: str) -> Callable[[int, int], None]:
+    """Feed a bar of questions."""
+
+    def tell(done: int, total: int) -> None:
+        bar.update(title, done, total, "questions")
+
+    return tell
+
+
+def _silent(text: str) -> None:
+    """Say nothing."""
+    del text
+
+
+def _tell(done: Done, *, quiet: bool) -> None:
+    """Say on stderr what a user must know of the questions."""
+    if quiet:
+        return
+    if done.kept:
+        warn(f"{done.kept:,} questions were answered already, {done.asked:,} asked now")
+    told = {
+        "no_gold": "have no gold answer (abstaining is right)",
+        "gold_missing": "have gold that the graph lacks; they stay in the score",
+        "gold_partly_missing": "have gold that the graph has only in part",
+        "entity_missing": "are about an entity that the graph lacks",
+    }
+    for part, problems in done.problems.items():
+        for kind, count in problems.items():
+            warn(f"{part}: {count:,} questions {told[kind]}")
+    if done.failed:
+        warn(f"{done.failed:,} questions ended in an error; the same command asks them again")
+
+
+def _print(run: LoadedRun) -> None:
+    """Print the headline figures: one line for each part and method."""
+    from clew.evaluate.metrics.registry import about
+    from clew.evaluate.report.form import figure_text
+
+    shares = [m for m in HEADLINE if any(m in cell.figures for cell in run.cells)]
+    lines = [["part", "method", "n", *(about(m).title for m in shares)]]
+    for cell in run.cells:
+        values = [figure_text(cell.figures.get(m)) for m in shares]
+        lines.append([shown(cell.part), shown(cell.method), f"{len(cell.rows):,}", *values])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [
+            t.ljust(w) if at < 2 else t.rjust(w) for at, (t, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        write("  ".join(cells).rstrip())
+    write(f"\nAll metrics: {run.directory.path}/metrics.csv. A report: clew report {run.directory.path}")

@@ -1,0 +1,31 @@
+"""`clew report`: one page with the tables and plots of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clew.cli.console import write
+from clew.cli.opening import Quiet
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Directories of `clew eval`.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.html", help="By default report.html in the first run."),
+    ] = None,
+    png: Annotated[
+        bool, typer.Option("--png", help="Also write each plot as PNG (needs clew[report]).")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
+    from clew.evaluate.report.build import build_report
+
+    page = out or runs[0] / "report.html"
+    folder = build_report(runs, page, png=png)
+    if not quiet:
+        write(f"{page} ({page.stat().st_size / 1e6:.1f} MB); tables and plots: {folder}/")

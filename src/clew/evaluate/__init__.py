@@ -1,0 +1,1 @@
+"""Evaluation: data sets in their published formats, metrics, judges, a resumable runner, reports."""

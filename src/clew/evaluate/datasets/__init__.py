@@ -1,0 +1,1 @@
+"""Readers of data sets in their published formats, one file each; `registry.py` lists them."""

@@ -1,0 +1,113 @@
+"""The protocol of data set readers, and what they say about their data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from clew.errors import InputError, ParseError, UsageError
+from clew.evaluate.questions import EvalQuestion, Part
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a data set is, where to get it, its licence, and which files its directory must have."""
+
+    name: str
+    title: str
+    source: str
+    licence: str
+    files: str
+    cite: str
+
+
+class DatasetReader(Protocol):
+    """Reads the parts of one data set from a directory that the user names."""
+
+    @property
+    def about(self) -> About:
+        """What the data set is."""
+        ...
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Splits in order of preference; empty where the data set has none."""
+        ...
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Names of the parts whose files are there."""
+        ...
+
+    def read(self, folder: Path, part: str, split: str | None) -> Part:
+        """Read one part.
+
+        Raises:
+            InputError: a file is missing.
+            ParseError: a line is not as the format wants it; says file, line and what was expected.
+
+        """
+        ...
+
+
+def find_file(folder: Path, names: Sequence[str], what: str) -> Path:
+    """Find the first of `names` (or of it with `.gz` or `.bz2`) in `folder`.
+
+    Raises:
+        InputError: none is there; names the directory and what was looked for.
+
+    """
+    found = find_optional(folder, names)
+    if found is not None:
+        return found
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such directory. Give the directory of the data set")
+    raise InputError(f"{folder}: there is no {what}. Expected: {' or '.join(names)} (also .gz, .bz2)")
+
+
+def find_optional(folder: Path, names: Sequence[str]) -> Path | None:
+    """Find the first of `names`, which may be globs, or of it with `.gz` or `.bz2`; None if none is there."""
+    for name in names:
+        for suffix in ("", ".gz", ".bz2"):
+            found = sorted(file for file in folder.glob(name + suffix) if file.is_file())
+            if found:
+                return found[0]
+    return None
+
+
+def choose_split(splits: Sequence[str], there: Sequence[str], wanted: str | None, folder: Path) -> str:
+    """Choose the split: the one wanted, else the first that is there.
+
+    Raises:
+        UsageError: there is no such split.
+        InputError: no split is there.
+
+    """
+    if wanted is not None:
+        if wanted not in splits:
+            raise UsageError(f"There is no split {wanted!r}. Splits are: {', '.join(splits)}.")
+        return wanted
+    for split in splits:
+        if split in there:
+            return split
+    raise InputError(f"{folder}: no split is there. Expected files of one of: {', '.join(splits)}")
+
+
+def unique(questions: Sequence[EvalQuestion], file: Path) -> tuple[EvalQuestion, ...]:
+    """Hand back the questions.
+
+    Raises:
+        ParseError: an id is used twice.
+        InputError: there are none.
+
+    """
+    seen: dict[str, int] = {}
+    for question in questions:
+        if question.id in seen:
+            reason = f"id {question.id!r} is that of line {seen[question.id]} too"
+            raise ParseError(str(file), question.line, reason, "Give each question its own id")
+        seen[question.id] = question.line
+    if not questions:
+        raise InputError(f"{file}: no questions in the file")
+    return tuple(questions)

@@ -1,0 +1,156 @@
+"""Reading the files of data sets: lines, JSON lines, whole JSON documents, pickles of plain values."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import pickle
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, cast
+
+from clew.errors import InputError, ParseError
+
+
+def open_bytes(file: Path) -> BinaryIO:
+    """Open a file, unpacking `.gz` and `.bz2`; InputError if it cannot be opened."""
+    try:
+        if file.suffix == ".gz":
+            return cast(BinaryIO, gzip.open(file, "rb"))
+        if file.suffix == ".bz2":
+            return cast(BinaryIO, bz2.open(file, "rb"))
+        return file.open("rb")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error
+
+
+def lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of the lines that are not blank.
+
+    Raises:
+        ParseError: a line is not UTF-8.
+        InputError: the file cannot be read or unpacked.
+
+    """
+    number = 0
+    try:
+        with open_bytes(file) as stream:
+            for number, raw in enumerate(stream, 1):
+                if number == 1:
+                    raw = raw.removeprefix(b"\xef\xbb\xbf")
+                text = raw.decode("utf-8").rstrip("\r\n")
+                if text.strip():
+                    yield number, text
+    except UnicodeDecodeError as error:
+        raise ParseError(str(file), number, "not UTF-8 text", "Convert the file to UTF-8") from error
+    except (OSError, EOFError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from error
+
+
+def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) of a file of JSON lines; ParseError if a line is none."""
+    for number, text in lines(file):
+        try:
+            value = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            raise ParseError(str(file), number, f"not JSON ({what})", "Expected one object a line") from error
+        if not isinstance(value, dict):
+            raise ParseError(str(file), number, "not a JSON object", "Expected one object a line")
+        yield number, cast("dict[str, Any]", value)
+
+
+def json_document(file: Path) -> Any:  # noqa: ANN401
+    """Read a whole JSON file; ParseError with the line where it is not JSON."""
+    try:
+        with open_bytes(file) as stream:
+            return json.loads(stream.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ParseError(str(file), 0, "not UTF-8 text", "Convert the file to UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ParseError(str(file), error.lineno, f"not JSON ({error.msg})") from error
+    except (OSError, EOFError, RecursionError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from error
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads containers, strings and numbers; anything that would import or call code is refused."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
+        raise pickle.UnpicklingError(f"it holds an object of {module_name}.{global_name}")
+
+
+def plain_pickle(file: Path) -> Any:  # noqa: ANN401
+    """Read a pickle that holds only dictionaries, lists, strings and numbers; no code in it is run.
+
+    Raises:
+        InputError: it is no pickle, or holds something else.
+
+    """
+    try:
+        with open_bytes(file) as stream:
+            return _PlainUnpickler(stream).load()
+    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, OSError) as error:
+        raise InputError(f"{file}: not a pickle of plain values ({error}), so it was not loaded") from error
+
+
+class Fields:
+    """Typed access to the fields of one object of a file; errors say file, line and what was expected."""
+
+    def __init__(self, value: object, file: Path, line: int, where: str = "") -> None:
+        self.file, self.line, self.where = file, line, where
+        if not isinstance(value, Mapping):
+            raise self.error(f"{where or 'the entry'} is not an object")
+        self._value = cast("Mapping[str, object]", value)
+
+    def error(self, reason: str) -> ParseError:
+        """Make the error of this place."""
+        return ParseError(str(self.file), self.line, reason)
+
+    def text(self, name: str) -> str:
+        """Return a string that must be there."""
+        value = self._value.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"{self._path(name)} is missing or not a text")
+        return value
+
+    def text_or(self, name: str, other: str = "") -> str:
+        """Return a string, or `other` where there is none; numbers become text."""
+        value = self._value.get(name)
+        return other if value is None else str(value)
+
+    def items(self, name: str, *, optional: bool = False) -> list[object]:
+        """Return a list."""
+        value = self._value.get(name)
+        if value is None and optional:
+            return []
+        if not isinstance(value, list):
+            raise self.error(f"{self._path(name)} is missing or not a list")
+        return cast("list[object]", value)
+
+    def texts(self, name: str, *, optional: bool = False) -> tuple[str, ...]:
+        """Return a list of strings."""
+        values = self.items(name, optional=optional)
+        if not all(isinstance(value, str) for value in values):
+            raise self.error(f"{self._path(name)} is not a list of texts")
+        return tuple(cast("list[str]", values))
+
+    def objects(self, name: str, *, optional: bool = False) -> list[Fields]:
+        """Return a list of objects."""
+        values = self.items(name, optional=optional)
+        return [
+            Fields(value, self.file, self.line, f"{self._path(name)}[{at}]")
+            for at, value in enumerate(values)
+        ]
+
+    def child(self, name: str) -> Fields:
+        """Return an object that must be there."""
+        return Fields(self._value.get(name), self.file, self.line, self._path(name))
+
+    def get(self, name: str) -> object:
+        """Return whatever is there, or None."""
+        return self._value.get(name)
+
+    def _path(self, name: str) -> str:
+        return f"field '{self.where}.{name}'" if self.where else f"field '{name}'"

@@ -1,0 +1,104 @@
+"""Our own plain format: a graph and `questions.jsonl`, with which a user measures Clew on his own graph.
+
+A line is `{"question": …, "gold": [name or [name, alias, …], …]}`, with, if known, `id`, `entities`,
+`kind`, `paths` (`[[entity, relation, …], …]`) and `query`. `"gold": []` is a question that the graph cannot
+answer. A claim has `"verdict": "supported" | "refuted"` in place of `gold`. The graph is the one file or
+directory beside it whose name is `graph` with any suffix that `clew index` reads (`graph.tsv`,
+`graph.nt.gz`, `graph.clew`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from clew.errors import InputError, ParseError
+from clew.evaluate.datasets.base import About, find_file, unique
+from clew.evaluate.datasets.files import Fields, json_lines
+from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part, Verdict
+
+_VERDICTS: tuple[Verdict, ...] = ("supported", "refuted")
+_SIDE = (".types.tsv", ".aliases.tsv")
+
+
+class Plain:
+    """One part, `all`."""
+
+    splits: tuple[str, ...] = ()
+    about = About(
+        name="plain",
+        title="your own graph and questions: graph.* and questions.jsonl",
+        source="docs/evaluate.md",
+        licence="yours",
+        files='graph.tsv (or .nt, .ttl, .csv, .clew …), questions.jsonl with {"question", "gold": […]} lines',
+        cite="",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Name the one part."""
+        return ("all",)
+
+    def read(self, folder: Path, part: str, split: str | None) -> Part:
+        """Read the questions; raises as `DatasetReader.read`."""
+        file = find_file(folder, ["questions.jsonl"], "file of questions")
+        questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
+        claims = [q for q in questions if q.verdict is not None]
+        if claims and len(claims) != len(questions):
+            other = next(q for q in questions if q.verdict is None)
+            raise ParseError(
+                str(file), other.line, "a question among claims", "Put them into two directories"
+            )
+        graph = _graph(folder)
+        source = None if graph is None else GraphSource((graph,))
+        task = "claims" if claims else "questions"
+        return Part(f"plain/{folder.resolve().name}", unique(questions, file), (file,), source, task=task)
+
+
+def _graph(folder: Path) -> Path | None:
+    found = [p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(_SIDE)]
+    found += [p for p in (folder / "graph",) if p.is_dir()]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise InputError(f"{folder}: several graphs ({names}). Leave one, or name it with --graph")
+    return found[0] if found else None
+
+
+def _question(fields: Fields) -> EvalQuestion:
+    given = fields.get("id")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, (str, int))):
+        raise fields.error("field 'id' is not a string")
+    verdict = fields.get("verdict")
+    if verdict is not None and verdict not in _VERDICTS:
+        raise fields.error("field 'verdict' is neither 'supported' nor 'refuted'")
+    return EvalQuestion(
+        id=str(fields.line if given is None else given),
+        text=fields.text("question"),
+        gold=() if verdict is not None else _gold(fields),
+        entities=fields.texts("entities", optional=True),
+        kind=fields.text_or("kind"),
+        paths=_paths(fields),
+        verdict=verdict,
+        query=None if fields.get("query") is None else fields.text("query"),
+        line=fields.line,
+    )
+
+
+def _gold(fields: Fields) -> tuple[GoldAnswer, ...]:
+    gold: list[GoldAnswer] = []
+    for value in fields.items("gold"):
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):  # pyright: ignore[reportUnknownVariableType]
+            raise fields.error("field 'gold' is not a list of names, or of lists of a name and its aliases")
+        first, *aliases = cast("list[str]", names)
+        gold.append(GoldAnswer(first, tuple(aliases)))
+    return tuple(gold)
+
+
+def _paths(fields: Fields) -> tuple[GoldPath, ...]:
+    paths: list[GoldPath] = []
+    for value in fields.items("paths", optional=True):
+        if not isinstance(value, list) or len(value) < 2 or not all(isinstance(v, str) for v in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            raise fields.error("field 'paths' is not a list of [entity, relation, …]")
+        start, *relations = cast("list[str]", value)
+        paths.append(GoldPath(start, tuple(relations)))
+    return tuple(paths)

@@ -1,0 +1,94 @@
+"""QALD-9-plus and QALD-10: QALD-JSON, `questions[] = {id, question[], query, answers[]}`, without a graph.
+
+An answer that is an IRI also goes by its last part (`Salt_Lake_City`, `Q42`). The English question is asked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote
+
+from clew.errors import ParseError
+from clew.evaluate.datasets.base import About, find_file, unique
+from clew.evaluate.datasets.files import Fields, json_document
+from clew.evaluate.questions import EvalQuestion, GoldAnswer, Part
+
+LANGUAGE = "en"
+YES, NO = GoldAnswer("yes", ("true",)), GoldAnswer("no", ("false",))
+
+
+class Qald:
+    """A part for each file: `qald_10`, `qald_9_plus_test_dbpedia`."""
+
+    splits: tuple[str, ...] = ()
+    about = About(
+        name="qald",
+        title="QALD-9-plus (DBpedia or Wikidata) and QALD-10 (Wikidata)",
+        source="https://github.com/KGQA/QALD-10, https://github.com/KGQA/QALD_9_plus",
+        licence="MIT (QALD-10), CC BY 4.0 (QALD-9-plus)",
+        files="qald_10.json, qald_9_plus_SPLIT_GRAPH.json; the graph is named with --graph",
+        cite="Usbeck et al. 2023 (QALD-10); Perevalov et al. 2022 (QALD-9-plus)",
+    )
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Stems of the files that are there."""
+        return tuple(file.stem for file in sorted(folder.glob("qald*.json")))
+
+    def read(self, folder: Path, part: str, split: str | None) -> Part:
+        """Read one file; raises as `DatasetReader.read`."""
+        file = find_file(folder, [f"{part}.json"], f"questions {part}")
+        document = Fields(json_document(file), file, 0, "")
+        questions: list[EvalQuestion] = []
+        without = 0
+        for at, fields in enumerate(document.objects("questions"), 1):
+            fields.line = at
+            text = _text(fields)
+            without += text is None
+            if text is not None:
+                questions.append(_question(fields, text, part))
+        notes = (f"{without} questions have no text in {LANGUAGE} and are left out",) if without else ()
+        return Part(f"qald/{part}", unique(questions, file), (file,), notes=notes)
+
+
+def _text(fields: Fields) -> str | None:
+    for one in fields.objects("question"):
+        if one.get("language") == LANGUAGE:
+            return one.text("string").strip()
+    return None
+
+
+def _question(fields: Fields, text: str, part: str) -> EvalQuestion:
+    sparql = fields.child("query").text_or("sparql") if fields.get("query") is not None else ""
+    answers = tuple(g for one in fields.objects("answers", optional=True) for g in _answers(one))
+    return EvalQuestion(
+        id=fields.text_or("id", str(fields.line)),
+        text=text,
+        gold=tuple(dict.fromkeys(answers)),
+        kind="yes/no" if any(a in (YES, NO) for a in answers) else "",
+        query=sparql or None,
+        line=fields.line,
+    )
+
+
+def _answers(one: Fields) -> list[GoldAnswer]:
+    boolean = one.get("boolean")
+    if isinstance(boolean, bool):
+        return [YES if boolean else NO]
+    found: list[GoldAnswer] = []
+    results = cast("dict[str, Any]", one.get("results") or {})
+    for binding in cast("list[dict[str, Any]]", results.get("bindings", [])):
+        for value in binding.values():
+            if not isinstance(value, dict) or "value" not in value:
+                raise ParseError(str(one.file), one.line, f"{one.where}: a binding without a value")
+            term = cast("dict[str, str]", value)
+            found.append(
+                named(term["value"]) if term.get("type") == "uri" else GoldAnswer(str(term["value"]))
+            )
+    return found
+
+
+def named(iri: str) -> GoldAnswer:
+    """Make an answer of an IRI, which also goes by its last part."""
+    last = unquote(iri.rstrip("/").replace("#", "/").rsplit("/", 1)[-1])
+    return GoldAnswer(iri, (last,) if last and last != iri else ())

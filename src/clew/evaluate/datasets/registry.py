@@ -1,0 +1,29 @@
+"""Data sets by name; adding one is a file and a line here."""
+
+from __future__ import annotations
+
+from clew.errors import UsageError
+from clew.evaluate.datasets.base import DatasetReader
+from clew.evaluate.datasets.crag import Crag
+from clew.evaluate.datasets.factkg import FactKG
+from clew.evaluate.datasets.metaqa import MetaQA
+from clew.evaluate.datasets.pathquestion import PathQuestion
+from clew.evaluate.datasets.plain import Plain
+from clew.evaluate.datasets.qald import Qald
+from clew.evaluate.datasets.wc2014 import WC2014
+from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, WebQSP, WebQSPWD
+
+DATASETS: tuple[DatasetReader, ...] = (
+    *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald()),
+    *(WebQSP(), WebQSPWD(), LCQuAD2(), Mintaka(), Plain()),
+)
+"""All readers."""
+
+
+def dataset_named(name: str) -> DatasetReader:
+    """Return the reader of a data set; UsageError if there is none."""
+    for reader in DATASETS:
+        if reader.about.name == name:
+            return reader
+    names = ", ".join(reader.about.name for reader in DATASETS)
+    raise UsageError(f"There is no data set {name!r}. Data sets are: {names}. See: clew datasets")

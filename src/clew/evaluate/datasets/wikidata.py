@@ -1,0 +1,240 @@
+"""Question sets on Wikidata and Freebase, without a graph: WebQSP, WebQSP-WD, LC-QuAD 2.0, Mintaka.
+
+None of them was at hand: each reader follows the published format. The graph is named with --graph.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import cast
+
+from clew.evaluate.datasets.base import About, choose_split, find_file, find_optional, unique
+from clew.evaluate.datasets.files import Fields, json_document
+from clew.evaluate.datasets.qald import NO, YES
+from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, Part
+
+ENTITY = "http://www.wikidata.org/entity/"
+_QID = re.compile(r"Q\d+\Z")
+_BRACES = re.compile(r"[{}<>]")
+
+
+class _JsonSet:
+    """What the four have in common: one JSON file for each split, one part."""
+
+    splits: tuple[str, ...] = ("test", "dev", "train")
+    about: About
+
+    def names(self, split: str) -> list[str]:
+        """Names that the file of a split may have."""
+        raise NotImplementedError
+
+    def rows(self, file: Path) -> list[Fields]:
+        """Read the entries of a file, numbered from 1."""
+        document = Fields({"entries": json_document(file)}, file, 0).objects("entries")
+        return _numbered(document)
+
+    def question(self, fields: Fields) -> EvalQuestion:
+        """Read one entry."""
+        raise NotImplementedError
+
+    def parts(self, folder: Path) -> tuple[str, ...]:
+        """Name the one part, if a split is there."""
+        return ("all",) if self._splits(folder) else ()
+
+    def read(self, folder: Path, part: str, split: str | None) -> Part:
+        """Read a split; raises as `DatasetReader.read`."""
+        split = choose_split(self.splits, self._splits(folder), split, folder)
+        file = find_file(folder, self.names(split), f"{split} questions")
+        questions = [self.question(fields) for fields in self.rows(file)]
+        unknown = sum(not q.gold_known for q in questions)
+        notes = (
+            (f"{unknown} questions come without answers (only SPARQL) and are not scored",) if unknown else ()
+        )
+        return Part(f"{self.about.name}/{split}", unique(questions, file), (file,), notes=notes)
+
+    def _splits(self, folder: Path) -> list[str]:
+        return [split for split in self.splits if find_optional(folder, self.names(split)) is not None]
+
+
+def _numbered(entries: list[Fields]) -> list[Fields]:
+    for at, fields in enumerate(entries, 1):
+        fields.line = at
+    return entries
+
+
+def qid(name: str) -> GoldAnswer:
+    """Make an answer of a Wikidata id, which also goes by its IRI."""
+    return GoldAnswer(name, (ENTITY + name,) if _QID.match(name) else ())
+
+
+class WebQSP(_JsonSet):
+    """WebQSP (Yih et al. 2016): answers of all parses of a question together."""
+
+    splits = ("test", "train")
+    about = About(
+        name="webqsp",
+        title="WebQSP: questions of web users on Freebase",
+        source="https://www.microsoft.com/en-us/download/details.aspx?id=52763",
+        licence="Microsoft Research data licence",
+        files="WebQSP.SPLIT.json (or data/WebQSP.SPLIT.json); the graph is named with --graph",
+        cite="Yih, Richardson, Meek, Chang, Suh: The Value of Semantic Parse Labeling for KBQA, ACL 2016",
+    )
+
+    def names(self, split: str) -> list[str]:
+        """Names that the file of a split may have."""
+        return [f"WebQSP.{split}.json", f"data/WebQSP.{split}.json"]
+
+    def rows(self, file: Path) -> list[Fields]:
+        """Read `Questions` of a file."""
+        return _numbered(Fields(json_document(file), file, 0).objects("Questions"))
+
+    def question(self, fields: Fields) -> EvalQuestion:
+        """Read one entry of `Questions`."""
+        parses = fields.objects("Parses")
+        gold = [_freebase(answer) for parse in parses for answer in parse.objects("Answers", optional=True)]
+        topics = dict.fromkeys(name for parse in parses if (name := parse.text_or("TopicEntityName")))
+        first = parses[0] if parses else None
+        chain = () if first is None else first.texts("InferentialChain", optional=True)
+        paths = (GoldPath(next(iter(topics)), chain),) if chain and topics and len(parses) == 1 else ()
+        return EvalQuestion(
+            id=fields.text("QuestionId"),
+            text=fields.text("RawQuestion"),
+            gold=tuple(dict.fromkeys(gold)),
+            entities=tuple(topics),
+            paths=paths,
+            query=None if first is None else first.text_or("Sparql") or None,
+            line=fields.line,
+        )
+
+
+def _freebase(answer: Fields) -> GoldAnswer:
+    argument, name = answer.text("AnswerArgument"), answer.text_or("EntityName")
+    return GoldAnswer(name, (argument,)) if name else GoldAnswer(argument)
+
+
+class WebQSPWD(_JsonSet):
+    """WebQSP-WD (Sorokin & Gurevych 2018): WebQSP with its answers mapped to Wikidata."""
+
+    splits = ("test", "train")
+    about = About(
+        name="webqsp-wd",
+        title="WebQSP-WD: WebQSP with answers in Wikidata",
+        source="https://github.com/UKPLab/coling2018-graph-neural-networks-question-answering",
+        licence="CC BY 4.0 (WebQuestions)",
+        files="input/*SPLIT*.json; the graph is named with --graph",
+        cite="Sorokin, Gurevych: Modeling Semantics with Gated Graph Neural Networks for KBQA, COLING 2018",
+    )
+
+    def names(self, split: str) -> list[str]:
+        """Names that the file of a split may have."""
+        return [f"input/*webqsp*{split}*.json", f"*webqsp*{split}*.json", f"input/*{split}*.json"]
+
+    def question(self, fields: Fields) -> EvalQuestion:
+        """Read one entry: `utterance`, `answers` (ids), `answers_str` (names)."""
+        ids = [str(value) if value else "" for value in fields.items("answers")]
+        labels = [str(value) for value in fields.items("answers_str", optional=True)]
+        labels += [""] * (len(ids) - len(labels))
+        gold = [_labelled(label, id) for label, id in zip(labels, ids, strict=False) if label or id]
+        return EvalQuestion(
+            id=fields.text("questionid"),
+            text=fields.text("utterance"),
+            gold=tuple(dict.fromkeys(gold)),
+            line=fields.line,
+        )
+
+
+def _labelled(label: str, id: str) -> GoldAnswer:
+    names = (*((label,) if label else ()), *(qid(id).names if id else ()))
+    return GoldAnswer(names[0], tuple(dict.fromkeys(names[1:])))
+
+
+class LCQuAD2(_JsonSet):
+    """LC-QuAD 2.0 (Dubey et al. 2019): SPARQL is kept; answers are read where a file has them."""
+
+    splits = ("test", "train")
+    about = About(
+        name="lcquad2",
+        title="LC-QuAD 2.0: complex questions with SPARQL on Wikidata and DBpedia",
+        source="https://github.com/AskNowQA/LC-QuAD2.0",
+        licence="CC BY 4.0",
+        files="SPLIT.json (or dataset/SPLIT.json); the graph is named with --graph",
+        cite="Dubey, Banerjee, Abdelkawi, Lehmann: LC-QuAD 2.0, ISWC 2019",
+    )
+
+    def names(self, split: str) -> list[str]:
+        """Names that the file of a split may have."""
+        return [f"{split}.json", f"dataset/{split}.json", f"lcquad*{split}*.json"]
+
+    def question(self, fields: Fields) -> EvalQuestion:
+        """Read one entry; the published files have `answer: []` for all, which says nothing."""
+        text = next(
+            (
+                text
+                for name in ("question", "paraphrased_question", "NNQT_question")
+                if isinstance(fields.get(name), str)
+                and (text := _BRACES.sub("", fields.text_or(name)).strip())
+                and text.lower() not in ("n/a", "na")
+            ),
+            None,
+        )
+        if text is None:
+            raise fields.error("no text in 'question', 'paraphrased_question' or 'NNQT_question'")
+        gold = tuple(qid(str(value)) for value in fields.items("answer", optional=True))
+        return EvalQuestion(
+            id=fields.text_or("uid", str(fields.line)),
+            text=" ".join(text.split()),
+            gold=gold,
+            kind=fields.text_or("subgraph"),
+            query=fields.text_or("sparql_wikidata") or None,
+            gold_known=bool(gold),
+            line=fields.line,
+        )
+
+
+class Mintaka(_JsonSet):
+    """Mintaka (Sen et al. 2022): eight kinds of complex questions on Wikidata."""
+
+    about = About(
+        name="mintaka",
+        title="Mintaka: complex questions of eight kinds on Wikidata",
+        source="https://github.com/amazon-science/mintaka",
+        licence="CC BY 4.0",
+        files="mintaka_SPLIT.json (or data/mintaka_SPLIT.json); the graph is named with --graph",
+        cite="Sen, Aji, Saffari: Mintaka, COLING 2022",
+    )
+
+    def names(self, split: str) -> list[str]:
+        """Names that the file of a split may have."""
+        return [f"mintaka_{split}.json", f"data/mintaka_{split}.json"]
+
+    def question(self, fields: Fields) -> EvalQuestion:
+        """Read one entry."""
+        answer = fields.child("answer")
+        entities = [e for e in fields.objects("questionEntity", optional=True) if e.text_or("label")]
+        return EvalQuestion(
+            id=fields.text("id"),
+            text=fields.text("question"),
+            gold=_mintaka(answer),
+            entities=tuple(e.text_or("label") for e in entities if e.text_or("entityType") == "entity"),
+            kind=fields.text_or("complexityType"),
+            line=fields.line,
+        )
+
+
+def _mintaka(answer: Fields) -> tuple[GoldAnswer, ...]:
+    given = answer.get("answer")
+    if given is None:
+        mention = answer.text_or("mention")
+        return (GoldAnswer(mention),) if mention else ()
+    found: list[GoldAnswer] = []
+    for value in answer.items("answer"):
+        if isinstance(value, bool):
+            found.append(YES if value else NO)
+        elif isinstance(value, dict):
+            entry = Fields(cast("object", value), answer.file, answer.line, "field 'answer.answer'")
+            label = entry.child("label").text_or("en") if entry.get("label") else ""
+            found.append(_labelled(label, entry.text_or("name")))
+        else:
+            found.append(GoldAnswer(str(value)))
+    return tuple(dict.fromkeys(found))

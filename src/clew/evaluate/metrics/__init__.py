@@ -1,0 +1,1 @@
+"""Metrics; `registry.py` lists them, each with definition, source, range and direction."""

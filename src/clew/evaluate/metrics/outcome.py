@@ -1,0 +1,120 @@
+"""Accurate, incorrect or missing: the score of CRAG and Walk&Retrieve; and SynaptiQA's judge accuracy.
+
+Without judges, and where a judge's verdict is not needed (an exact match, an abstention), the built-in
+judge decides: `missing` for an abstention, `accurate` if there are answers and all of them are right,
+`incorrect` otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from clew.evaluate.metrics.answers import exact_match, precision
+from clew.evaluate.metrics.base import Metric, QuestionMetric
+from clew.evaluate.records import Record
+
+Outcome = Literal["accurate", "incorrect", "missing"]
+OUTCOMES: tuple[Outcome, ...] = ("accurate", "incorrect", "missing")
+MATCH_PREFIX = "match:"
+"""Verdicts of SynaptiQA's judge are kept under this prefix and the judge's name."""
+
+
+def built_in(record: Record) -> Outcome | None:
+    """Judge by exact match with aliases; None where nothing can be judged."""
+    question = record.question
+    if not question.gold_known or question.verdict is not None:
+        return None
+    if record.failure is not None or record.abstained is not None:
+        return "accurate" if record.abstained is not None and not question.gold else "missing"
+    right = precision(record) == 1.0 if record.answers else exact_match(record) == 1.0
+    return "accurate" if right else "incorrect"
+
+
+def needs_judge(record: Record) -> bool:
+    """Whether the exact match leaves something to judge: an answer was given and it is not the gold."""
+    return built_in(record) == "incorrect"
+
+
+def share(record: Record, outcome: Outcome) -> float | None:
+    """Share of the judges that gave this outcome; None if judges were asked and none gave one."""
+    decided = built_in(record)
+    if decided is None:
+        return None
+    verdicts = {j: v for j, v in record.judgements.items() if not j.startswith(MATCH_PREFIX)}
+    if decided != "incorrect" or not verdicts:
+        return float(decided == outcome)
+    given = [verdict for verdict in verdicts.values() if verdict is not None]
+    return sum(verdict == outcome for verdict in given) / len(given) if given else None
+
+
+def accuracy(record: Record) -> float | None:
+    """Share of accurate answers."""
+    return share(record, "accurate")
+
+
+def hallucination(record: Record) -> float | None:
+    """Share of incorrect answers."""
+    return share(record, "incorrect")
+
+
+def missing(record: Record) -> float | None:
+    """Share of missing answers."""
+    return share(record, "missing")
+
+
+def truthfulness(record: Record) -> float | None:
+    """Accurate 1, missing 0, incorrect -1."""
+    right, wrong = accuracy(record), hallucination(record)
+    return None if right is None or wrong is None else right - wrong
+
+
+def judge_accuracy(record: Record) -> float | None:
+    """Whether the judge found the answer to match the gold."""
+    verdicts = [v for j, v in record.judgements.items() if j.startswith(MATCH_PREFIX) and v is not None]
+    return sum(v == "yes" for v in verdicts) / len(verdicts) if verdicts else None
+
+
+def unjudged(record: Record) -> float | None:
+    """Share of the judges asked that gave no verdict."""
+    asked = record.judgements
+    return sum(v is None for v in asked.values()) / len(asked) if asked else None
+
+
+_CRAG = "Yang et al. 2024 (CRAG); Walk&Retrieve sec. 3"
+OUTCOME_METRICS = (
+    QuestionMetric(
+        Metric(
+            "accuracy",
+            "Accuracy",
+            "Share of accurate answers: exact match, else judged; mean of judges.",
+            _CRAG,
+        ),
+        accuracy,
+    ),
+    QuestionMetric(
+        Metric("hallucination", "Hallucination", "Share of incorrect answers.", _CRAG, better="lower"),
+        hallucination,
+    ),
+    QuestionMetric(
+        Metric("missing", "Missing", "Share of questions that are not answered.", _CRAG, better="lower"),
+        missing,
+    ),
+    QuestionMetric(
+        Metric("truthfulness", "Truthfulness", "Accuracy minus hallucination.", _CRAG, low=-1.0), truthfulness
+    ),
+    QuestionMetric(
+        Metric(
+            "judge_accuracy",
+            "Judge accuracy",
+            "Share of answers that a model finds to match the gold fully.",
+            "SynaptiQA sec. IV (Kimi Accuracy)",
+        ),
+        judge_accuracy,
+    ),
+    QuestionMetric(
+        Metric(
+            "unjudged", "Unjudged", "Share of judgements that no judge gave.", "this harness", better="lower"
+        ),
+        unjudged,
+    ),
+)

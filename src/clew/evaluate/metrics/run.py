@@ -1,0 +1,187 @@
+"""Metrics of a run as a whole: claims, abstention, risk and coverage, cost, latency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.evaluate.metrics.base import Better, Metric, RunMetric, Unit
+from clew.evaluate.rows import Row
+
+Rows = Sequence[Row]
+HERE = "this harness"
+
+
+def claim_accuracy(rows: Rows) -> float | None:
+    """Share of claims with the right verdict."""
+    claims = [r for r in rows if r.verdict is not None]
+    return sum(r.said == r.verdict for r in claims) / len(claims) if claims else None
+
+
+def claim_macro_f1(rows: Rows) -> float | None:
+    """Mean of the F1 of `supported` and of `refuted`."""
+    claims = [r for r in rows if r.verdict is not None]
+    if not claims:
+        return None
+    scores: list[float] = []
+    for verdict in ("supported", "refuted"):
+        right = sum(r.said == verdict == r.verdict for r in claims)
+        said = sum(r.said == verdict for r in claims)
+        gold = sum(r.verdict == verdict for r in claims)
+        scores.append(2 * right / (said + gold) if said + gold else 1.0)
+    return sum(scores) / len(scores)
+
+
+def abstention_precision(rows: Rows) -> float | None:
+    """Share of the abstentions that were right."""
+    abstained = [r for r in rows if r.abstained is not None and r.gold_known and r.verdict is None]
+    return sum(r.without_gold for r in abstained) / len(abstained) if abstained else None
+
+
+def abstention_recall(rows: Rows) -> float | None:
+    """Share of the questions that the graph cannot answer from which the method abstained."""
+    unanswerable = [r for r in rows if r.without_gold and r.gold_known and r.verdict is None]
+    return sum(r.abstained is not None for r in unanswerable) / len(unanswerable) if unanswerable else None
+
+
+@dataclass(frozen=True, slots=True)
+class RiskPoint:
+    """Risk (share of answers that are not accurate) where only the `coverage` most confident are given."""
+
+    coverage: float
+    risk: float
+    threshold: float
+
+
+def risk_coverage(rows: Rows) -> tuple[RiskPoint, ...]:
+    """Compute the risk-coverage curve (El-Yaniv & Wiener 2010): one point for each distinct confidence."""
+    judged = [(r, accurate) for r in rows if (accurate := r.scores.get("accuracy")) is not None]
+    answered = sorted(((r.confidence, a) for r, a in judged if r.answered), key=lambda pair: -pair[0])
+    points: list[RiskPoint] = []
+    wrong = 0.0
+    for at, (confidence, accurate) in enumerate(answered, 1):
+        wrong += 1.0 - accurate
+        if at == len(answered) or answered[at][0] != confidence:
+            points.append(RiskPoint(at / len(judged), wrong / at, confidence))
+    return tuple(points)
+
+
+def aurc(rows: Rows) -> float | None:
+    """Area under the risk-coverage curve up to the coverage reached, divided by that coverage."""
+    points = risk_coverage(rows)
+    if not points:
+        return None
+    area, last = 0.0, 0.0
+    for point in points:
+        area += point.risk * (point.coverage - last)
+        last = point.coverage
+    return area / last
+
+
+def coverage(rows: Rows) -> float | None:
+    """Share of questions that were answered."""
+    return sum(r.answered for r in rows) / len(rows) if rows else None
+
+
+def failures(rows: Rows) -> float | None:
+    """Count questions that ended in an error."""
+    return float(sum(r.failed for r in rows))
+
+
+def mean_of(values: Callable[[Row], float | None]) -> Callable[[Rows], float | None]:
+    """Make the metric that is the mean of a value over the questions that have it."""
+
+    def mean(rows: Rows) -> float | None:
+        known = [value for r in rows if (value := values(r)) is not None]
+        return sum(known) / len(known) if known else None
+
+    return mean
+
+
+def cost(rows: Rows) -> float | None:
+    """Money, over all questions; None where no price is known."""
+    paid = [r.cost for r in rows if r.cost is not None]
+    return sum(paid) if paid else None
+
+
+def percentile(rows: Rows, stage: str, share: float) -> float | None:
+    """Percentile of a stage's milliseconds over the questions that have the stage."""
+    times = [r.timings[stage] for r in rows if stage in r.timings]
+    return float(np.percentile(times, 100 * share)) if times else None
+
+
+def stages(rows: Rows) -> tuple[str, ...]:
+    """Name the stages in order of first appearance, `total` last."""
+    names = dict.fromkeys(stage for r in rows for stage in r.timings)
+    return (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
+
+
+def _share(name: str, title: str, definition: str, source: str, better: Better = "higher") -> Metric:
+    return Metric(name, title, definition, source, better)
+
+
+def _amount(name: str, title: str, definition: str, unit: Unit) -> Metric:
+    return Metric(name, title, definition, HERE, "lower", 0.0, float("inf"), unit)
+
+
+RUN_METRICS = (
+    RunMetric(
+        _share("claim_accuracy", "Claim accuracy", "Share of right verdicts.", "FactKG; SimGRAG sec. 6"),
+        claim_accuracy,
+    ),
+    RunMetric(
+        _share("claim_macro_f1", "Claim macro-F1", "Mean F1 of both verdicts.", "standard"), claim_macro_f1
+    ),
+    RunMetric(
+        _share(
+            "abstention_precision",
+            "Abstention precision",
+            "Share of the abstentions that are from questions without gold in the graph.",
+            HERE,
+        ),
+        abstention_precision,
+    ),
+    RunMetric(
+        _share(
+            "abstention_recall",
+            "Abstention recall",
+            "Share of the questions without gold in the graph from which the method abstains.",
+            HERE,
+        ),
+        abstention_recall,
+    ),
+    RunMetric(
+        _share("coverage", "Coverage", "Share of questions answered.", "El-Yaniv & Wiener 2010", "neither"),
+        coverage,
+    ),
+    RunMetric(
+        _share(
+            "aurc",
+            "AURC",
+            "Mean share of answers that are not accurate along the risk-coverage curve.",
+            "Geifman et al. 2019",
+            "lower",
+        ),
+        aurc,
+    ),
+    RunMetric(_amount("failures", "Failures", "Questions that ended in an error.", "count"), failures),
+    RunMetric(_amount("calls", "Calls", "Model calls a question.", "count"), mean_of(lambda r: r.calls)),
+    RunMetric(
+        _amount("tokens", "Tokens", "Tokens a question, in and out.", "count"), mean_of(lambda r: r.tokens)
+    ),
+    RunMetric(_amount("cost", "Cost", "Money for all questions.", "money"), cost),
+    RunMetric(
+        _amount("p50_ms", "p50", "Median time of a question.", "milliseconds"),
+        lambda rows: percentile(rows, "total", 0.5),
+    ),
+    RunMetric(
+        _amount("p95_ms", "p95", "95th percentile of the time of a question.", "milliseconds"),
+        lambda rows: percentile(rows, "total", 0.95),
+    ),
+    RunMetric(
+        _amount("mean_ms", "Mean time", "Mean time of a question.", "milliseconds"),
+        mean_of(lambda r: r.timings.get("total")),
+    ),
+)

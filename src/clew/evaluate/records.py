@@ -1,0 +1,180 @@
+"""One record per question: what was asked, what came back, with the whole trace; one line of JSON each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+from clew.evaluate.names import name_form
+from clew.evaluate.questions import EvalQuestion, question_from_json
+from clew.types import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What makes a record one of its kind. `seed` is None where sampling alone depends on it."""
+
+    part: str
+    method: str
+    seed: int | None
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error in place of an answer; it is never counted as an abstention."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation by names."""
+
+    answer: str
+    triples: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Answers given, right ones among them, gold answers, found ones among them."""
+
+    given: int
+    right: int
+    gold: int
+    found: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A question with what a method made of it; `answer` is the stable JSON of an answer, with `steps`.
+
+    `gold_in_graph` counts the gold answers that the graph names. `judgements` (judge → verdict) and
+    `bert_score` are kept beside the records and joined to them; `relation_form` maps relations to one name
+    of each inverse pair.
+    """
+
+    key: Key
+    question: EvalQuestion
+    gold_in_graph: int
+    entities_in_graph: int
+    answer: Mapping[str, Any] | None
+    failure: Failure | None = None
+    cost: float | None = None
+    judgements: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    bert_score: float | None = None
+    relation_form: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def as_json(self) -> dict[str, Any]:
+        """Make the line of the file of records."""
+        key, failure = self.key, self.failure
+        told = self.question.as_json()
+        return {
+            "part": key.part,
+            "method": key.method,
+            "seed": key.seed,
+            **told,
+            "gold_in_graph": self.gold_in_graph,
+            "entities_in_graph": self.entities_in_graph,
+            "answer": None if self.answer is None else dict(self.answer),
+            "failure": None if failure is None else {"type": failure.type, "message": failure.message},
+            "cost": self.cost,
+        }
+
+    @cached_property
+    def abstained(self) -> str | None:
+        """The reason of an abstention; None for an answer and for a failure."""
+        abstention = None if self.answer is None else self.answer["abstained"]
+        return None if abstention is None else str(abstention["reason"])
+
+    @cached_property
+    def text(self) -> str:
+        """The answer as text."""
+        return "" if self.answer is None else str(self.answer["text"])
+
+    @cached_property
+    def answers(self) -> tuple[tuple[str, ...], ...]:
+        """Names of each answer, best first: as the source names it, and its label."""
+        given = [] if self.answer is None else cast("list[dict[str, Any]]", self.answer["answers"])
+        return tuple(tuple(dict.fromkeys((str(a["label"]), str(a["entity"])))) for a in given)
+
+    @cached_property
+    def confidence(self) -> float:
+        """Score of the best answer; 0 without one."""
+        given = [] if self.answer is None else cast("list[dict[str, Any]]", self.answer["answers"])
+        return float(given[0]["score"]) if given else 0.0
+
+    @cached_property
+    def citations(self) -> tuple[Cited, ...]:
+        """Citations by names."""
+        given = [] if self.answer is None else cast("list[dict[str, Any]]", self.answer["citations"])
+        return tuple(Cited(str(c["answer"]), tuple((t[0], t[1], t[2]) for t in c["triples"])) for c in given)
+
+    @cached_property
+    def timings(self) -> dict[str, float]:
+        """Milliseconds by stage, and `total`."""
+        given = {} if self.answer is None else cast("dict[str, float]", self.answer["timings_ms"])
+        return {stage: float(ms) for stage, ms in given.items()}
+
+    @cached_property
+    def gold_forms(self) -> tuple[frozenset[str], ...]:
+        """The forms of each gold answer's names, as they are compared."""
+        return tuple(frozenset(map(name_form, answer.names)) for answer in self.question.gold)
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """How the answers given and the gold overlap."""
+        gold: dict[str, set[int]] = {}
+        for at, forms in enumerate(self.gold_forms):
+            for form in forms:
+                gold.setdefault(form, set()).add(at)
+        found: set[int] = set()
+        given: set[frozenset[str]] = set()
+        right = 0
+        for names in self.answers:
+            forms = frozenset(map(name_form, names))
+            if forms in given:
+                continue
+            given.add(forms)
+            hit = set[int]().union(*(gold.get(form, set()) for form in forms))
+            right += bool(hit)
+            found |= hit
+        return Overlap(len(given), right, len(self.gold_forms), len(found))
+
+
+def record_from_json(value: dict[str, Any]) -> Record:
+    """Read what `Record.as_json` wrote; KeyError or TypeError if it is something else."""
+    failure = value["failure"]
+    return Record(
+        key=Key(value["part"], value["method"], value["seed"], value["id"]),
+        question=question_from_json(value),
+        gold_in_graph=value["gold_in_graph"],
+        entities_in_graph=value["entities_in_graph"],
+        answer=value["answer"],
+        failure=None if failure is None else Failure(failure["type"], failure["message"]),
+        cost=value["cost"],
+    )
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Make the JSON of an answer with its steps."""
+    steps = [{"name": step.name, "detail": plain(step.detail)} for step in answer.steps]
+    return answer.as_json() | {"steps": steps}
+
+
+def plain(value: object) -> Any:  # noqa: ANN401
+    """Turn what a step holds into what JSON can: mappings, lists, strings, finite numbers."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in cast("list[object]", value)]
+    if isinstance(value, (bool, int, str)) or value is None:
+        return value
+    if isinstance(value, float):
+        return round(value, 6) if math.isfinite(value) else None
+    item = getattr(value, "item", None)  # numbers of NumPy
+    return plain(item()) if callable(item) else str(value)

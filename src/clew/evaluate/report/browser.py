@@ -1,0 +1,118 @@
+"""The questions that a report shows one by one: all of a small run, else wrong ones and a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from clew.evaluate.metrics.outcome import built_in
+from clew.evaluate.records import Record
+from clew.evaluate.rows import Row
+from clew.evaluate.summary import LoadedRun
+
+MOST = 150
+"""Questions of each cell; a report of ten cells is then a page of a few megabytes."""
+MOST_NAMES = 60
+MOST_CITATIONS = 6
+MOST_STEP = 3000
+
+
+def chosen(rows: Sequence[Row], most: int = MOST) -> list[Row]:
+    """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
+    if len(rows) <= most:
+        return list(rows)
+    wrong = [
+        r for r in rows if r.failed or r.scores.get("hits_at_1") == 0.0 or r.scores.get("exact_set") == 0.0
+    ]
+    wrong += [r for r in rows if r.verdict is not None and r.said != r.verdict]
+    picked = _spaced(wrong, most // 2)
+    taken = {id(row) for row in picked}
+    others = [r for r in rows if id(r) not in taken]
+    kept = {id(row) for row in (*picked, *_spaced(others, most - len(picked)))}
+    return [row for row in rows if id(row) in kept]
+
+
+def _spaced(rows: Sequence[Row], count: int) -> list[Row]:
+    if len(rows) <= count:
+        return list(rows)
+    return [rows[at * len(rows) // count] for at in range(count)]
+
+
+def entries(run: LoadedRun, name: str) -> list[dict[str, Any]]:
+    """Read the records of the chosen rows."""
+    return [
+        _entry(run.directory.record_at(row.offset), row, name)
+        for cell in run.cells
+        for row in chosen(cell.rows)
+    ]
+
+
+def _entry(record: Record, row: Row, run: str) -> dict[str, Any]:
+    answer = {} if record.answer is None else record.answer
+    names = [names[0] for names in record.answers]
+    gold = [" = ".join(a.names) for a in record.question.gold]
+    if record.question.verdict is not None:
+        gold = [record.question.verdict]
+    right = [
+        any(n in forms for n in map(_form, pair)) for pair in record.answers for forms in [_gold(record)]
+    ]
+    return {
+        "run": run,
+        "part": record.key.part,
+        "method": record.key.method,
+        "id": record.key.id,
+        "q": record.question.text,
+        "kind": record.question.kind,
+        "state": _state(record, row),
+        "gold": _cut(gold),
+        "answers": _cut(names),
+        "right": right[:MOST_NAMES],
+        "text": record.text[:2000] if not names else "",
+        "abstained": answer.get("abstained"),
+        "failure": None
+        if record.failure is None
+        else f"{record.failure.type}: {record.failure.message}"[:1000],
+        "citations": [[c.answer, [list(t) for t in c.triples]] for c in record.citations[:MOST_CITATIONS]],
+        "more": max(0, len(record.citations) - MOST_CITATIONS),
+        "pattern": None if answer.get("pattern") is None else answer["pattern"]["triples"],
+        "error": row.error_step,
+        "ms": {stage: round(ms, 2) for stage, ms in row.timings.items()},
+        "scores": {m: round(v, 3) for m, v in row.scores.items() if v is not None},
+        "judged": dict(record.judgements),
+        "steps": [_step(step) for step in cast("list[dict[str, Any]]", answer.get("steps", []))],
+    }
+
+
+def _form(name: str) -> str:
+    from clew.evaluate.names import name_form
+
+    return name_form(name)
+
+
+def _gold(record: Record) -> frozenset[str]:
+    return frozenset[str]().union(*record.gold_forms)
+
+
+def _state(record: Record, row: Row) -> str:
+    if record.failure is not None:
+        return "failed"
+    if record.abstained is not None:
+        return "abstained"
+    if record.question.verdict is not None:
+        return "right" if row.said == row.verdict else "wrong"
+    judged = built_in(record)
+    if judged is None:
+        return "unscored"
+    return "right" if judged == "accurate" else "partly" if row.scores.get("hits_at_1") else "wrong"
+
+
+def _cut(names: list[str]) -> list[str]:
+    left = len(names) - MOST_NAMES
+    return [*names[:MOST_NAMES], f"… and {left} more"] if left > 0 else names
+
+
+def _step(step: dict[str, Any]) -> list[str]:
+    import json
+
+    text = json.dumps(step["detail"], ensure_ascii=False)
+    return [str(step["name"]), text if len(text) <= MOST_STEP else f"{text[:MOST_STEP]} …"]

@@ -1,0 +1,108 @@
+"""`clew report`: read runs, write the page, and each table and chart as CSV and, if wanted, PNG."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from clew.errors import InputError, UsageError
+from clew.evaluate.experiments import experiment_of
+from clew.evaluate.report.browser import entries
+from clew.evaluate.report.charts import Chart, Table
+from clew.evaluate.report.html import Section, page
+from clew.evaluate.report.papers import paper_view
+from clew.evaluate.report.png import write_png
+from clew.evaluate.report.views import (
+    charts,
+    comparison_table,
+    error_table,
+    kind_table,
+    latency_table,
+    metric_table,
+    overview,
+    problem_table,
+)
+from clew.evaluate.rundir import EXPERIMENT, RunDirectory
+from clew.evaluate.summary import LoadedRun, load
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def build_report(paths: Sequence[Path], out: Path, *, png: bool = False) -> Path:
+    """Write `out` (an HTML file) and, beside it, a folder of CSV and PNG files; returns the folder.
+
+    Raises:
+        InputError: a path is no run directory, or nothing can be written.
+        UsageError: a run has no records.
+        MissingExtra: PNG is wanted and matplotlib is not installed.
+
+    """
+    runs = [load(RunDirectory(path)) for path in dict.fromkeys(path.resolve() for path in paths)]
+    for run in runs:
+        if not run.cells:
+            raise UsageError(f"{run.directory.path}: has no records yet. Run clew eval first")
+    sections = [section for run in runs for section in _sections(run, several=len(runs) > 1)]
+    sections.append(Section("metrics", "Metrics", [metric_table()]))
+    names = ", ".join(run.directory.path.name for run in runs)
+    questions = [entry for run in runs for entry in entries(run, run.directory.path.name)]
+    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions)
+    folder = out.with_suffix("")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, "utf-8", errors="replace")
+        folder.mkdir(exist_ok=True)
+        for section in sections:
+            for item in section.items:
+                _write(item, folder / f"{_slug(section.id)}-{_slug(item.name)}", png=png)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
+    return folder
+
+
+def _intro(runs: Sequence[LoadedRun]) -> str:
+    told: list[str] = []
+    for run in runs:
+        about = run.config["run"]
+        limit = f"{about['limit']:,} questions of each part" if about.get("limit") else "all questions"
+        seeds = ", ".join(map(str, about["seeds"]))
+        given = "entities given" if about["given_entities"] else "entities not given"
+        model = f"model {about['llm']}" if about.get("llm") else "no model"
+        told.append(
+            f"{run.directory.path.name}: {limit} (seed {seeds}), {model}, {given}, Clew {run.config['clew']}"
+        )
+    return "; ".join(told)
+
+
+def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
+    name = run.directory.path.name
+    mark = f" ({name})" if several else ""
+    id = f"{_slug(name)}-" if several else ""
+    sections: list[Section] = []
+    experiment = run.directory.path / EXPERIMENT
+    if experiment.exists():
+        told = experiment_of(experiment.read_text("utf-8"), str(experiment))
+        sections.append(Section(f"{id}paper", f"Beside the paper{mark}", paper_view(run, told, "paper")))
+    sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))
+    sections.append(Section(f"{id}charts", f"Charts{mark}", charts(run)))
+    tables = (
+        comparison_table(run),
+        error_table(run),
+        latency_table(run),
+        kind_table(run),
+        problem_table(run),
+    )
+    sections.append(Section(f"{id}more", f"In detail{mark}", [t for t in tables if t is not None]))
+    return sections
+
+
+def _write(item: Table | Chart, path: Path, *, png: bool) -> None:
+    with path.with_name(path.name + ".csv").open("w", encoding="utf-8", newline="", errors="replace") as file:
+        csv.writer(file, lineterminator="\n").writerows(item.csv())
+    if png and not isinstance(item, Table):
+        write_png(item, path.with_name(path.name + ".png"))
+
+
+def _slug(text: str) -> str:
+    return _UNFIT.sub("-", text).strip("-").lower()

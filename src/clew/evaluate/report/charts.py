@@ -1,0 +1,153 @@
+"""Charts and tables as data; `svg.py`, `png.py` and `html.py` draw them, CSV comes from the same values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import floor, log10
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: its value and how far the error bar reaches, if it has one; `paper` draws it hollow."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Bars in groups; `bars[s][g]` belongs to series s and group g, None leaves a gap."""
+
+    name: str
+    title: str
+    y_title: str
+    groups: tuple[str, ...]
+    series: tuple[str, ...]
+    bars: tuple[tuple[Bar | None, ...], ...]
+    note: str = ""
+    hollow: frozenset[str] = frozenset()
+
+    def csv(self) -> list[list[object]]:
+        """Header and rows."""
+        rows: list[list[object]] = [["series", "group", "value", "low", "high"]]
+        for name, bars in zip(self.series, self.bars, strict=True):
+            for group, bar in zip(self.groups, bars, strict=True):
+                if bar is not None:
+                    rows.append([name, group, bar.value, _or_empty(bar.low), _or_empty(bar.high)])
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a series; `label` is written beside it."""
+
+    x: float
+    y: float
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class PointChart:
+    """Points of several series, joined by lines (`lines`) or not; `log_x` for times."""
+
+    name: str
+    title: str
+    x_title: str
+    y_title: str
+    series: tuple[tuple[str, tuple[Point, ...]], ...]
+    lines: bool = False
+    log_x: bool = False
+    note: str = ""
+    hollow: frozenset[str] = field(default=frozenset[str]())
+
+    def csv(self) -> list[list[object]]:
+        """Header and rows."""
+        rows: list[list[object]] = [["series", "x", "y", "low", "high", "label"]]
+        for name, points in self.series:
+            rows += [[name, p.x, p.y, _or_empty(p.low), _or_empty(p.high), p.label] for p in points]
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A cell: its text, a second line in small print, whether it is the best, or from a paper."""
+
+    text: str
+    small: str = ""
+    best: bool = False
+    paper: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a header; rows begin with names. A row of one cell is a heading over those below it."""
+
+    name: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[TableCell | str, ...], ...]
+    note: str = ""
+    names: int = 1
+
+    def csv(self) -> list[list[object]]:
+        """Header and rows, with the small print in columns of its own where there is some."""
+        rows: list[list[object]] = [list(self.header)]
+        for row in self.rows:
+            rows.append([_plain(cell) for cell in row])
+        return rows
+
+
+Chart = BarChart | PointChart
+
+
+def _plain(cell: TableCell | str) -> str:
+    if isinstance(cell, str):
+        return cell
+    return f"{cell.text} ({cell.small})" if cell.small else cell.text
+
+
+def _or_empty(value: float | None) -> object:
+    return "" if value is None else value
+
+
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Choose round values from `low` to `high`, about so many."""
+    span = high - low
+    if span <= 0:
+        return [low]
+    rough = span / about
+    power = 10.0 ** _floor_log10(rough)
+    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= rough * 0.999)
+    first = -(-low // step)
+    count = int((high - first * step) / step + 1e-9) + 1
+    return [round((first + i) * step, 10) for i in range(count)]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Choose 1, 2 and 5 times powers of ten, as logarithms, between two logarithms."""
+    found = [
+        power + offset
+        for power in range(int(low // 1) - 1, int(high // 1) + 2)
+        for offset in (0.0, log10(2), log10(5))
+        if low <= power + offset <= high
+    ]
+    return found if len(found) > 1 else [low, *found, high]
+
+
+def _floor_log10(value: float) -> int:
+    return floor(log10(value))
+
+
+def series_range(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:
+    """Choose the range of an axis: a little wider than the values."""
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    if from_zero:
+        low, high = min(0.0, low), max(0.0, high)
+    margin = (high - low or abs(high) or 1.0) * 0.06
+    return (low if from_zero and low == 0.0 else low - margin), high + margin

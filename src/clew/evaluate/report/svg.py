@@ -1,0 +1,162 @@
+"""Charts as SVG, without any library; colours come from the page's style, so that they follow its theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+from math import log10
+
+from clew.evaluate.report.charts import (
+    Bar,
+    BarChart,
+    Chart,
+    Point,
+    PointChart,
+    log_ticks,
+    nice_ticks,
+    series_range,
+)
+
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
+WIDE = 560
+SHADES = 8
+"""The page's style has so many colours, `c0` to `c7`."""
+Scale = Callable[[float], float]
+
+
+def svg(chart: Chart) -> str:
+    """Draw a chart."""
+    return _bars(chart) if isinstance(chart, BarChart) else _points(chart)
+
+
+def _bars(chart: BarChart) -> str:
+    width = max(460, min(1000, LEFT + RIGHT + len(chart.groups) * (26 + 24 * len(chart.series))))
+    bars = [bar for row in chart.bars for bar in row if bar is not None]
+    ends = [v for bar in bars for v in (bar.value, bar.low, bar.high) if v is not None]
+    low, high = series_range(ends, from_zero=True)
+    y = _linear(low, high, HEIGHT - BOTTOM, TOP)
+    room = (width - LEFT - RIGHT) / max(1, len(chart.groups))
+    each = min(38.0, room * 0.8 / max(1, len(chart.series)))
+    parts = _frame(width, y, nice_ticks(low, high), chart.y_title)
+    for g, group in enumerate(chart.groups):
+        middle = LEFT + room * (g + 0.5)
+        parts.append(_group_label(middle, room, group, slanted=len(chart.groups) > 6))
+        for s, name in enumerate(chart.series):
+            bar = chart.bars[s][g]
+            if bar is not None:
+                x = middle + (s - len(chart.series) / 2) * each
+                parts.append(_bar(x, each * 0.88, y, bar, s, f"{name}, {group}", hollow=name in chart.hollow))
+    return _svg(width, parts, chart.title)
+
+
+def _bar(x: float, width: float, y: Scale, bar: Bar, shade: int, name: str, *, hollow: bool) -> str:
+    top, bottom = sorted((y(bar.value), y(0.0)))
+    style = f"c{shade % SHADES}{' hollow' if hollow else ''}"
+    told = f"{name}: {_number(bar.value)}"
+    error = ""
+    if bar.low is not None and bar.high is not None:
+        told += f" [{_number(bar.low)}, {_number(bar.high)}]"
+        error = _error_bar(x + width / 2, y(bar.low), y(bar.high))
+    return (
+        f'<g><title>{escape(told)}</title><rect class="{style}" x="{x:.1f}" y="{top:.1f}" width="{width:.1f}"'
+        f' height="{max(0.5, bottom - top):.1f}"/>{error}</g>'
+    )
+
+
+def _error_bar(x: float, low: float, high: float) -> str:
+    caps = "".join(f"M{x - 3:.1f} {at:.1f}h6" for at in (low, high))
+    return f'<path class="err" d="M{x:.1f} {low:.1f}V{high:.1f}{caps}"/>'
+
+
+def _points(chart: PointChart) -> str:
+    width = WIDE
+    points = [p for _, row in chart.series for p in row]
+    xs = [_x(p.x, chart) for p in points]
+    ys = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    x_low, x_high = series_range(xs, from_zero=False)
+    y_low, y_high = series_range(ys, from_zero=False)
+    x = _linear(x_low, x_high, LEFT, width - RIGHT)
+    y = _linear(y_low, y_high, HEIGHT - BOTTOM, TOP)
+    parts = _frame(width, y, nice_ticks(y_low, y_high), chart.y_title)
+    ticks = log_ticks(x_low, x_high) if chart.log_x else nice_ticks(x_low, x_high)
+    parts += _x_axis(x, ticks, chart, width)
+    for s, (name, row) in enumerate(chart.series):
+        style = f"c{s % SHADES}{' hollow' if name in chart.hollow else ''}"
+        if chart.lines and len(row) > 1:
+            path = "L".join(f"{x(_x(p.x, chart)):.1f} {y(p.y):.1f}" for p in row)
+            parts.append(f'<path class="line {style}" d="M{path}"/>')
+        parts += [_point(p, x(_x(p.x, chart)), y, style, name, chart) for p in row]
+    return _svg(width, parts, chart.title)
+
+
+def _x(value: float, chart: PointChart) -> float:
+    return log10(max(value, 1e-9)) if chart.log_x else value
+
+
+def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: PointChart) -> str:
+    at = y(point.y)
+    told = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
+    error = "" if point.low is None or point.high is None else _error_bar(x, y(point.low), y(point.high))
+    label = ""
+    if point.label:
+        # A label near the right edge is written to the left of its point.
+        place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * WIDE else f'x="{x + 7:.1f}"'
+        label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
+    circle = f'<circle class="{style}" cx="{x:.1f}" cy="{at:.1f}" r="4.5"/>'
+    return f"<g><title>{escape(told)}</title>{error}{circle}{label}</g>"
+
+
+def _x_axis(x: Scale, ticks: Iterable[float], chart: PointChart, width: int) -> list[str]:
+    parts: list[str] = []
+    base = HEIGHT - BOTTOM
+    for tick in ticks:
+        text = _number(10**tick) if chart.log_x else _number(tick)
+        parts.append(f'<path class="axis" d="M{x(tick):.1f} {base}v4"/>')
+        parts.append(f'<text class="mid" x="{x(tick):.1f}" y="{base + 17}">{text}</text>')
+    parts.append(
+        f'<text class="mid name" x="{(LEFT + width) / 2:.0f}" y="{HEIGHT - 12}">'
+        f"{escape(chart.x_title)}</text>"
+    )
+    return parts
+
+
+def _frame(width: int, y: Scale, ticks: Iterable[float], title: str) -> list[str]:
+    parts: list[str] = []
+    for tick in ticks:
+        at = y(tick)
+        parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{width - RIGHT}"/>')
+        parts.append(f'<text class="end" x="{LEFT - 7}" y="{at + 4:.1f}">{_number(tick)}</text>')
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(
+        f'<text class="mid name" transform="translate(13 {middle:.0f}) rotate(-90)">{escape(title)}</text>'
+    )
+    parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{width - RIGHT}"/>')
+    return parts
+
+
+def _group_label(x: float, room: float, text: str, *, slanted: bool) -> str:
+    at = HEIGHT - BOTTOM + 17
+    if slanted:
+        shown = text if len(text) <= 18 else f"{text[:17]}…"
+        place = f'class="end" transform="translate({x:.1f} {at - 4}) rotate(-28)"'
+        return f"<text {place}>{escape(shown)}<title>{escape(text)}</title></text>"
+    most = max(6, int(room / 6.4))
+    shown = text if len(text) <= most else f"{text[: most - 1]}…"
+    return f'<text class="mid" x="{x:.1f}" y="{at}">{escape(shown)}<title>{escape(text)}</title></text>'
+
+
+def _linear(low: float, high: float, start: float, stop: float) -> Scale:
+    span = (high - low) or 1.0
+    return lambda value: start + (value - low) / span * (stop - start)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _svg(width: int, parts: Iterable[str], title: str) -> str:
+    inner = "".join(parts)
+    return (
+        f'<svg viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" role="img"'
+        f' aria-label="{escape(title)}">{inner}</svg>'
+    )

@@ -1,0 +1,293 @@
+"""From runs to the tables and charts that every report has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from clew.evaluate.errors_by_step import STEPS
+from clew.evaluate.metrics.registry import METRICS, about
+from clew.evaluate.metrics.run import percentile, risk_coverage, stages
+from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, Table, TableCell
+from clew.evaluate.report.form import NOTHING, value_text
+from clew.evaluate.scoring import mean_figure
+from clew.evaluate.summary import COMPARED, Cell, LoadedRun, comparisons
+
+OVERVIEW = (
+    ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
+    (
+        "Accurate, incorrect, missing",
+        ("accuracy", "hallucination", "missing", "truthfulness", "judge_accuracy", "unjudged"),
+    ),
+    ("Claims", ("claim_accuracy", "claim_macro_f1", "coverage")),
+    (
+        "Evidence and abstention",
+        (
+            *(
+                "retrieval_hits",
+                "citation_precision",
+                "citation_recall",
+                "sub_questions",
+                "abstention_precision",
+                "abstention_recall",
+            ),
+            *("coverage", "aurc"),
+        ),
+    ),
+    ("Cost and time", ("failures", "calls", "tokens", "cost", "p50_ms", "p95_ms", "mean_ms")),
+)
+MOST_KINDS = 40
+_PROBLEMS = {
+    "no_gold": "no gold answer: abstaining is right",
+    "gold_missing": "gold that the graph lacks (kept in the score)",
+    "gold_partly_missing": "gold that the graph has in part (kept in the score)",
+    "entity_missing": "an entity that the graph lacks",
+}
+
+
+def overview(run: LoadedRun) -> list[Table]:
+    """Tabulate all metrics: a table for each group of metrics, a row for each part and method."""
+    tables: list[Table] = []
+    for title, metrics in OVERVIEW:
+        claims = title == "Claims"
+        cells = [
+            c for c in run.cells if claims == ("claim_accuracy" in c.figures) or title == "Cost and time"
+        ]
+        shown = [m for m in metrics if any(m in cell.figures for cell in cells)]
+        if not shown:
+            continue
+        rows: list[tuple[TableCell | str, ...]] = []
+        for cell in cells:
+            rivals = [c for c in cells if c.part == cell.part]
+            values = (_cell(cell, m, rivals) for m in shown)
+            rows.append((cell.part, cell.method, f"{len(cell.rows):,}", *values))
+        header = ("part", "method", "n", *(_headed(m) for m in shown))
+        tables.append(Table(title, title, header, tuple(rows), _NOTES.get(title, _SHARES), names=2))
+    return tables
+
+
+_SHARES = "Shares in %, with 95 % bootstrap intervals; bold: the best method of the part."
+_NOTES = {"Cost and time": "Calls and tokens are means over questions; times are of the method alone."}
+
+
+def _headed(metric: str) -> str:
+    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[about(metric).better]
+    return about(metric).title + arrow
+
+
+def _cell(cell: Cell, metric: str, cells: Sequence[Cell]) -> TableCell:
+    figure = cell.figures.get(metric)
+    if figure is None:
+        return TableCell(NOTHING)
+    what = about(metric)
+    low_high = ""
+    if figure.interval is not None and what.unit == "share":
+        low_high = f"{100 * figure.interval.low:.1f}–{100 * figure.interval.high:.1f}"
+    seeds = cell.over_seeds(metric)
+    if seeds is not None and what.unit == "share":
+        low_high = f"{100 * seeds[0]:.1f} ± {100 * seeds[1]:.1f} of {len(cell.by_seed)} samples"
+    values = [c.figures[metric].value for c in cells if metric in c.figures]
+    best = max(values) if what.better == "higher" else min(values)
+    is_best = len(values) > 1 and what.better != "neither" and figure.value == best
+    return TableCell(value_text(figure.value, what.unit), low_high, best=is_best)
+
+
+def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
+    """Draw a metric: a group for each part, a bar for each method."""
+    if not any(metric in cell.figures for cell in run.cells):
+        return None
+    rows = tuple(tuple(_bar(run.cell(part, method), metric) for part in run.parts) for method in run.methods)
+    what = about(metric)
+    note = f"{what.definition} Error bars: 95 % bootstrap, or the standard deviation over samples."
+    return BarChart(f"bars-{metric}", what.title, f"{what.title} (%)", run.parts, run.methods, rows, note)
+
+
+def _bar(cell: Cell | None, metric: str) -> Bar | None:
+    figure = None if cell is None else cell.figures.get(metric)
+    if cell is None or figure is None:
+        return None
+    seeds = cell.over_seeds(metric)
+    if seeds is not None:
+        mean, deviation = seeds
+        return Bar(100 * mean, 100 * (mean - deviation), 100 * (mean + deviation))
+    if figure.interval is None:
+        return Bar(100 * figure.value)
+    return Bar(100 * figure.value, 100 * figure.interval.low, 100 * figure.interval.high)
+
+
+def truth_chart(run: LoadedRun) -> PointChart | None:
+    """Draw missing against truthfulness (Walk&Retrieve, figure 3)."""
+    series = [
+        (
+            method,
+            tuple(
+                Point(
+                    100 * cell.figures["missing"].value, 100 * cell.figures["truthfulness"].value, cell.part
+                )
+                for cell in run.cells
+                if cell.method == method and "truthfulness" in cell.figures
+            ),
+        )
+        for method in run.methods
+    ]
+    if not any(points for _, points in series):
+        return None
+    title = "Missing against truthfulness"
+    note = "As Walk&Retrieve, figure 3: up and to the left is better."
+    return PointChart("truthfulness", title, "missing (%)", "truthfulness (%)", tuple(series), note=note)
+
+
+def time_chart(run: LoadedRun) -> PointChart | None:
+    """Draw mean time against Hits@1 (after SimGRAG, figure 5)."""
+    series: list[tuple[str, tuple[Point, ...]]] = []
+    for method in run.methods:
+        cells = [c for c in run.cells if c.method == method and {"hits_at_1", "mean_ms"} <= c.figures.keys()]
+        points = [
+            Point(c.figures["mean_ms"].value, 100 * c.figures["hits_at_1"].value, c.part) for c in cells
+        ]
+        series.append((method, tuple(points)))
+    if not any(points for _, points in series):
+        return None
+    note = "As SimGRAG, figure 5(b): up and to the left is better. Time includes every stage of the method."
+    title = "Time against Hits@1"
+    return PointChart("time", title, "mean time (ms)", "Hits@1 (%)", tuple(series), log_x=True, note=note)
+
+
+def risk_chart(run: LoadedRun) -> PointChart | None:
+    """Draw risk against coverage."""
+    series: list[tuple[str, tuple[Point, ...]]] = []
+    for cell in run.cells:
+        points = tuple(Point(100 * p.coverage, 100 * p.risk) for p in risk_coverage(cell.rows))
+        if points:
+            series.append((f"{cell.method}, {cell.part}", points))
+    if not series:
+        return None
+    note = (
+        "Answers are given in order of the method's confidence (score of its best answer); risk is the share"
+        " of answers given that are not accurate. A method whose scores are all equal has one point."
+    )
+    return PointChart(
+        "risk", "Risk and coverage", "coverage (%)", "risk (%)", tuple(series), lines=True, note=note
+    )
+
+
+def latency_table(run: LoadedRun) -> Table:
+    """Tabulate p50 and p95 by stage."""
+    names = dict.fromkeys(stage for cell in run.cells for stage in stages(cell.rows))
+    ordered = (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
+    rows: list[tuple[TableCell | str, ...]] = []
+    for cell in run.cells:
+        line: list[TableCell | str] = [cell.part, cell.method]
+        for stage in ordered:
+            half, most = percentile(cell.rows, stage, 0.5), percentile(cell.rows, stage, 0.95)
+            told = half is not None and most is not None
+            line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if told else TableCell(NOTHING))
+        rows.append(tuple(line))
+    header = ("part", "method", *ordered)
+    return Table("latency", "Time by stage: median and 95th percentile (ms)", header, tuple(rows), names=2)
+
+
+def error_table(run: LoadedRun) -> Table | None:
+    """Tabulate errors by step (SimGRAG, table 4)."""
+    rows: list[tuple[TableCell | str, ...]] = []
+    for cell in run.cells:
+        counts = Counter(r.error_step for r in cell.rows if r.error_step is not None)
+        total = counts.total()
+        if not any(r.scores["citation_recall"] is not None for r in cell.rows):
+            continue
+        steps = [
+            TableCell(f"{100 * counts[s] / total:.0f} %", f"{counts[s]:,}") if total else TableCell(NOTHING)
+            for s in STEPS
+        ]
+        rows.append((cell.part, cell.method, f"{total:,}", *steps))
+    if not rows:
+        return None
+    note = (
+        "Questions with Hits@1 = 0, sorted by rule from gold paths (SimGRAG sorts by hand): pattern, if"
+        " the pattern is not that of the gold paths or there is none; retrieval, if no gold answer is in the"
+        " evidence shown; reading otherwise."
+    )
+    header = ("part", "method", "wrong", *STEPS)
+    return Table("errors", "Errors by step", header, tuple(rows), note, names=2)
+
+
+def kind_table(run: LoadedRun) -> Table | None:
+    """Tabulate Hits@1 by kind of question, for the kinds with most questions."""
+    counts = Counter((r.key.part, r.kind) for cell in run.cells for r in cell.rows if r.kind)
+    if not counts:
+        return None
+    shown = [key for key, _ in counts.most_common(MOST_KINDS)]
+    order = [key for part in run.parts for key in shown if key[0] == part]
+    rows: list[tuple[TableCell | str, ...]] = []
+    for part, kind in order:
+        line: list[TableCell | str] = [part, kind]
+        for method in run.methods:
+            cell = run.cell(part, method)
+            chosen = [] if cell is None else [r for r in cell.rows if r.kind == kind]
+            figure = mean_figure(chosen, "hits_at_1")
+            line.append(
+                TableCell(f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else TableCell(NOTHING)
+            )
+        rows.append(tuple(line))
+    left = len(counts) - len(shown)
+    note = f"The {len(shown)} kinds with most questions; {left} more are left out." if left else ""
+    return Table(
+        "kinds", "Hits@1 by kind of question", ("part", "kind", *run.methods), tuple(rows), note, names=2
+    )
+
+
+def comparison_table(run: LoadedRun) -> Table | None:
+    """Tabulate paired tests between methods."""
+    pairs = comparisons(run)
+    if not pairs:
+        return None
+    rows: list[tuple[TableCell | str, ...]] = []
+    for pair in pairs:
+        c = pair.comparison
+        span = f"{100 * c.interval.low:+.1f} to {100 * c.interval.high:+.1f}"
+        better = f"{c.first_better:,} : {c.second_better:,}"
+        p = "< 0.001" if pair.adjusted < 0.001 else f"{pair.adjusted:.3f}"
+        difference = TableCell(f"{100 * c.difference:+.1f}", span, best=pair.adjusted < 0.05)
+        rows.append(
+            (pair.part, about(pair.metric).title, f"{pair.first} − {pair.second}", difference, better, p)
+        )
+    note = (
+        "Two-sided paired randomisation test on the same questions (exact where few differ, McNemar's test"
+        " for 0/1 scores), p after Holm's correction over the pairs of a part and metric; bold: p < 0.05."
+    )
+    header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
+    return Table("comparisons", "Comparison of methods", header, tuple(rows), note, names=3)
+
+
+def problem_table(run: LoadedRun) -> Table | None:
+    """Tabulate what is odd about the questions."""
+    rows: list[tuple[TableCell | str, ...]] = []
+    for part, facts in run.facts["parts"].items():
+        for kind, count in facts["problems"].items():
+            ids = facts["problem_ids"][kind]
+            told = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
+            rows.append((part, _PROBLEMS[kind], f"{count:,}", told))
+        rows += [(part, note, NOTHING, NOTHING) for note in facts["notes"]]
+    return (
+        Table("data", "Notes on the data", ("part", "questions with", "n", "ids"), tuple(rows), names=2)
+        if rows
+        else None
+    )
+
+
+def metric_table() -> Table:
+    """Tabulate the definition, source, range and direction of every metric."""
+    rows: list[tuple[TableCell | str, ...]] = []
+    for metric in METRICS.values():
+        what = metric.about
+        span = f"{what.low:g} … {what.high:g}".replace("inf", "∞")
+        rows.append((what.title, what.definition, what.source, span, what.better))
+    header = ("metric", "definition", "source", "range", "better")
+    return Table("metrics", "Metrics", header, tuple(rows))
+
+
+def charts(run: LoadedRun) -> list[Chart]:
+    """All charts of a run."""
+    bars = [bars_of(run, metric) for metric in (*COMPARED, "claim_accuracy", "judge_accuracy", "bert_score")]
+    found = (*bars, truth_chart(run), time_chart(run), risk_chart(run))
+    return [chart for chart in found if chart is not None]

@@ -1,0 +1,29 @@
+"""Folders for what can be made again: the cache, or a private one where the cache may not be written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def usable(cache_dir: Path) -> tuple[Path, str | None]:
+    """Choose the cache; else a private folder for temporary files, and why the cache may not be written."""
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_dir):
+            return cache_dir, None
+    except OSError as error:
+        return _private_folder(), error.strerror or str(error)
+
+
+def _private_folder() -> Path:
+    """Make or find this user's folder; one that another user made is not trusted."""
+    folder = Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="clew-"))
+    status = folder.lstat()
+    own = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
+    return folder if own else Path(tempfile.mkdtemp(prefix="clew-"))

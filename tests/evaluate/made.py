@@ -1,0 +1,73 @@
+"""Records made by hand."""
+
+from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath
+from clew.evaluate.records import Failure, Key, Record
+from clew.evaluate.scoring import score
+
+USAGE = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
+
+
+def answer_json(
+    answers=(), *, text=None, reason=None, citations=(), pattern=None, scores=(), steps=(), ms=1.0
+):
+    """The JSON of an answer with these entities, or an abstention."""
+    confidence = scores or [1.0] * len(answers)
+    return {
+        "id": None,
+        "question": "q",
+        "answers": [{"entity": a, "label": a, "score": s} for a, s in zip(answers, confidence, strict=True)],
+        "text": " · ".join(answers) if text is None else text,
+        "abstained": None if reason is None else {"reason": reason, "detail": "", "candidates": []},
+        "citations": [{"answer": a, "triples": [list(t) for t in ts]} for a, ts in citations],
+        "pattern": pattern,
+        "method": "m",
+        "model": None,
+        "grounded": True,
+        "complete": True,
+        "usage": USAGE,
+        "timings_ms": {"total": ms},
+        "steps": list(steps),
+    }
+
+
+def record(
+    answers=(),
+    gold=(),
+    *,
+    paths=(),
+    verdict=None,
+    id="1",
+    method="m",
+    in_graph=None,
+    failure=None,
+    known=True,
+    judgements=None,
+    forms=None,
+    kind="",
+    **told,
+):
+    """A record; gold answers are names or tuples of a name and its aliases."""
+    golden = tuple(GoldAnswer(g) if isinstance(g, str) else GoldAnswer(g[0], tuple(g[1:])) for g in gold)
+    question = EvalQuestion(
+        id,
+        "q",
+        golden,
+        paths=tuple(GoldPath(p[0], tuple(p[1:])) for p in paths),
+        verdict=verdict,
+        gold_known=known,
+        kind=kind,
+    )
+    return Record(
+        Key("set/part", method, None, id),
+        question,
+        len(golden) if in_graph is None else in_graph,
+        0,
+        None if failure else answer_json(answers, **told),
+        Failure("LlmError", "down") if failure else None,
+        judgements=judgements or {},
+        relation_form=forms or {},
+    )
+
+
+def row(*args, **options):
+    return score(record(*args, **options))

@@ -1,0 +1,276 @@
+"""Metrics against examples computed by hand, and against slow and obvious references."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from made import record, row
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import UsageError
+from clew.evaluate.metrics import answers, citations, outcome, run
+from clew.evaluate.metrics.intervals import bootstrap, compare, holm
+from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS, metric_named
+from clew.evaluate.scoring import figures, score, shape_of
+
+NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
+checked = settings(max_examples=200, derandomize=True, deadline=None)
+
+
+def test_a_hand_computed_example():
+    got = record(["Nolan", "Mann", "Lee"], ["Nolan", "Lee", "Scott", "Ford"])
+    assert answers.hits_at_1(got) == 1.0
+    assert answers.precision(got) == pytest.approx(2 / 3)
+    assert answers.recall(got) == 0.5
+    assert answers.f1(got) == pytest.approx(4 / 7)
+    assert answers.exact_set(got) == 0.0
+    assert answers.exact_match(got) == 1.0  # its first entity
+    assert outcome.built_in(got) == "incorrect"
+
+
+@checked
+@given(NAMES, NAMES.filter(bool))
+def test_set_metrics_are_those_of_sets(given_names, gold):
+    got = record(given_names, gold)
+    both = set(given_names) & set(gold)
+    p = len(both) / len(given_names) if given_names else 0.0
+    r = len(both) / len(gold)
+    assert answers.precision(got) == p
+    assert answers.recall(got) == r
+    assert answers.f1(got) == pytest.approx(2 * p * r / (p + r) if p + r else 0.0)
+    assert answers.exact_set(got) == float(set(given_names) == set(gold))
+    assert answers.hits_at_1(got) == float(bool(both))
+
+
+@checked
+@given(NAMES, NAMES)
+def test_every_metric_keeps_its_range(given_names, gold):
+    got = record(given_names, gold, reason=None if given_names else "no_relation", paths=[("a", "r")])
+    for metric in QUESTION_METRICS:
+        value = metric.score(got)
+        assert value is None or metric.about.low <= value <= metric.about.high
+    for figure in figures([score(got)]):
+        about = METRICS[figure.metric].about
+        assert about.low <= figure.value <= about.high
+        assert figure.interval is None or figure.interval.low <= figure.value <= figure.interval.high
+
+
+@checked
+@given(NAMES.filter(bool), NAMES.filter(bool))
+def test_accurate_incorrect_and_missing_add_up(given_names, gold):
+    got = record(given_names, gold)
+    assert outcome.accuracy(got) + outcome.hallucination(got) + outcome.missing(got) == 1.0
+    assert outcome.truthfulness(got) == outcome.accuracy(got) - outcome.hallucination(got)
+    assert outcome.accuracy(got) <= answers.hits_at_1(got)
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "hit"),
+    [
+        ("Zoë_Kravitz", "zoe kravitz", 1.0),
+        ("The Crow!", "the crow", 1.0),
+        ("Pitt", "Brad Pitt", 0.0),
+        ("M. Mann", ("Michael Mann", "M. Mann"), 1.0),
+        ("q42", ("Douglas Adams", "Q42"), 1.0),
+    ],
+)
+def test_names_and_aliases(said, gold, hit):
+    assert answers.hits_at_1(record([said], [gold])) == hit
+
+
+def test_an_alias_given_twice_is_one_found_answer():
+    got = record(["Michael Mann", "M. Mann"], [("Michael Mann", "M. Mann"), "Nolan"])
+    assert (answers.precision(got), answers.recall(got)) == (1.0, 0.5)
+
+
+def test_a_text_without_entities_is_searched_for_whole_words():
+    assert answers.hits_at_1(record(gold=["Nolan"], text="It was Christopher Nolan, I think.")) == 1.0
+    assert answers.hits_at_1(record(gold=["Nola"], text="It was Christopher Nolan.")) == 0.0
+    assert answers.hits_at_1(record(gold=["Nolan"], text="Nolan", reason="no_relation")) == 0.0
+
+
+def test_exact_match_is_that_of_kg_rag():
+    assert answers.exact_match(record(gold=["Brad Pitt"], text=" brad PITT ")) == 1.0
+    assert answers.exact_match(record(gold=["Brad Pitt"], text="Pitt is the actor in question")) == 0.0
+    assert answers.exact_match(record(gold=["Zoe"], text="Zoë")) == 0.0
+
+
+def test_without_gold_abstaining_is_right():
+    assert answers.hits_at_1(record(reason="no_relation")) == 1.0
+    assert answers.f1(record(["x"])) == 0.0
+    assert outcome.built_in(record(reason="no_relation")) == "accurate"
+    assert outcome.built_in(record(["x"])) == "incorrect"
+
+
+def test_a_failure_is_wrong_and_no_abstention():
+    failed = record(gold=["x"], failure=True)
+    assert answers.hits_at_1(failed) == 0.0
+    assert outcome.built_in(failed) == "missing"
+    assert score(failed).abstained is None
+    assert run.failures([score(failed)]) == 1
+
+
+def test_unknown_gold_is_not_scored():
+    got = record(["x"], known=False)
+    assert answers.hits_at_1(got) is None
+    assert outcome.accuracy(got) is None
+
+
+def test_judges_are_averaged_and_asked_only_where_it_is_open():
+    wrong = record(["x"], ["y"], judgements={"one": "accurate", "two": "incorrect", "three": None})
+    assert outcome.accuracy(wrong) == 0.5
+    assert outcome.hallucination(wrong) == 0.5
+    assert outcome.truthfulness(wrong) == 0.0
+    assert outcome.unjudged(wrong) == pytest.approx(1 / 3)
+    assert outcome.accuracy(record(["y"], ["y"], judgements={"one": "incorrect"})) == 1.0
+    assert outcome.accuracy(record(["x"], ["y"], judgements={"one": None})) is None
+
+
+def test_judge_accuracy_is_of_its_own_kind_of_judge():
+    got = record(["x"], ["y"], judgements={"match:kimi": "yes", "other": "incorrect"})
+    assert outcome.judge_accuracy(got) == 1.0
+    assert outcome.accuracy(got) == 0.0
+
+
+PATH = [("Memento", "directed_by", "year")]
+PROOF = (("Memento", "directed_by", "Nolan"), ("Nolan", "year", "1970"))
+
+
+def test_citations_are_held_against_gold_paths():
+    other = (("Memento", "written_by", "Nolan"), ("Nolan", "year", "1970"))
+    got = record(["1970", "1971"], ["1970", "1980"], paths=PATH, citations=[("1970", PROOF), ("1970", other)])
+    assert citations.citation_precision(got) == 0.5
+    assert citations.citation_recall(got) == 0.5
+
+
+def test_a_citation_must_hold_the_topic_and_inverses_count_as_one():
+    away = (("Heat", "directed_by", "Nolan"), ("Nolan", "year", "1970"))
+    assert (
+        citations.citation_precision(record(["1970"], ["1970"], paths=PATH, citations=[("1970", away)]))
+        == 0.0
+    )
+    back = (("Nolan", "director_of", "Memento"), ("Nolan", "year", "1970"))
+    forms = {"directed_by": "directed_by", "director_of": "directed_by", "year": "year"}
+    got = record(["1970"], ["1970"], paths=PATH, citations=[("1970", back)], forms=forms)
+    assert citations.citation_precision(got) == 1.0
+
+
+def test_citation_metrics_need_paths():
+    assert citations.citation_recall(record(["x"], ["x"])) is None
+    assert citations.citation_precision(record(["x"], ["x"], paths=PATH)) is None
+
+
+def test_claims_by_hand():
+    rows = [
+        row(["yes"], verdict="supported", id="1"),
+        row(["no"], verdict="supported", id="2"),
+        row(["no"], verdict="refuted", id="3"),
+        row(reason="no_entity", verdict="refuted", id="4"),
+    ]
+    assert run.claim_accuracy(rows) == 0.5
+    # supported: 1 right, 1 said, 2 gold → 2/3; refuted: 1 right, 2 said, 2 gold → 1/2
+    assert run.claim_macro_f1(rows) == pytest.approx((2 / 3 + 1 / 2) / 2)
+
+
+def test_abstention_by_hand():
+    rows = [
+        row(reason="no_relation", id="1"),  # right: no gold
+        row(reason="no_entity", gold=["x"], in_graph=0, id="2"),  # right: none of it is in the graph
+        row(reason="no_entity", gold=["x"], id="3"),  # wrong
+        row(["x"], in_graph=0, gold=["y"], id="4"),  # should have
+    ]
+    assert run.abstention_precision(rows) == pytest.approx(2 / 3)
+    assert run.abstention_recall(rows) == pytest.approx(2 / 3)
+    assert run.coverage(rows) == 0.25
+
+
+@checked
+@given(st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.booleans()), min_size=1, max_size=12))
+def test_risk_and_coverage_against_thresholds(items):
+    rows = [row(["x"], ["x" if ok else "y"], scores=[c], id=str(i)) for i, (c, ok) in enumerate(items)]
+    points = run.risk_coverage(rows)
+    for point in points:
+        kept = [ok for c, ok in items if c >= point.threshold]
+        assert point.coverage == pytest.approx(len(kept) / len(items))
+        assert point.risk == pytest.approx(1 - sum(kept) / len(kept))
+    assert len(points) == len({c for c, _ in items})
+    assert 0.0 <= run.aurc(rows) <= 1.0
+
+
+def test_percentiles_are_those_of_numpy():
+    rows = [row(["x"], ["x"], ms=float(v), id=str(v)) for v in (5, 1, 9, 3)]
+    assert run.percentile(rows, "total", 0.95) == pytest.approx(np.percentile([1, 3, 5, 9], 95))
+    assert run.percentile(rows, "absent", 0.5) is None
+
+
+def test_bootstrap_is_repeatable_and_holds_the_mean():
+    values = [1.0] * 80 + [0.0] * 20
+    interval = bootstrap(values)
+    assert interval == bootstrap(values)
+    assert interval.low < 0.8 < interval.high
+    # the normal interval of a share: 0.8 ± 1.96 · sqrt(0.8 · 0.2 / 100)
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * math.sqrt(0.0016), rel=0.15)
+    with pytest.raises(ValueError, match="no values"):
+        bootstrap([])
+
+
+@checked
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=12))
+def test_the_paired_test_is_mcnemars_exact_test_on_yes_and_no(pairs):
+    first, second = [float(a) for a, _ in pairs], [float(b) for _, b in pairs]
+    up, down = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+    n, least = up + down, min(up, down)
+    tail = sum(math.comb(n, k) for k in range(least + 1)) / 2**n
+    assert compare(first, second).p == pytest.approx(min(1.0, 2 * tail) if n else 1.0)
+
+
+def test_the_paired_test_against_all_signs():
+    first, second = [0.9, 0.4, 0.7, 0.1, 0.5], [0.2, 0.5, 0.1, 0.1, 0.1]
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    observed = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=5)
+    ]
+    assert compare(first, second).p == pytest.approx(sum(s >= observed - 1e-12 for s in sums) / 32)
+
+
+def test_the_paired_test_of_many_pairs():
+    first, second = [1.0] * 60 + [0.0] * 40, [1.0] * 40 + [0.0] * 60
+    assert compare(first, second).p < 0.001
+    assert compare(first, first).p == 1.0
+    with pytest.raises(ValueError, match="paired"):
+        compare([1.0], [])
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([]) == ()
+
+
+def test_every_metric_says_what_it_is():
+    for name, metric in METRICS.items():
+        about = metric.about
+        assert about.name == name
+        assert about.definition.endswith(".")
+        assert about.source
+        assert about.low < about.high
+    with pytest.raises(UsageError, match="no metric 'bogus'"):
+        metric_named("bogus")
+
+
+@pytest.mark.parametrize(
+    ("paths", "shape"),
+    [
+        ([("a", "r")], "1-hop path"),
+        ([("a", "r", "s", "t")], "3-hop path"),
+        ([("a", "r"), ("b", "s")], "2-hop conjunction"),
+        ([("a", "r"), ("b", "s", "t")], "3-hop conjunction"),
+        ([("a", "r"), ("b", "s"), ("c", "t")], "3-hop star"),
+        ([], ""),
+    ],
+)
+def test_shapes_are_those_of_simgrag(paths, shape):
+    assert shape_of(record(paths=paths).question) == shape
