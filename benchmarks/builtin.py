@@ -2,8 +2,8 @@
 
     python benchmarks/builtin.py [--limit N] [--full]
 
-Development sets, the other halves of the published sets, and the check sets that nothing was tuned on. `--full` asks
-all 39,138 MetaQA dev questions. Prints a table for `benchmarks/RESULTS.md`.
+Development sets, the other halves of the published sets, and the check sets that nothing was tuned on.
+`--full` asks all 39,138 MetaQA dev questions. Prints a table for `benchmarks/RESULTS.md`.
 """
 
 from __future__ import annotations
@@ -35,15 +35,21 @@ ABSENT_HEADER = """
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--limit", type=int, default=1000, help="questions of each published set and half")
     parser.add_argument("--full", action="store_true", help="all MetaQA dev questions")
     args = parser.parse_args()
     lacking: list[str] = []
     print(HEADER)
     films = open_method(ROOT / "examples" / "films.tsv")
-    print(ask_all(films, jsonl(DATA / "dev" / "films_questions.jsonl")).row("films (development)"), flush=True)
-    lacking.append(ask_all(films, jsonl(DATA / "dev" / "films_absent.jsonl")).row("films (dev.)", absent=True))
+    print(
+        ask_all(films, jsonl(DATA / "dev" / "films_questions.jsonl")).row("films (development)"), flush=True
+    )
+    lacking.append(
+        ask_all(films, jsonl(DATA / "dev" / "films_absent.jsonl")).row("films (dev.)", absent=True)
+    )
     for name in ("countries", "companies"):
         method = open_method(DATA / "dev" / f"{name}.tsv")
         items = jsonl(DATA / "dev" / f"{name}_questions.jsonl")
@@ -61,7 +67,10 @@ def main() -> None:
                 chosen = items if args.full else sample(items, args.limit, 1)
                 print(ask_all(kb, chosen).row(f"MetaQA dev {hops}-hop ({part} half)"), flush=True)
         print(ask_all(kb, paraphrases(kb.graph, 4)).row("MetaQA paraphrases (development)"), flush=True)
-        print(ask_all(kb, jsonl(DATA / "check" / "paraphrases.jsonl")).row("MetaQA paraphrases (check)"), flush=True)
+        print(
+            ask_all(kb, jsonl(DATA / "check" / "paraphrases.jsonl")).row("MetaQA paraphrases (check)"),
+            flush=True,
+        )
         lacking.append(ask_all(kb, absent(kb.graph, 4)).row("MetaQA (dev.)", absent=True))
         lacking.append(ask_all(kb, missing[:62]).row("MetaQA (check)", absent=True))
         for hops in (2, 3):

@@ -47,17 +47,15 @@ class Count:
         """One line of a table."""
         n = max(self.questions, 1)
         p50, p95 = np.percentile(self.milliseconds, [50, 95]) if self.milliseconds else (0.0, 0.0)
+        times = f"{p50:.1f} / {p95:.1f}"
         abstained = sum(self.reasons.values())
         if absent:
-            return (
-                f"| {name} | {self.questions} | {100 * abstained / n:.1f} | {100 * self.right_reason / n:.1f} "
-                f"| {p50:.1f} / {p95:.1f} |"
-            )
-        wrong = self.questions - self.hits - abstained
-        return (
-            f"| {name} | {self.questions} | {100 * self.hits / n:.2f} | {100 * self.exact / n:.2f} "
-            f"| {100 * abstained / n:.2f} | {100 * wrong / n:.2f} | {p50:.1f} / {p95:.1f} | {self.ungrounded} |"
-        )
+            shares = (abstained, self.right_reason)
+            cells = [*(f"{100 * s / n:.1f}" for s in shares), times]
+        else:
+            shares = (self.hits, self.exact, abstained, self.questions - self.hits - abstained)
+            cells = [*(f"{100 * s / n:.2f}" for s in shares), times, str(self.ungrounded)]
+        return "| " + " | ".join([name, str(self.questions), *cells]) + " |"
 
 
 def ask_all(method: Auto, items: Iterable[Item]) -> Count:
@@ -70,7 +68,7 @@ def ask_all(method: Auto, items: Iterable[Item]) -> Count:
         found = {a.entity for a in answer.answers}
         count.questions += 1
         count.hits += bool(found & item.gold)
-        count.exact += found == item.gold and bool(item.gold)
+        count.exact += frozenset(found) == item.gold and bool(item.gold)
         if answer.abstained is not None:
             count.reasons[answer.abstained.reason] += 1
             count.right_reason += answer.abstained.reason in item.reasons

@@ -1,8 +1,8 @@
 """Development and check questions, from `tests/data` and from the published data beside the repository.
 
-Every set is a `QuestionSet`: a graph and questions with gold answers, or with the reason for which an abstention is right.
-The published sets (MetaQA dev, PathQuestion, WC2014 samples) are cut in two halves at random, by a fixed seed: one is for
-development, the other for checking.
+A question has gold answers, or the reasons for which an abstention is right. The published sets (MetaQA dev,
+PathQuestion, WC2014 samples) are cut in two halves at random, by a fixed seed: one is for development, the
+other for checking.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,15 +32,6 @@ class Item:
     question: str
     gold: frozenset[str] = frozenset()
     reasons: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionSet:
-    """Questions over the graph in `source`."""
-
-    name: str
-    source: Path
-    items: tuple[Item, ...]
 
 
 def metaqa_graph() -> Path:
@@ -87,7 +79,7 @@ def jsonl(path: Path) -> list[Item]:
 
 
 def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
-    """Templates of `dev/paraphrases.jsonl` filled with entities of the MetaQA graph that have 1 to 100 answers."""
+    """Templates of `dev/paraphrases.jsonl` filled with MetaQA entities that have 1 to 100 answers."""
     rng = random.Random(seed)
     names, unique = _names(graph)
     relation = {name: i for i, name in enumerate(graph.relations)}
@@ -100,7 +92,9 @@ def paraphrases(graph: Graph, per_template: int, seed: int = 3) -> list[Item]:
             answers = _walk(graph, int(node), steps) - ({int(node)} if len(steps) > 1 else set())
             if not 0 < len(answers) <= 100:
                 continue
-            items.append(Item(row["template"].replace("X", names[node]), frozenset(names[a] for a in answers)))
+            items.append(
+                Item(row["template"].replace("X", names[node]), frozenset(names[a] for a in answers))
+            )
             found += 1
             if found == per_template:
                 break
@@ -141,19 +135,23 @@ def sample(items: Iterable[Item], count: int, seed: int) -> list[Item]:
 
 def _lines(path: Path) -> Iterator[str]:
     packed = path.with_name(path.name + ".gz")
-    opened = gzip.open(packed, "rt", encoding="utf-8") if packed.exists() else path.open(encoding="utf-8")
-    with opened as file:
+    with (
+        gzip.open(packed, "rt", encoding="utf-8") if packed.exists() else path.open(encoding="utf-8")
+    ) as file:
         for line in file:
             if line.strip():
                 yield re.sub(r"[\r\n]+$", "", line)
 
 
-def _names(graph: Graph):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _names(graph: Graph) -> tuple[list[str], Callable[[str], bool]]:
+    """All names, and whether a name has no twin in another letter case."""
     names = list(graph.entities)
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name.lower()] = counts.get(name.lower(), 0) + 1
-    return names, lambda name: counts[name.lower()] == 1
+    counts = Counter(name.lower() for name in names)
+
+    def unique(name: str) -> bool:
+        return counts[name.lower()] == 1
+
+    return names, unique
 
 
 def _has(graph: Graph, step: int) -> np.ndarray:

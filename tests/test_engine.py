@@ -1,12 +1,24 @@
 """`Clew` from Python: open, ask, match, look into."""
 
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from clew import Clew, EmbedderMismatch, InputError, Pattern, PatternEdge, PatternNode, TripleText, UsageError
-from clew.engine import clean_question, default_cache, index_sources
+from clew import (
+    Clew,
+    EmbedderMismatch,
+    InputError,
+    Pattern,
+    PatternEdge,
+    PatternNode,
+    TripleText,
+    UsageError,
+    engine,
+)
+from clew.engine import clean_question, default_cache, index_sources, keep_machine_code
 from clew.methods import registry
 from clew.types import Answer
 
@@ -173,3 +185,13 @@ def test_where_the_cache_is(monkeypatch, environment, place):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert default_cache() == Path(place)
+
+
+@pytest.mark.parametrize(("writable", "kept"), [(True, None), (False, "numba")])
+def test_machine_code_is_kept_where_it_may_be_written(monkeypatch, tmp_path, writable, kept):
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what is set here is undone
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.setattr(engine.os, "access", lambda path, mode: writable)
+    keep_machine_code()
+    assert os.environ["NUMBA_CACHE_DIR"] == ("" if kept is None else str(tmp_path / kept))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Step,
         TripleText,
         Usage,
+        Verification,
     )
 
 __version__ = "0.1.0"
@@ -76,6 +77,7 @@ __all__ = [
     "TripleText",
     "Usage",
     "UsageError",
+    "Verification",
 ]
 
 _ELSEWHERE = {

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.errors import UsageError
-from clew.types import Answer, MatchResult, Pattern, TripleText
+from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.graph.match import Distances
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method
+    from clew.methods.verifiers import Verifier
     from clew.text.embedder import Embedder
 
 MOST_WORDS = 300
@@ -56,6 +57,7 @@ class Clew:
         self.seconds = 0.0
         self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
         self._distances: Distances | None = None
+        self._verifiers: dict[str, tuple[Verifier, ChatModel | None, object]] = {}
 
     @classmethod
     def open(
@@ -146,6 +148,31 @@ class Clew:
             self._methods[name] = made
         return made[0]
 
+    def verify(
+        self,
+        claim: str,
+        *,
+        id: str | None = None,
+        closed_world: bool = False,
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+    ) -> Verification:
+        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
+
+        In a closed world what the graph does not record is not so. `method` is `auto` or `simgrag`,
+        `settings` are those of SimGRAG. Raises UsageError for an empty or endless claim or an unknown
+        method, LlmError if the model fails.
+        """
+        claim = clean_question(claim, "claim")
+        made = self._verifiers.get(method)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.verifiers import make_verifier
+
+            verifier = make_verifier(method, self.index, self.embedder, model, settings)
+            made = self._verifiers[method] = (verifier, model, settings)
+        return made[0].verify(claim, id=id, closed_world=closed_world)
+
     def match(
         self,
         pattern: Pattern | Mapping[str, Any],
@@ -197,6 +224,7 @@ class Clew:
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
+        self._verifiers.clear()
         self._distances = None
 
     def __enter__(self) -> Self:
@@ -220,6 +248,7 @@ def index_sources(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
     corpus: CorpusSettings | None = None,
 ) -> Built:
@@ -235,6 +264,7 @@ def index_sources(
         aliases=aliases,
         format=format,
         on_error=on_error,
+        triple_vectors=triple_vectors,
         progress=progress,
         corpus=corpus,
     )
@@ -318,24 +348,25 @@ def keep_machine_code() -> None:
 
 
 def clean(text: str) -> str:
-    """Turn control characters and sequences into spaces and bytes that were no text into a mark, as in any other name."""
+    """Turn control characters and sequences into spaces, and bytes that were no text into a mark."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
 
 
-def clean_question(question: str) -> str:
-    """Clean a question; UsageError if nothing is left or it is longer than a question."""
+def clean_question(question: str, what: str = "question") -> str:
+    """Clean a question (or a claim: `what`).
+
+    UsageError if nothing is left or it is longer than a question.
+    """
     cleaned = clean(question)
     if not cleaned:
-        raise UsageError(
-            'The question is empty. Write one, as in: clew ask films.tsv "Who directed Memento?"'
-        )
+        example = "ask" if what == "question" else "verify"
+        told = "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
+        raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
     words = len(cleaned.split())
     if words > MOST_WORDS:
-        raise UsageError(
-            f"The question has {words:,} words; at most {MOST_WORDS} are read. Ask a shorter one"
-        )
+        raise UsageError(f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one")
     if len(cleaned) > MOST_CHARACTERS:
         raise UsageError(
-            f"The question has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
+            f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
         )
     return cleaned

@@ -1,4 +1,4 @@
-"""Grounding, the last step of every method: an answer is kept only with triples of the graph that prove it."""
+"""Grounding, the last step of every method: an answer is kept only with triples that prove it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cite(graph: Graph, answer: str, triples: Sequence[int]) -> Citation:
 def ground(
     graph: Graph, draft: Iterable[int], evidence: Sequence[Match], node: int
 ) -> tuple[tuple[AnswerEntity, ...], tuple[Citation, ...], Abstention | None]:
-    """Keep the entities of `draft` that some match assigns to the pattern's `node`, each with that match's triples.
+    """Keep the entities of `draft` that a match assigns to the pattern's `node`, each with its triples.
 
     Returns answers, citations, and an abstention (`not_in_evidence`) if nothing of a draft is left.
     """

@@ -12,6 +12,9 @@ from typing import Any, Literal
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""
 
+Verdict = Literal["supported", "refuted", "not_enough_info"]
+"""What a graph says of a claim."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -166,6 +169,50 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class SubAnswer:
+    """One link of a reasoning chain.
+
+    `question` is as the decomposition has it, `asked` with earlier answers in place; `text` what was
+    answered, `answers` the names in it that the evidence proves, `evidence` the triples that were given,
+    `notes` what was odd.
+    """
+
+    question: str
+    asked: str
+    text: str
+    answers: tuple[str, ...] = ()
+    evidence: tuple[TripleText, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, by their names."""
+        return {
+            "question": self.question,
+            "asked": self.asked,
+            "text": self.text,
+            "answers": list(self.answers),
+            "evidence": [t.as_json() for t in self.evidence],
+            "citations": [c.as_json() for c in self.citations],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How a question was taken apart and answered (KG-RAG): why, and each sub-question in turn."""
+
+    reasoning: str
+    links: tuple[SubAnswer, ...]
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"reasoning", "links", "notes"}`."""
+        links = [link.as_json() for link in self.links]
+        return {"reasoning": self.reasoning, "links": links, "notes": list(self.notes)}
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its proof, or an abstention; the one result type of every method."""
 
@@ -183,6 +230,7 @@ class Answer:
     timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
     steps: tuple[Step, ...] = ()
     id: str | None = None
+    chain: Chain | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md)."""
@@ -205,6 +253,56 @@ class Answer:
             "model": self.model,
             "grounded": self.grounded,
             "complete": self.complete,
+            "usage": {
+                "calls": self.usage.calls,
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+            },
+            "timings_ms": dict(self.timings_ms),
+            "chain": None if self.chain is None else self.chain.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPart:
+    """A part of a claim (its words), what the graph says of it, and the triples that show it."""
+
+    text: str
+    verdict: Verdict
+    triples: tuple[TripleText, ...] = ()
+    triple_ids: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"text": …, "verdict": …, "triples": [[head, relation, tail], …]}`."""
+        return {"text": self.text, "verdict": self.verdict, "triples": [t.as_json() for t in self.triples]}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A verdict on a claim, part by part; `citations` are the triples of each part that has some."""
+
+    claim: str
+    verdict: Verdict
+    parts: tuple[ClaimPart, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    method: str = "auto"
+    model: str | None = None
+    usage: Usage = Usage()
+    timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
+    pattern: Pattern | None = None
+    steps: tuple[Step, ...] = ()
+    id: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON form (documented in docs/json.md)."""
+        return {
+            "id": self.id,
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "parts": [part.as_json() for part in self.parts],
+            "citations": [c.as_json() for c in self.citations],
+            "method": self.method,
+            "model": self.model,
             "usage": {
                 "calls": self.usage.calls,
                 "input_tokens": self.usage.input_tokens,

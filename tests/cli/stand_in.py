@@ -1,13 +1,15 @@
 """The command line with a method of a few lines in place of the real one, so that tests are quick and exact.
 
 It reads "VERB NAME": `around` answers with all neighbours of an entity, `broken` fails as a bug would,
-`slow` leaves a file `at-work` and waits a second, anything else is abstained from.
+`wrong` as a question that cannot be asked; `slow` leaves a file `at-work` and waits a second; anything else
+is abstained from.
 """
 
 import time
 from pathlib import Path
 
 from clew.cli import main
+from clew.errors import UsageError
 from clew.methods import registry
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
@@ -22,6 +24,8 @@ class StandIn:
         verb, _, name = question.partition(" ")
         if verb == "broken":
             raise TypeError("a bug")
+        if verb == "wrong":
+            raise UsageError("the question is wrong")
         if verb == "slow":
             Path("at-work").touch()
             time.sleep(1)

@@ -12,7 +12,7 @@ def test_the_summary_counts(run, films, tmp_path):
     result = run("index", films)
     assert result.exit_code == 0
     assert result.stdout.startswith("films.clew: 106 triples, 110 entities, 4 relations; ")
-    assert "1 duplicate triples merged" in result.stdout
+    assert "1 duplicate triple merged" in result.stdout
     assert (tmp_path / "films.clew" / "manifest.json").exists()
 
 
@@ -52,8 +52,8 @@ def test_side_files(run, films, tmp_path):
     (tmp_path / "t").write_text("Memento\tfilm\nNobody\tperson\n")
     (tmp_path / "a").write_text("Christopher Nolan\tNolan\n")
     result = run("index", films, "--types", "t", "--aliases", "a")
-    assert "1 types, 1 aliases" in result.stdout
-    assert "1 lines of side files name entities that the graph lacks: Nobody\n" in result.stdout
+    assert "1 type, 1 alias" in result.stdout
+    assert "entities in side files that the graph lacks, on 1 line: Nobody\n" in result.stdout
 
 
 def test_quiet_says_nothing(run, films):

@@ -1,9 +1,13 @@
-"""Records made by hand."""
+"""Records made by hand, and where things are."""
+
+from pathlib import Path
 
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath
 from clew.evaluate.records import Failure, Key, Record
 from clew.evaluate.scoring import score
 
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared" / "data"
 USAGE = {"calls": 0, "input_tokens": 0, "output_tokens": 0}
 
 

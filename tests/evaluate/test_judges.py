@@ -118,7 +118,7 @@ def test_a_judge_that_never_answers_ends_the_judging(tmp_path):
         lines.add(record(["x"], ["y"], id=str(at)).as_json())
     lines.close()
     judge = Judge("mute", "three-way", scripted(LlmError("no route"))[0])
-    with pytest.raises(UsageError, match="mute gave no verdict on its first 20 questions .*no route"):
+    with pytest.raises(UsageError, match=r"mute gave no verdict on its first 20 questions .*no route"):
         judge_run(RunDirectory(tmp_path), [judge], 1, lambda n, of: None)
     assert len(list(RunDirectory(tmp_path).lines(JUDGEMENTS))) == SILENT
 

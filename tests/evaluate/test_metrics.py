@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from made import record, row
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made import record, row
 
 from clew.errors import UsageError
 from clew.evaluate.metrics import answers, citations, outcome, run

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from clew.cli.ask import ask
+from clew.cli.compare import compare
 from clew.cli.datasets import datasets
 from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
@@ -15,6 +16,7 @@ from clew.cli.info import info
 from clew.cli.match import match
 from clew.cli.report import report
 from clew.cli.update import update
+from clew.cli.verify import verify
 
 app = typer.Typer(
     name="clew",
@@ -53,7 +55,7 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, match, info, update):
+for command in (index, update, ask, verify, compare, match, info):
     app.command()(command)
 app.command("eval")(evaluate)
 app.command()(report)

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Faults, Format, Json, OnError, Quiet, Source, opened
+from clew.cli.opening import (
+    FIRST_TIME,
+    EmbedderSpec,
+    Faults,
+    Format,
+    Json,
+    LlmSpec,
+    OnError,
+    Quiet,
+    Source,
+    opened,
+)
+from clew.cli.simgrag import Examples, FewCandidates, Hints, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,8 +46,24 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    llm: LlmSpec = None,
+    shots: Shots = None,
     k: Annotated[
-        int | None, typer.Option("--k", metavar="N", help="walk-retrieve: nodes, and walks of each; 3.")
+        int | None,
+        typer.Option(
+            "--k",
+            metavar="N",
+            min=1,
+            help="simgrag: subgraphs that are read; walk-retrieve: nodes, and walks of each (3).",
+        ),
+    ] = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
+    trace: Trace = None,
+    frontier: Annotated[
+        str | None,
+        typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
@@ -51,13 +79,36 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
+    from clew.cli.model import method_settings, opened_model
+    from clew.cli.simgrag import simgrag_settings
+
+    own = method_settings(method, frontier, k)
+    settings = simgrag_settings(
+        method,
+        shots=shots,
+        k=None if method == "walk-retrieve" else k,
+        candidates=candidates,
+        examples=examples,
+        hints=hints,
+    )
+    settings = settings if own is None else own
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        ask_all(start, questions, out, method=method, explain=explain, quiet=quiet)
+        with opened_model(llm, trace) as model:
+            ask_all(
+                start,
+                questions,
+                out,
+                method=method,
+                explain=explain,
+                quiet=quiet,
+                model=model,
+                settings=settings,
+            )
         return
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
@@ -69,10 +120,11 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with (
+        opened_model(llm, trace) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
-        answer = clew.ask(question, entities=entities or (), method=method, settings=_settings(method, k))
+        answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     if json:
@@ -83,22 +135,15 @@ def ask(
         raise typer.Exit(ABSTAINED)
 
 
-def _settings(method: str, k: int | None) -> object:
-    """Make the settings of the method, if any are given."""
-    if k is None:
-        return None
-    if method != "walk-retrieve":
-        raise UsageError("--k is for --method walk-retrieve. Leave it out")
-    from clew.methods.walk_retrieve import WalkRetrieveSettings
-
-    return WalkRetrieveSettings(k)
-
-
 def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str], *, explain: bool) -> None:
     from clew.cli.answer_view import print_answer
     from clew.cli.console import out
 
     print_answer(out(), answer, cited, labels)
+    if answer.chain is not None:
+        from clew.cli.chain_view import print_chain
+
+        print_chain(out(), answer.chain, whole=explain)
     if explain:
         from clew.cli.explain import print_steps
 

@@ -22,6 +22,7 @@ from clew.errors import ClewError, InputError, LockedError, OutputError, ParseEr
 
 if TYPE_CHECKING:
     from clew.engine import Clew
+    from clew.llm.types import ChatModel
 
 LINE_START = b'{"id": '
 """How each line of answers begins; what a kill has torn begins so too."""
@@ -44,13 +45,15 @@ def ask_all(
     method: str,
     explain: bool,
     quiet: bool,
+    model: ChatModel | None = None,
+    settings: object = None,
 ) -> None:
     """Answer all questions of a file, to stdout or, resumable, to `out`; `start` opens the source.
 
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
     asked = read_questions(questions)
-    run = _Run(method, explain, quiet, out)
+    run = _Run(method, explain, quiet, out, model, settings)
     if out is None:
         with start() as clew:
             run.answer(clew, asked, None)
@@ -144,6 +147,8 @@ class _Run:
     explain: bool
     quiet: bool
     out: Path | None
+    model: ChatModel | None = None
+    settings: object = None
 
     def answer(self, clew: Clew, questions: Sequence[Question], file: BinaryIO | None) -> None:
         """Answer `questions` in their order to `file`, or to stdout."""
@@ -164,7 +169,14 @@ class _Run:
 
     def _ask(self, clew: Clew, question: Question) -> dict[str, Any]:
         try:
-            answer = clew.ask(question.text, id=question.id, entities=question.entities, method=self.method)
+            answer = clew.ask(
+                question.text,
+                id=question.id,
+                entities=question.entities,
+                method=self.method,
+                model=self.model,
+                settings=self.settings,
+            )
         except ClewError as error:
             error.add_note(f"This is the question with id {question.id!r}")
             raise

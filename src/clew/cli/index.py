@@ -39,6 +39,9 @@ def index(
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
     format: Format = None,
     on_error: Faults = OnError.fail,
+    triple_vectors: Annotated[
+        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
+    ] = False,
     corpus: Annotated[
         CorpusKind,
         typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
@@ -70,6 +73,7 @@ def index(
             aliases=aliases,
             format=format,
             on_error=on_error.value,
+            triple_vectors=triple_vectors,
             progress=stage_progress(bar),
             corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
         )

@@ -21,6 +21,10 @@ EmbedderSpec = Annotated[
     str | None,
     typer.Option("--embedder", metavar="SPEC", help="Embedder; by default the one that is built in."),
 ]
+LlmSpec = Annotated[
+    str | None,
+    typer.Option("--llm", metavar="PROVIDER/MODEL", help="Chat model, for the methods that use one."),
+]
 
 
 class OnError(StrEnum):
@@ -44,6 +48,7 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
     "walks": ("walking", "entities"),
+    "triples": ("embedding triples", "triples"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
 
@@ -102,5 +107,7 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
     if report.get("unknown"):
         names = ", ".join(report["unknown_names"])
         names += " …" if report["unknown"] > len(report["unknown_names"]) else ""
-        lines.append(f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}")
+        lines.append(
+            f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}"
+        )
     return lines + [f"note: {note}" for note in report.get("notes", ())]

@@ -22,9 +22,9 @@ from clew.text.embedder import Embedder
 if TYPE_CHECKING:
     from clew.index.corpus import CorpusSettings
 
-Stage = Literal["read", "names", "vectors", "walks"]
+Stage = Literal["read", "names", "vectors", "walks", "triples"]
 Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities (of the corpus, for walks)."""
+"""Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
 OnError = Literal["fail", "skip"]
 
 
@@ -46,12 +46,15 @@ def build_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
     corpus: CorpusSettings | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
+    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
+    question.
     With `corpus`, also the walks of every node (see `clew.index.corpus`).
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
@@ -76,6 +79,11 @@ def build_index(
         )
         for sections in _sections(graph, embedder, corpus, tell):
             writer.add_all(sections)
+        if triple_vectors:
+            # It compiles kernels, which nothing else here needs.
+            from clew.index.triple_vectors import write_triple_vectors
+
+            write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
 

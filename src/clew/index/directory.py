@@ -16,11 +16,13 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+import numpy as np
 
 import clew
 from clew.errors import FormatError, IndexError_, InputError, LockedError
@@ -34,6 +36,7 @@ from clew.index.files import (
     sync_files,
     sync_path,
     write_array,
+    write_parts,
     write_piece,
 )
 from clew.index.manifest import MANIFEST, About, Manifest, generation_folder, read_manifest, rebuild
@@ -79,13 +82,13 @@ class IndexWriter:
 
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
-        if not _SECTION.fullmatch(section) or any(f.section == section for f in self._files):
-            raise ValueError(f"section name {section!r} is malformed or taken")
+        self._check_section(section)
         with disk_errors(self._path):
             self._files.append(write_array(self._folder, section, content))
 
     def keep(self, entry: FileEntry, folder: Path) -> None:
         """Take over a file of the generation in `folder` as it is; on most disks without copying it."""
+        self._check_section(entry.section)
         target = self._folder / entry.file
         with disk_errors(self._path):
             try:
@@ -99,6 +102,23 @@ class IndexWriter:
         """Write all of `sections`."""
         for section, content in sections.items():
             self.add(section, content)
+
+    def add_parts(
+        self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
+    ) -> None:
+        """Write one section of a known shape from arrays that together are its rows. Raises IndexError_."""
+        self._check_section(section)
+        with disk_errors(self._path):
+            self._files.append(write_parts(self._folder, section, shape, dtype, parts))
+
+    def keep_all(self, manifest: Manifest) -> None:
+        """Take over all sections of the last generation. Raises IndexError_."""
+        for entry in manifest.files:
+            self.keep(entry, self._path / manifest.folder)
+
+    def _check_section(self, section: str) -> None:
+        if not _SECTION.fullmatch(section) or any(f.section == section for f in self._files):
+            raise ValueError(f"section name {section!r} is malformed or taken")
 
     def commit(self, about: About) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexError_."""

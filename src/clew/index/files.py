@@ -65,16 +65,31 @@ def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry
     array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
     if array.dtype.hasobject:
         raise ValueError(f"section {section!r} is an array of objects")
+    return write_parts(folder, section, array.shape, array.dtype, [array])
+
+
+def write_parts(
+    folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
+) -> FileEntry:
+    """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
+
+    Raises OSError, and ValueError if the parts do not fill the shape.
+    """
     # Little-endian on every machine, so that an index can be copied.
-    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    dtype = dtype.newbyteorder("<")
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
     path = folder / f"{section}.npy"
     digest = hashlib.blake2b(digest_size=16)
+    left = int(np.prod(shape)) * dtype.itemsize
     with path.open("wb") as file:
-        for piece in _pieces(header.getvalue(), array):
+        for piece in _pieces(header.getvalue(), (np.ascontiguousarray(part, dtype) for part in parts)):
             digest.update(piece)
             write_piece(file, piece)
+            left -= len(piece)
+    if left != -len(header.getvalue()):
+        raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
     return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
 
 
@@ -108,12 +123,13 @@ def sync_path(path: Path) -> None:
         os.close(handle)
 
 
-def _pieces(header: bytes, array: Array) -> Iterator[bytes | memoryview]:
+def _pieces(header: bytes, arrays: Iterable[Array]) -> Iterator[bytes | memoryview]:
     yield header
-    if array.size:
-        data = array.reshape(-1).view(np.uint8).data
-        for start in range(0, len(data), _WRITE_AT_ONCE):
-            yield data[start : start + _WRITE_AT_ONCE]
+    for array in arrays:
+        if array.size:
+            data = array.reshape(-1).view(np.uint8).data
+            for start in range(0, len(data), _WRITE_AT_ONCE):
+                yield data[start : start + _WRITE_AT_ONCE]
 
 
 def full_checksum(path: Path) -> str:

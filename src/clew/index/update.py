@@ -83,7 +83,7 @@ def update_index(
         contents: dict[str, Array | bytes] = {**sections}
         if corpus is not None:
             contents |= corpus.sections()
-        _write(writer, index, contents)
+        _write(writer, index, contents, dropped=_outdated(edit))
         manifest = writer.commit(_about(index.manifest.about, graph, report))
     return Updated(path, manifest, report, change)
 
@@ -93,7 +93,19 @@ def _is_empty(edit: GraphEdit) -> bool:
     return not changes and edit.types is None and edit.aliases is None
 
 
-def _write(writer: IndexWriter, index: Index, contents: Mapping[str, Array | bytes]) -> None:
+def _outdated(edit: GraphEdit) -> tuple[str, ...]:
+    """Prefixes of sections that say nothing true any more.
+
+    Vectors of triples are by triple id, and ids of triples move; the first question that needs them makes
+    them anew.
+    """
+    moved = len(edit.added) or len(edit.removed)
+    return ("triple_vectors.",) if moved else ()
+
+
+def _write(
+    writer: IndexWriter, index: Index, contents: Mapping[str, Array | bytes], *, dropped: tuple[str, ...]
+) -> None:
     """Write what is new; an array that is still the one of the open index is its file."""
     entries = {entry.section: entry for entry in index.manifest.files}
     folder = index.path / index.manifest.folder
@@ -105,7 +117,7 @@ def _write(writer: IndexWriter, index: Index, contents: Mapping[str, Array | byt
         else:
             writer.add(section, content)
     for section, entry in entries.items():
-        if section not in contents and not section.startswith(("graph.", "names.", "corpus.")):
+        if section not in contents and not section.startswith(("graph.", "names.", "corpus.", *dropped)):
             writer.keep(entry, folder)
 
 

@@ -45,6 +45,7 @@ _COMMON = {
     "stop": "stop",
     "seed": "seed",
 }
+_SAMPLERS = {**_COMMON, "top_k": "top_k", "min_p": "min_p"}
 _HOSTED = {**_COMMON, "max_tokens": "max_completion_tokens"}
 _BOUNDS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
@@ -73,8 +74,8 @@ PROFILES: Mapping[str, Profile] = {
             base_url="https://openrouter.ai/api/v1",
             key_variable="OPENROUTER_API_KEY",
             key_needed=True,
-            parameters={**_COMMON, "repeat_penalty": "repetition_penalty"},
-            beyond=frozenset({"repetition_penalty"}),
+            parameters={**_SAMPLERS, "repeat_penalty": "repetition_penalty"},
+            beyond=frozenset({"repetition_penalty", "top_k", "min_p"}),
             schema_without=_BOUNDS,
         ),
         Profile(
@@ -88,24 +89,24 @@ PROFILES: Mapping[str, Profile] = {
             base_url="http://localhost:8000/v1",
             key_variable="OPENAI_API_KEY",
             url_variable="OPENAI_BASE_URL",
-            parameters={**_COMMON, "repeat_penalty": "repetition_penalty"},
-            beyond=frozenset({"repetition_penalty"}),
+            parameters={**_SAMPLERS, "repeat_penalty": "repetition_penalty"},
+            beyond=frozenset({"repetition_penalty", "top_k", "min_p"}),
         ),
         Profile(
             "llamacpp",
             base_url="http://localhost:8080/v1",
             key_variable="OPENAI_API_KEY",
             url_variable="OPENAI_BASE_URL",
-            parameters={**_COMMON, "repeat_penalty": "repeat_penalty"},
-            beyond=frozenset({"repeat_penalty"}),
+            parameters={**_SAMPLERS, "repeat_penalty": "repeat_penalty"},
+            beyond=frozenset({"repeat_penalty", "top_k", "min_p"}),
         ),
         Profile(
             "lmstudio",
             base_url="http://localhost:1234/v1",
             key_variable="OPENAI_API_KEY",
             url_variable="OPENAI_BASE_URL",
-            parameters={**_COMMON, "repeat_penalty": "repeat_penalty"},
-            beyond=frozenset({"repeat_penalty"}),
+            parameters={**_COMMON, "top_k": "top_k", "repeat_penalty": "repeat_penalty"},
+            beyond=frozenset({"repeat_penalty", "top_k"}),
             forms=("schema", "text"),
         ),
         Profile(

@@ -38,6 +38,8 @@ class Request:
     model: str = ""
     temperature: float | None = None
     top_p: float | None = None
+    top_k: int | None = None
+    min_p: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     repeat_penalty: float | None = None

@@ -61,6 +61,8 @@ def parameters(request: Request, profile: Profile) -> tuple[dict[str, Any], tupl
     wanted = {
         "temperature": request.temperature,
         "top_p": request.top_p,
+        "top_k": request.top_k,
+        "min_p": request.min_p,
         "max_tokens": request.max_tokens if request.max_tokens is not None else profile.max_tokens,
         "stop": list(request.stop) or None,
         "repeat_penalty": request.repeat_penalty,

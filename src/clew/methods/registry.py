@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
 METHODS: dict[str, str] = {
-    "auto": "clew.methods.auto:Auto",
+    "auto": "clew.methods.auto_llm:make_auto",
+    "simgrag": "clew.methods.simgrag:SimGRAG",
+    "kg-rag": "clew.methods.kg_rag:KgRag",
+    "llm": "clew.methods.llm:Llm",
+    "llm-qd": "clew.methods.llm_qd:LlmQd",
+    "kaping": "clew.methods.kaping:Kaping",
+    "triple-rag": "clew.methods.triple_rag:TripleRag",
+    "vector-rag": "clew.methods.vector_rag:VectorRag",
+    "kg-retrieval": "clew.methods.kg_retrieval:KgRetrieval",
+    "kg-gpt": "clew.methods.kg_gpt:KgGpt",
     "walk-retrieve": "clew.methods.walk_retrieve:WalkRetrieve",
 }
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""

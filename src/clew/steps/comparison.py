@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
-from clew.text.question import WH_CLASSES, Question, Word
+from clew.text.english import WH_CLASSES
+from clew.text.question import Question, Word
 
 Float = NDArray[np.float64]
 
@@ -32,9 +33,12 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Words of a question that count, with their similarities: `words` [W]; `weight` [W]; `cover` [W, S] how far each
-    step explains the word; `step` [W, S] how far the word is evidence for the step; `node` [W, S] with the node at which each step arrives; `kind` [W, S] with the type of the nodes
-    that have each end; `relation` [W, R].
+    """The words of a question that count, with their similarities to a graph.
+
+    `words` [W]; `weight` [W]: cost of each left unexplained; `cover` [W, S]: how far each step explains the
+    word; `step` [W, S]: how far the word is evidence for the step; `node` [W, S]: how well it names the type
+    of the node at which the step arrives, `kind` [W, S]: of the nodes that have the end; `relation` [W, R]:
+    similarity with each relation; `fits` [W, S]: whether the word's class allows arriving there.
     """
 
     question: Question
@@ -100,7 +104,7 @@ class Comparison:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
 
     def _binds_left(self, mention: Span) -> bool:
-        """Whether a preposition ties the mention to the words on its left (*directed by X*, *of the film X*)."""
+        """Whether a preposition ties the mention to the words on its left: *directed by X*, *of film X*."""
         before = [w for w in self.question.words if w.stop <= mention.start][-3:]
         for at, word in enumerate(reversed(before)):
             if word.norm in PREPOSITIONS:
@@ -156,7 +160,7 @@ class Comparison:
 
 
 def compare(question: Question, table: WordTable, weights: Weights) -> Comparison:
-    """Compare the words of a question that count (content words and *who*, *where*, *when*) with the graph."""
+    """Compare the words that count (content words and *who*, *where*, *when*) with the graph."""
     vocabulary = table.vocabulary
     words = tuple(w for w in question.words if w.weight > 0 or w.norm in WH_CLASSES)
     ends = 2 * len(vocabulary.relation_words)

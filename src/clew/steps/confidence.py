@@ -1,5 +1,6 @@
-"""How far to trust a reading: a logistic function of what it explains, fitted on development questions that the graph
-can answer and others that it cannot (`benchmarks/fit_weights.py`).
+"""How far to trust a reading: a logistic function of what it explains.
+
+Fitted on development questions that the graph can answer and others that it cannot.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from clew.steps.readings import Reading
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Coefficients: explained share of the content words, least and mean evidence for a step, the part of the worst
-    explained word that stays open, number of steps, an ordinary word taken for a name, and a constant.
+    """Coefficients of the features of a reading.
+
+    Explained share of the content words; least and mean evidence for a step; the part of the worst explained
+    word that stays open; number of steps; an ordinary word taken for a name; a constant.
     """
 
-    share: float = 3.07
-    weakest: float = 0.61
-    mean: float = 2.48
-    worst: float = -1.47
-    steps: float = -0.28
-    doubtful: float = -0.52
-    constant: float = -1.52
+    share: float = 3.23
+    weakest: float = 1.66
+    mean: float = 3.78
+    worst: float = -1.71
+    steps: float = -0.22
+    doubtful: float = -0.74
+    constant: float = -2.83
 
 
 def confidence(reading: Reading, told: Explanation, trust: Trust) -> float:

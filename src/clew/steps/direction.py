@@ -1,8 +1,8 @@
-"""Which way a relation is walked from a mention, where the graph allows both (*who reports to X*, *whom does X report
-to*): read off the grammar around the mention.
+"""Which way a relation is walked from a mention, read off the grammar around the mention.
 
-A relation's name says who does what: a verb (`influences`) has its agent at the head; before *by* (`founded_by`) at
-the tail; a noun (`parent`) says what the tail is to the head, before *of* (`capital_of`) what the head is to the tail.
+Where the graph allows both (*who reports to X*, *whom does X report to*). A relation's name says who does
+what: a verb (`influences`) has its agent at the head; before *by* (`founded_by`) at the tail; a noun
+(`parent`) says what the tail is to the head, before *of* (`capital_of`) what the head is to the tail.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Literal
 
 from clew.steps.comparison import Comparison, Span
 from clew.steps.vocabulary import Vocabulary, is_noun
-from clew.text.question import AUXILIARY, Word
+from clew.text.english import AUXILIARY
+from clew.text.question import Word
 
 Part = Literal["agent", "patient", "owner", "owned"]
 """What the mention is: who acts, who is acted on, whose *noun* it is, or that *noun* itself."""
@@ -39,7 +40,10 @@ def forward_part(vocabulary: Vocabulary, relation: int) -> Part:
 
 
 def part_of_mention(comparison: Comparison, span: Span, relation: int) -> Part | None:
-    """The part that a mention plays for the word that names `relation`; None where no word does or none can be told."""
+    """The part that a mention plays for the word that names `relation`.
+
+    None where no word names it, or the grammar does not tell.
+    """
     best = _naming_word(comparison, span, relation)
     if best is None:
         return None
@@ -73,7 +77,7 @@ def preferred_step(comparison: Comparison, span: Span, relation: int) -> int | N
     head = forward_part(comparison.vocabulary, relation)
     if {part, head} <= {"agent", "patient"} or {part, head} <= {"owner", "owned"}:
         return 2 * relation + (part != head)
-    # *X's founder* for `founded_by`, *the influence of X* for `influences`: whose noun it is, is who is acted on.
+    # *X's founder* for `founded_by`, *the influence of X* for `influences`: X is who is acted on.
     acting = {"owner": "patient", "owned": "agent"}.get(part, part)
     wanted = {"owner": "patient", "owned": "agent"}.get(head, head)
     return 2 * relation + (acting != wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,10 +27,12 @@ NAMED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`open_words`: content words that nothing in the reading explains; `open_names`: those among them that are
-    written like names or unknown to the lexicon; `weak_words`: those hardly explained. `share`: explained share of the content words' weight; `worst`: open
-    share of the worst explained one; `weakest`, `mean`: evidence for the steps, but for returns that a word like
-    *share* asks for.
+    """What is explained of the content words, and how well the steps are named.
+
+    `open_words`: those that nothing in the reading explains; `open_names`: those among them that are
+    written like names or unknown to the lexicon; `weak_words`: those hardly explained. `share`: explained
+    share of their weight; `worst`: open share of the worst explained one. `weakest`, `mean`: evidence for
+    the steps, but for returns that a word like *share* asks for; `unnamed`: the steps that no word names.
     """
 
     open_words: tuple[str, ...]
@@ -43,16 +46,17 @@ class Explanation:
 
 
 def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] = frozenset()) -> Explanation:
-    """Compare every content word with all steps and nodes of a reading; words that start at the characters `extra` are
-    explained by an operator.
+    """Compare every content word with all steps and nodes of a reading.
+
+    Words that start at the characters `extra` are explained by an operator.
     """
     steps = list(dict.fromkeys(reading.steps))
     outside = [i for i, w in enumerate(comparison.words) if _is_outside(w, reading)]
-    evidence = {s: max((float(comparison.step[i, s]) for i in outside), default=0.0) for s in steps}
+    returns = {s for a, s in pairwise(reading.steps) if s == a ^ 1}
+    evidence = {s: _evidence(comparison, outside, s, second=s in returns) for s in steps}
     for anchor, branch in zip(reading.anchors, reading.branches, strict=True):
         if anchor.ways == 1:
             evidence[branch[0]] = max(evidence[branch[0]], DETERMINED)
-    returns = {s for a, s in zip(reading.steps, reading.steps[1:], strict=False) if s == a ^ 1}
     asked_back = any(w.share for w in comparison.words)
     counted = {s: e for s, e in evidence.items() if not (s in returns and asked_back)}
     weakest = min(counted.values(), default=1.0)
@@ -80,6 +84,13 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     )
 
 
+def _evidence(comparison: Comparison, words: list[int], step: int, *, second: bool) -> float:
+    """The most that a word names a step; for a way back, that another word than the first names it."""
+    ranked = sorted((float(comparison.step[i, step]) for i in words), reverse=True)
+    at = 1 if second else 0
+    return ranked[at] if len(ranked) > at else 0.0
+
+
 def _is_outside(word: Word, reading: Reading) -> bool:
     return all(word.stop <= a.span.start or word.start >= a.span.stop for a in reading.anchors)
 
@@ -94,8 +105,8 @@ def _told(comparison: Comparison, steps: list[int]) -> Float:
 
 def _open(comparison: Comparison, content: list[int], told: Float, weakest: float) -> list[int]:
     words = comparison.question.words
-    before = {b.start: a for a, b in zip(words, words[1:], strict=False)}
-    after = {a.start: b for a, b in zip(words, words[1:], strict=False)}
+    before = {b.start: a for a, b in pairwise(words)}
+    after = {a.start: b for a, b in pairwise(words)}
     firm = {comparison.words[i].start for i in range(len(comparison.words)) if told[i] >= 2 * EXPLAINED}
     found: list[int] = []
     for i in content:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.errors import UsageError
 from clew.index.names import NameHit, NamesIndex
 from clew.text.embedder import Embedder
+from clew.text.english import FUNCTION
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
-from clew.text.question import FUNCTION, Question
+from clew.text.question import Question
 from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
@@ -52,7 +52,7 @@ class Linker:
         return mentions[:MOST_MENTIONS]
 
     def link_typos(self, question: Question, taken: Sequence[Mention]) -> list[Mention]:
-        """Mentions by misspelt names among the spans that hold a word of weight and overlap no `taken` one."""
+        """Mentions by misspelt names: spans of unknown or capitalised words that overlap no `taken` one."""
         text = question.text
         found = tokens(text)
         proposals: list[Mention] = []
@@ -118,16 +118,21 @@ def _candidate(hit: NameHit) -> Candidate:
     return Candidate(hit.entity, 1.0 if hit.exact else 0.95, "exact" if hit.exact else "normalised")
 
 
-def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> list[Mention]:
-    """Mentions of entities that the user names; where the text holds the name is where it stands, else at the end.
+def unknown_names(names: NamesIndex, entities: Sequence[str]) -> list[str]:
+    """Those of the given names that are no entity's."""
+    return [name for name in entities if not names.exact(name)]
 
-    Raises UsageError for a name that the graph lacks.
+
+def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> list[Mention]:
+    """Mentions of entities that the user names, where the text holds the name; else at its end.
+
+    Names that the graph lacks are left out: see `unknown_names`.
     """
     mentions: list[Mention] = []
     for name in entities:
         hits = names.exact(name)
         if not hits:
-            raise UsageError(f"the graph has no entity {name!r} (given with the question)")
+            continue
         start = text.casefold().find(name.casefold())
         span = (start, start + len(name)) if start >= 0 else (len(text), len(text))
         candidates = tuple(

@@ -25,8 +25,12 @@ MEASURED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """`count` the answers (with a `range` too, if `counts`); keep those with a value of `relation` in the question's `range`; keep those of `extreme` value (`sign` 1 largest, -1 smallest) of `relation`; or those
-    with the `most` edges of `relation` at their end `end`. `used`: character starts of the words that say so.
+    """What is done with the answers.
+
+    `count` them; keep those with a value of `relation` in the question's `range` (and count them, if
+    `counts`); keep those of `extreme` value of `relation` (`sign` 1 largest, -1 smallest), or those with
+    the `most` edges of `relation` at their end `end`. `used`: the characters at which the words that say
+    so start.
     """
 
     kind: Kind
@@ -50,7 +54,10 @@ def find_operator(question: Question, comparison: Comparison, table: WordTable, 
 
 
 def _range(question: Question, limits: Limits, comparison: Comparison, schema: Schema) -> Operator:
-    """The measured relation that the words name best, or the one whose values fit the range; years with years."""
+    """The measured relation that the words name best, or the one whose values fit the range.
+
+    A range of years goes with years only.
+    """
     tails = np.arange(len(schema.triples)) * 2 + 1
     years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
     measured = years if limits.years else (schema.numbers[tails] >= MEASURED) & ~years
@@ -110,7 +117,7 @@ def _most(question: Question, comparison: Comparison, at: int) -> Operator:
 
 
 def busiest(graph: Graph, operator: Operator) -> tuple[list[int], int]:
-    """The nodes with the most (or fewest, at least one) edges of a relation at one end, and how many they have."""
+    """The nodes with the most (or fewest, at least one) edges of a relation at one end, and how many."""
     heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
     chosen = graph.out.relation == operator.relation
     nodes = heads[chosen] if operator.end % 2 == 0 else graph.out.neighbour[chosen]

@@ -20,8 +20,8 @@ EVIDENCE_BUDGET = Budget(expansions=200_000_000)
 def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> MatchResult:
     """One match for every entity that the answer node can take; for a pattern without one, the first match.
 
-    Edges run as in the pattern. Nodes may repeat: a son's father may be the one who was asked about. Where a path
-    has to lead `away` (*the director of X also directed*), no two edges take one triple.
+    Edges run as in the pattern. Nodes may repeat: a son's father may be the one who was asked about. Where a
+    path has to lead `away` (*the director of X also directed*), no two edges take one triple.
     """
     return match(
         graph,
@@ -37,14 +37,14 @@ def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> Matc
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The entities whose value of a relation is the largest or smallest: `value` is the node that holds it."""
+    """The entities whose value of a relation is the largest or smallest; the node `value` holds it."""
 
     entities: tuple[int, ...]
     value: int
 
 
 def values_of(graph: Graph, node: int, relation: int) -> list[tuple[float, int]]:
-    """(parsed value, value node) of a node's edges of one relation; those without a parsed value are left out."""
+    """(parsed value, value node) of a node's edges of one relation, where the value was parsed."""
     start, stop = int(graph.out.offsets[node]), int(graph.out.offsets[node + 1])
     low = start + int(np.searchsorted(graph.out.relation[start:stop], relation, "left"))
     high = start + int(np.searchsorted(graph.out.relation[start:stop], relation, "right"))
@@ -56,8 +56,9 @@ def values_of(graph: Graph, node: int, relation: int) -> list[tuple[float, int]]
 
 
 def find_extreme(graph: Graph, entities: Iterable[int], relation: int, sign: int) -> Extreme | None:
-    """The entities with the largest (`sign` 1) or smallest (-1) value of `relation`, all that tie; None if none has one.
+    """The entities with the largest (`sign` 1) or smallest (-1) value of `relation`, all that tie.
 
+    None if none has one.
     An entity with several values counts with its own extreme.
     """
     best: tuple[float, int] | None = None

@@ -1,14 +1,14 @@
 """Readings of a question: which mentions, which relation paths around them, and what they cost.
 
-A reading is a tree: one branch of steps from every mention to a node where the branches meet, and a trunk that
-goes on from there to the answer. A single mention has one branch and no trunk.
+A reading is a tree: one branch of steps from every mention to a node where the branches meet, and a trunk
+that goes on from there to the answer. A single mention has one branch and no trunk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,15 @@ from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
 from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.text.english import FUNCTION
 from clew.text.normalise import normalise
-from clew.text.question import FUNCTION, Question
+from clew.text.question import Question
 from clew.types import Mention
 
 Float = NDArray[np.float64]
 
 MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
-
-
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
 USUAL = 0.02
@@ -37,8 +36,10 @@ USUAL = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A mention read as one entity; `cost` of doing so; `ordinary` if its words are more likely just words;
-    `ways`: relations and directions in which the entity has edges.
+    """A mention read as one entity.
+
+    `cost` of doing so; `ordinary`: its words are more likely just words; `ways`: the number of relations and
+    directions in which the entity has edges.
     """
 
     span: Span
@@ -121,7 +122,7 @@ class Reader:
     def leads_away(reading: Reading) -> bool:
         """Whether a step of the reading walks back through the relation of the one before."""
         paths = (*reading.branches, reading.trunk)
-        return any(b == a ^ 1 for path in paths for a, b in zip(path, path[1:], strict=False))
+        return any(b == a ^ 1 for path in paths for a, b in pairwise(path))
 
     def turns_back(self, reading: Reading) -> bool:
         """Whether a reading ends by walking back the step before (*films that share a director with X*)."""
@@ -129,7 +130,7 @@ class Reader:
         return len(path) > 1 and bool(self.backs[path[-2], path[-1]])
 
     def read(self, comparison: Comparison, mentions: Sequence[Mention], *, keep: int = 16) -> list[Reading]:
-        """Readings with one mention, and with two or three where one leaves words unexplained; cheapest first."""
+        """Readings with one mention, with two or three where one leaves words unexplained; cheapest first."""
         space = self._space(comparison)
         mentions = self._whole(comparison.question, mentions)
         singles: list[Reading] = []
@@ -232,7 +233,7 @@ class Reader:
     def _sets(
         self, comparison: Comparison, mentions: Sequence[Mention], size: int
     ) -> Iterator[tuple[Anchor, ...]]:
-        """Sets of anchors that do not overlap, in the order of the question; the two likeliest of each mention."""
+        """Sets of anchors that do not overlap, in the order of the question; two of each mention at most."""
         likely = sorted(
             (
                 sorted(self._anchors(comparison, m), key=lambda a: (a.cost, a.entity))[:2]
@@ -243,7 +244,7 @@ class Reader:
         )[:6]
         for group in combinations(likely, size):
             spans = sorted((anchors[0].span for anchors in group), key=lambda s: s.start)
-            if any(a.stop > b.start for a, b in zip(spans, spans[1:], strict=False)):
+            if any(a.stop > b.start for a, b in pairwise(spans)):
                 continue
             ordered = sorted(group, key=lambda anchors: anchors[0].span.start)
             yield tuple(anchors[0] for anchors in ordered)
@@ -273,7 +274,7 @@ class Reader:
         )
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
-        """Charge first steps that run against the grammar around the mention, where both ways are possible."""
+        """Charge first steps against the grammar around the mention, where both ways are possible."""
         both = np.flatnonzero((self.fixed > 0) & np.isfinite(start))
         for backward in both:
             preferred = preferred_step(comparison, anchor.span, int(backward) // 2)
@@ -284,8 +285,9 @@ class Reader:
         return start
 
     def _start(self, entity: int) -> tuple[list[int], Float]:
-        """The ends of a node, and the cost of each first step: also of those that others of its kind have, so that
-        *nothing recorded* is told from *not asked*.
+        """The ends of a node, and the cost of each first step.
+
+        Also of steps that others of its kind have, so that *nothing recorded* is told from *not asked*.
         """
         ends = self.ends_of(entity)
         start = np.full(len(self.fixed), np.inf)
@@ -309,8 +311,9 @@ class Reader:
         return [Reading((anchor,), (p.steps,), (), p.cost + anchor.cost) for p in paths]
 
     def _twice(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
-        """Two relations of one mention that meet (*who both directed and starred in X*): every word goes to the step or
-        node that it names best, whatever its place.
+        """Two relations of one mention that meet: *who both directed and starred in X*.
+
+        Every word goes to the step or node that it names best, whatever its place.
         """
         ends, start = self._start(anchor.entity)
         outside = [

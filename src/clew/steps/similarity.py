@@ -42,10 +42,12 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """`relation` [W, R] with each relation; `cover` [W, S] how far each step explains the word; `arrive` [W, S]
-    how far the word tells the step from others; `type` [W, S] with
-    the type of the nodes that have each end; `fits` [W, S] whether the word's class allows arriving there;
-    `turned` [W, S] what is left of the word where it names who a step leaves, not who it arrives at.
+    """Of W words with R relations and S = 2R steps, all in [0, 1].
+
+    `relation` [W, R]: with each relation; `cover` [W, S]: how far each step explains the word; `arrive`
+    [W, S]: how far the word tells the step from others; `type` [W, S]: with the type of the nodes that
+    have each end; `fits` [W, S]: whether the word's class allows arriving there; `turned` [W, S]: what is
+    left of the word where it names who a step leaves, not who it arrives at.
     """
 
     relation: Float
@@ -103,7 +105,10 @@ def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Flo
 def _facing(
     vocabulary: Vocabulary, table: Float, noun: NDArray[np.bool_], person: Float
 ) -> NDArray[np.bool_]:
-    """[W, S]: whether the step arrives at the end that the noun does not name (*director*: heads of `directed_by`)."""
+    """[W, S]: whether the step arrives at the end that the noun does not name.
+
+    *Director* does not name the heads of `directed_by`.
+    """
     lexical = _best(vocabulary, table) >= 0.5
     named = lexical & (noun & (person >= 0.5))[:, None]
     steps = np.arange(2 * lexical.shape[1])

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
+from clew.text.english import FUNCTION
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
-from clew.text.question import FUNCTION
 from clew.text.thesaurus import ALIKE, groups_of
 
 Float = NDArray[np.float64]
@@ -39,12 +39,14 @@ def content_words(words: Sequence[str]) -> list[str]:
 class Vocabulary:
     """The words of a graph with R relations and S = 2R steps.
 
-    `labels[r]`: the words of the label, `relation_words[r]`: those with content; `word_index`: word → row of `word_vectors`;
-    `relation_vectors` [R, d]; `end_vectors` [S, d] of the node type that has the end, `richness` [S] how much its relations tell of it;
-    `type_words`, `type_share` [S, T] share of the end's nodes that have the declared type;
-    `role` [S, R] share of the end's nodes that are tails of each relation, `acts` [S, R] that are
-    heads of it where its name is a verb (`active` [R]);
-    `classes` [S, C] how likely the end's nodes are of each of the lexicon's noun classes.
+    `labels[r]`: the words of the label, `relation_words[r]`: those with content. `relation_vectors` [R,
+    d]. `word_index`: content word → row of `word_vectors` [V, d] and of `word_relation` [V, R], which is 1
+    / sqrt(number of relations with the word) where the relation has it, else 0. `end_vectors` [S, d]: of
+    the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
+    T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
+    the end's nodes that are tails of each relation; `acts` [S, R]: that are heads of it, where its name is
+    a verb (`active` [R]). `classes` [S, C]: how likely the end's nodes are of each of the lexicon's noun
+    classes.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -101,7 +103,7 @@ ACTING, PLACED = 0.4, 0.6
 
 
 def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether the name of a relation says what person its tails are: before *by*, or by a noun (`starred_actors`)."""
+    """Whether a relation's name says what person its tails are: before *by*, or a noun (`starred_actors`)."""
     person = CLASSES.index("person")
     nouns = any(is_noun(lexicon, w) and class_row(lexicon, w)[person] > 0.5 for w in words)
     return bool(words) and words[-1] != "of" and (words[-1] == "by" or nouns)

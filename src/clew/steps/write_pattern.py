@@ -1,4 +1,4 @@
-"""The `write pattern` step without a model: a reading of the question becomes a pattern (SimGRAG section 4.1)."""
+"""The `write pattern` step without a model: a reading becomes a pattern (SimGRAG section 4.1)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from clew.types import Pattern, PatternEdge, PatternNode
 
 
 def write_pattern(graph: Graph, reading: Reading) -> Pattern:
-    """The pattern of a reading: its anchors are fixed entities, its relations fixed relations; the node at which the
-    trunk (or the branches, if there is none) arrives is the answer.
+    """The pattern of a reading: its anchors are fixed entities, its relations fixed relations.
+
+    The node at which the trunk (or the branches, if there is none) arrives is the answer.
     """
     writer = _Writer(graph)
     meeting = -1
@@ -49,7 +50,7 @@ class _Writer:
         return len(self._nodes) - 1
 
     def walk(self, node: int, step: int, to: int | None) -> int:
-        """Add the edge of a step from `node`, to the node `to` or a new unknown one; returns where it arrives."""
+        """Add the edge of a step from `node` to the node `to`, or to a new unknown one; returns that node."""
         if to is None:
             self._unknown += 1
             self._nodes.append(PatternNode(f"UNKNOWN {self._unknown}", known=False))

@@ -1,7 +1,7 @@
-"""Everyday English that WordNet does not link: words that people use for one and the same thing to ask about.
+"""Everyday English that WordNet does not link: words that people use to ask about one and the same thing.
 
-Groups of words that may stand for each other when somebody asks for an attribute of a thing (*what do people speak
-there* asks for a language). General English of many fields; a word may be in several groups.
+Groups of words that may stand for each other when somebody asks for an attribute of a thing (*what do people
+speak there* asks for a language). General English of many fields; a word may be in several groups.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ ALIKE = 0.65
 
 GROUPS: tuple[str, ...] = (
     # people and families
-    "spouse husband wife partner consort couple married marry wed sweetheart darling beloved fiance bride groom",
+    "spouse husband wife partner consort couple married marry wed sweetheart darling beloved "
+    "fiance bride groom",
     "child kid son daughter offspring descendant heir baby",
     "parent father mother dad mom mum papa mama",
     "sibling brother sister",
@@ -126,10 +127,12 @@ GROUPS: tuple[str, ...] = (
     "predecessor precede previous before",
     "influence inspire",
 )
+"""Each a group, its words in base form, with spaces between."""
 
 
 @lru_cache(maxsize=1)
 def _groups() -> dict[str, frozenset[int]]:
+    """The groups of every word."""
     found: dict[str, set[int]] = {}
     for number, group in enumerate(GROUPS):
         for word in group.split():

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from clew.evaluate.report.charts import BarChart, Chart, Table, TableCell
-from clew.evaluate.report.svg import SHADES, svg
+from clew.evaluate.report.svg import SHADES, WIDE, bars_width, svg
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,9 @@ def figure(chart: Chart) -> str:
         for at, name in enumerate(names)
     )
     note = f'<p class="note">{escape(chart.note)}</p>' if chart.note else ""
+    wide = ' class="whole"' if isinstance(chart, BarChart) and bars_width(chart) > WIDE else ""
     return (
-        f'<figure id="{escape(chart.name)}"><figcaption>{escape(chart.title)}</figcaption>'
+        f'<figure id="{escape(chart.name)}"{wide}><figcaption>{escape(chart.title)}</figcaption>'
         f'<div class="legend">{keys}</div><div class="wide">{svg(chart)}</div>{note}</figure>'
     )
 

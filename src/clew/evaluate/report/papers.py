@@ -115,9 +115,10 @@ def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
     series: list[str] = []
     bars: list[tuple[Bar | None, ...]] = []
     for row in experiment.rows:
-        if row.method is not None:
+        ours = tuple(_our_bar(run, experiment, column, row) for column in experiment.columns)
+        if any(bar is not None for bar in ours):
             series.append(row.name)
-            bars.append(tuple(_our_bar(run, experiment, column, row) for column in experiment.columns))
+            bars.append(ours)
         if not all(map(math.isnan, row.paper)):
             series.append(PAPER + row.name)
             bars.append(tuple(None if math.isnan(v) else Bar(v) for v in row.paper))

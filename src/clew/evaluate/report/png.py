@@ -69,6 +69,8 @@ def _points(chart: PointChart, axes: Any) -> None:  # noqa: ANN401
         axes.plot(xs, ys, style, label=name, color=colour, markerfacecolor="none" if hollow else colour)
         for p in points:
             axes.annotate(p.label, (p.x, p.y), xytext=(4, 4), textcoords="offset points", fontsize=7)
+    # Room on the right for labels.
+    axes.margins(x=0.15)
     if chart.log_x:
         axes.set_xscale("log")
     axes.set_xlabel(chart.x_title)

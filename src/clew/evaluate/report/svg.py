@@ -29,8 +29,13 @@ def svg(chart: Chart) -> str:
     return _bars(chart) if isinstance(chart, BarChart) else _points(chart)
 
 
+def bars_width(chart: BarChart) -> int:
+    """Choose the width of a chart of bars."""
+    return max(460, min(1120, LEFT + RIGHT + len(chart.groups) * (26 + 24 * len(chart.series))))
+
+
 def _bars(chart: BarChart) -> str:
-    width = max(460, min(1000, LEFT + RIGHT + len(chart.groups) * (26 + 24 * len(chart.series))))
+    width = bars_width(chart)
     bars = [bar for row in chart.bars for bar in row if bar is not None]
     ends = [v for bar in bars for v in (bar.value, bar.low, bar.high) if v is not None]
     low, high = series_range(ends, from_zero=True)

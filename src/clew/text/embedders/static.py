@@ -81,10 +81,14 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Float32:
         """Embed texts: float32 [len(texts), dimension], each row the same whatever else is in the batch."""
+        return unit_rows(self.sums(texts))
+
+    def sums(self, texts: Sequence[str]) -> Float32:
+        """Sum the wordpieces' vectors of each text, not scaled: float32 [len(texts), dimension]."""
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), BATCH):
             self._sum(texts[start : start + BATCH], vectors[start : start + BATCH])
-        return unit_rows(vectors)
+        return vectors
 
     def _sum(self, texts: Sequence[str], vectors: Float32) -> None:
         """Write the sums of the wordpieces' vectors of each text into `vectors`."""

@@ -1,0 +1,230 @@
+"""KG-RAG on MetaQA: retrieval speed, triple vectors, and the built-in forms on Experiment 1's grid.
+
+    python benchmarks/kg_rag.py speed --data ../shared/data/metaqa
+    python benchmarks/kg_rag.py grid --data ../shared/data/metaqa [--sample 300]
+    python benchmarks/kg_rag.py systems --data ../shared/data/metaqa [--sample 300]
+
+Accuracy is on a seeded sample of the dev questions, with the entity of each question given as in the paper.
+Hits@1: the answer includes a correct entity. Exact match: the first answer equals a correct one after
+lower-casing and stripping (section 4.2.1). Set: the answers are exactly the correct ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from clew.engine import Clew
+from clew.graph.candidates import find_candidates
+from clew.graph.graph import Graph
+from clew.index.triple_vectors import TripleVectors, with_triple_vectors, write_triple_vectors
+from clew.steps.chain import Plan
+from clew.steps.decompose import Decompose
+from clew.types import Answer
+
+TOPIC = re.compile(r"\[(.+?)\]")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its entity and correct answers."""
+
+    hops: int
+    text: str
+    entity: str
+    gold: tuple[str, ...]
+
+
+def read_questions(data: Path, sample: int, seed: int) -> list[Question]:
+    """Draw `sample` dev questions of each number of hops."""
+    drawn: list[Question] = []
+    for hops in (1, 2, 3):
+        folder = data / f"{hops}-hop" / "vanilla"
+        path = next(p for p in sorted(folder.iterdir()) if p.name.startswith("qa_dev"))
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8") as lines
+        ):
+            rows = [line.rstrip("\n").split("\t") for line in lines]
+        for text, gold in random.Random(seed).sample(rows, sample):
+            entity = TOPIC.search(text)
+            assert entity is not None
+            plain = TOPIC.sub(r"\1", text)
+            drawn.append(Question(hops, plain, entity[1], tuple(gold.split("|"))))
+    return drawn
+
+
+@dataclass
+class Score:
+    """Counts of one number of hops."""
+
+    asked: int = 0
+    hits: int = 0
+    exact: int = 0
+    whole: int = 0
+    abstained: int = 0
+    milliseconds: float = 0.0
+
+    def add(self, answer: Answer, gold: Sequence[str], milliseconds: float) -> None:
+        """Count one answer."""
+        named = [a.entity for a in answer.answers]
+        right = {g.lower().strip() for g in gold}
+        self.asked += 1
+        self.hits += any(name.lower().strip() in right for name in named)
+        self.exact += bool(named) and named[0].lower().strip() in right
+        self.whole += {n.lower().strip() for n in named} == right
+        self.abstained += answer.abstained is not None
+        self.milliseconds += milliseconds
+
+    def row(self) -> str:
+        """Percentages."""
+        share = (100 * n / self.asked for n in (self.hits, self.exact, self.whole, self.abstained))
+        return " ".join(f"{s:5.1f}" for s in share) + f" {self.milliseconds / self.asked:6.1f} ms"
+
+
+Ask = Callable[[Question], Answer]
+
+
+def score(ask: Ask, questions: Sequence[Question]) -> dict[int, Score]:
+    """Ask all questions; scores by number of hops."""
+    scores = {hops: Score() for hops in (1, 2, 3)}
+    for question in questions:
+        start = time.perf_counter()
+        answer = ask(question)
+        scores[question.hops].add(answer, question.gold, (time.perf_counter() - start) * 1000)
+    return scores
+
+
+def print_scores(title: str, scores: dict[int, Score]) -> None:
+    """One line for each number of hops."""
+    for hops, counted in scores.items():
+        print(f"{title:24} {hops}-hop  {counted.row()}", flush=True)
+
+
+def settings_grid() -> Iterator[tuple[int, int]]:
+    """Experiment 1: N and K."""
+    return ((hops, top) for hops in (1, 2, 3) for top in (10, 20, 30))
+
+
+def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
+    """Experiment 1's grid for the built-in forms; each question is read once, times are without that."""
+    from clew.methods.auto import Auto
+    from clew.methods.kg_rag import KgRag, Settings, built_in_steps
+
+    auto, decomposed = Auto(clew.index, clew.embedder), dict[str, Plan]()
+    print("                                 hits  exact  set   none")
+    for frontier in frontiers:
+        steps = built_in_steps(auto, frontier)  # type: ignore[arg-type]
+        decompose = steps.decompose
+
+        def once(text: str, names: Sequence[str], _: object, make: Decompose = decompose) -> Plan:
+            key = "\n".join((text, *names))
+            if key not in decomposed:
+                decomposed[key] = make(text, names, None)
+            return decomposed[key]
+
+        method = KgRag(clew.index, clew.embedder, steps=replace(steps, decompose=once))
+        for hops, top in settings_grid():
+            method.settings = Settings(hops=hops, top=top, frontier=frontier)  # type: ignore[arg-type]
+            found = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
+            print_scores(f"{frontier} N={hops} K={top}", found)
+
+
+def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
+    """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
+    from clew.methods.kaping import Kaping
+
+    print("                                 hits  exact  set   none")
+    near = Kaping(clew.index, clew.embedder, hops=3, top=30)
+    found = score(lambda q: near.answer(q.text, entities=[q.entity]), questions)
+    print_scores("kaping N=3 K=30", found)
+    for name in names:
+        found = score(lambda q, name=name: clew.ask(q.text, entities=[q.entity], method=name), questions)
+        print_scores(name, found)
+
+
+def percentiles(values: Sequence[float]) -> str:
+    """Median, 95th percentile and maximum."""
+    p50, p95, most = np.percentile(values, [50, 95, 100])
+    return f"p50 {p50:.2f}  p95 {p95:.2f}  max {most:.2f}"
+
+
+def entities_of(graph: Graph, count: int, seed: int) -> list[int]:
+    """Entities, drawn uniformly."""
+    return [int(e) for e in np.random.default_rng(seed).integers(0, graph.nodes, count)]
+
+
+def _retrieve(graph: Graph, vectors: TripleVectors, entity: int) -> tuple[float, float, int]:
+    """Milliseconds for the candidates of an entity and for the top 30 of them, and how many there were."""
+    text = "which films have the same director"
+    start = time.perf_counter()
+    triples = find_candidates(graph, [entity], 3, vectors.similarities(text)).triples
+    middle = time.perf_counter()
+    vectors.top(text, triples, 30)
+    return (middle - start) * 1000, (time.perf_counter() - middle) * 1000, len(triples)
+
+
+def speed(clew: Clew, repeats: int) -> None:
+    """Candidate retrieval, top K, and building the vectors."""
+    from clew.index.directory import writing
+
+    index = with_triple_vectors(clew.index, clew.embedder)
+    graph, vectors = index.graph, TripleVectors.of(index, clew.embedder)
+    size = vectors.rows.nbytes + vectors.scales.nbytes
+    print(f"triple vectors: {size / 1e6:.1f} MB, {size / graph.triples:.0f} bytes a triple")
+    print(f"43M triples at that: {43e6 * size / graph.triples / 1e9:.2f} GB")
+    with tempfile.TemporaryDirectory() as folder, writing(Path(folder) / "speed.clew") as writer:
+        start, cpu = time.perf_counter(), time.process_time()
+        write_triple_vectors(writer, graph, clew.embedder)
+        wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    print(f"built at {graph.triples / wall:,.0f} triples/s, {graph.triples / cpu:,.0f} a CPU second")
+    similarity = vectors.similarities("which films have the same director")
+    find_candidates(graph, [0], 3, similarity)
+    vectors.top("warm up", np.arange(100), 30)
+    retrieved, ranked, sizes = [], [], []
+    for entity in entities_of(graph, 200, 0):
+        runs = [_retrieve(graph, vectors, entity) for _ in range(repeats)]
+        retrieved.append(min(run[0] for run in runs))
+        ranked.append(min(run[1] for run in runs))
+        sizes.append(runs[0][2])
+    print(f"each entity {repeats} times, the fastest counts")
+    print(f"candidates, N = 3, 200 entities, ms: {percentiles(retrieved)}")
+    print(f"top 30 of them, ms: {percentiles(ranked)}")
+    print(f"candidate triples: {percentiles(sizes)}")
+
+
+def main() -> None:
+    """Run one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("part", choices=("speed", "grid", "systems"))
+    parser.add_argument("--data", type=Path, required=True, help="folder of MetaQA")
+    parser.add_argument("--cache", type=Path, help="where the index is kept")
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--frontiers", default="answers,question")
+    parser.add_argument("--methods", default="auto,kg-rag,kaping,kg-retrieval,kg-gpt,triple-rag,vector-rag")
+    options = parser.parse_args()
+    clew = Clew.open(options.data / "kb.txt.gz", cache_dir=options.cache)
+    if options.part == "speed":
+        speed(clew, options.repeats)
+        return
+    questions = read_questions(options.data, options.sample, options.seed)
+    if options.part == "grid":
+        grid(clew, questions, options.frontiers.split(","))
+    else:
+        systems(clew, questions, options.methods.split(","))
+
+
+if __name__ == "__main__":
+    main()

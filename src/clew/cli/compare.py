@@ -1,0 +1,144 @@
+"""`clew compare`: one question, several methods, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.errors import ClewError, UsageError
+
+if TYPE_CHECKING:
+    from clew.types import Answer
+
+MOST_NAMES = 6
+"""Answers that a cell of the table names; the rest is counted."""
+
+
+LONGEST = 160
+"""Characters of a text without answers that a cell shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one method said, or the error that it raised."""
+
+    method: str
+    answer: Answer | None
+    error: ClewError | None = None
+
+    @property
+    def evidence(self) -> int:
+        """Distinct triples that the answer rests on."""
+        answer = self.answer
+        return 0 if answer is None else len({t for c in answer.citations for t in c.triples})
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"method", "answer", "evidence", "error"}`."""
+        return {
+            "method": self.method,
+            "answer": None if self.answer is None else self.answer.as_json(),
+            "evidence": self.evidence,
+            "error": None if self.error is None else str(self.error),
+        }
+
+
+def compare(
+    source: Source,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
+    methods: Annotated[
+        str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
+    ] = "auto,kg-rag,kaping",
+    entities: Annotated[
+        list[str] | None,
+        typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
+    ] = None,
+    llm: LlmSpec = None,
+    embedder: EmbedderSpec = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask several methods the same question, and see what each answers and what it costs.
+
+    A method that fails has its error in its row. Exit code 1 if all of them fail.
+    """
+    from clew.cli.console import out, write_json
+    from clew.cli.model import opened_model
+    from clew.cli.progress import explained_wait
+    from clew.engine import clean_question
+    from clew.methods.registry import method_named
+    from clew.types import Answer
+
+    names = list(dict.fromkeys(name for part in methods.split(",") if (name := part.strip())))
+    if not names:
+        raise UsageError("No method given. Write: --methods auto,kg-rag")
+    for name in names:
+        method_named(name)  # an unknown one before a long indexing, not after it
+    question = clean_question(question)
+    rows: list[Row] = []
+    with (
+        opened_model(llm) as model,
+        opened(source, embedder, quiet=quiet) as clew,
+        explained_wait(FIRST_TIME, quiet=quiet),
+    ):
+        for name in names:
+            asked: Answer | ClewError
+            try:
+                asked = clew.ask(question, entities=entities or (), method=name, model=model)
+            except ClewError as error:
+                asked = error
+            rows.append(Row(name, asked) if isinstance(asked, Answer) else Row(name, None, asked))
+    if json:
+        write_json({"question": question, "rows": [row.as_json() for row in rows]})
+    else:
+        out().print(_table(rows))
+    if all(row.error is not None for row in rows):
+        raise typer.Exit(1)
+
+
+def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold cyan")
+    for title in ("method", "answer", "abstained"):
+        table.add_column(title, overflow="fold")
+    for title in ("evidence", "calls", "tokens", "ms"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in _cells(row)))
+    return table
+
+
+def _cells(row: Row) -> list[str]:
+    from clew.cli.console import shown
+
+    answer = row.answer
+    if answer is None:
+        return [row.method, f"error: {shown(str(row.error))}", *[""] * 5]
+    names = [shown(a.label) for a in answer.answers]
+    said = " · ".join(names[:MOST_NAMES]) + (
+        f" … and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    )
+    if not names:
+        said = shown(answer.text) if answer.abstained is None else "–"
+        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
+    marks = [] if answer.grounded else ["ungrounded"]
+    marks += [] if answer.complete else ["incomplete"]
+    said += f" ({', '.join(marks)})" if marks else ""
+    used = answer.usage
+    tokens = used.input_tokens + used.output_tokens
+    total = answer.timings_ms.get("total", 0.0)
+    abstained = "" if answer.abstained is None else answer.abstained.reason
+    return [
+        row.method,
+        said,
+        abstained,
+        f"{row.evidence:,}",
+        f"{used.calls:,}",
+        f"{tokens:,}",
+        f"{total:,.0f}",
+    ]

@@ -1,0 +1,103 @@
+"""Candidate triples: all within N hops of some entities, in both directions (KG-RAG section 3.4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int32, Int64
+from clew.graph.kernels.hops import count_edges, reach, take_hop
+
+Float32 = NDArray[np.float32]
+Score = Callable[[Int64], Float32]
+"""Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
+
+MOST_LOOKED_AT = 2_000_000
+"""Edges of one hop that are looked at."""
+MOST_KEPT = 100_000
+"""Triples of one hop that are kept; of more, the most similar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one hop, for hubs: edges looked at, triples kept."""
+
+    looked_at: int = MOST_LOOKED_AT
+    kept: int = MOST_KEPT
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Triples by hop: `hops[i]` int64 are the ids of those i + 1 hops away, each triple in one hop.
+
+    `left_out` counts the edges that the limits left out of these hops; none are missing where it is 0.
+    """
+
+    hops: tuple[Int64, ...]
+    left_out: int = 0
+
+    @property
+    def triples(self) -> Int64:
+        """All of them, nearest hop first: int64 [n]."""
+        return np.concatenate(self.hops) if self.hops else np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.hops))
+
+
+def find_candidates(
+    graph: Graph, entities: Sequence[int], hops: int, score: Score, limits: Limits | None = None
+) -> Candidates:
+    """Find the triples up to `hops` hops from `entities`, both ways.
+
+    Where a hop has more triples than `limits` allow, the most similar by `score` are kept, and the search
+    goes on from their ends only; a hub's edges are then looked at in the order of similarity of what led to
+    them.
+    """
+    limits = limits or Limits()
+    state = np.zeros(graph.nodes, np.uint8)
+    frontier: Int32 = np.array(list(dict.fromkeys(entities)), np.int32)
+    state[frontier] = 1
+    found: list[Int64] = []
+    left_out = 0
+    for _ in range(hops):
+        if not len(frontier):
+            break
+        taken, room = count_edges(graph.out.offsets, graph.into.offsets, frontier, limits.looked_at)
+        left_out += _edges(graph, frontier[taken:])
+        out, into = graph.out, graph.into
+        triples, ends = take_hop(
+            out.offsets, out.relation, out.neighbour,
+            into.offsets, into.relation, into.neighbour,
+            frontier[:taken], state, int(room),
+        )  # fmt: skip
+        if len(triples) > limits.kept:
+            left_out += len(triples) - limits.kept
+            best = best_of(score(triples), limits.kept, triples)
+            triples, ends = triples[best], ends[best]
+        found.append(triples)
+        frontier = reach(ends, state)
+    return Candidates(tuple(found), left_out)
+
+
+def unranked_candidates(graph: Graph, entities: Sequence[int], hops: int) -> Int64:
+    """The triples up to `hops` hops from `entities`, nearest first; at hubs, those that come first."""
+    return find_candidates(graph, entities, hops, lambda triples: -triples.astype(np.float32)).triples
+
+
+def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
+    """Positions of the `k` largest scores, best first; of equal ones, those with the smaller id."""
+    if k < len(scores):
+        least = np.partition(scores, len(scores) - k)[len(scores) - k]
+        picked = np.flatnonzero(scores >= least)
+    else:
+        picked = np.arange(len(scores))
+    return picked[np.lexsort((ids[picked], -scores[picked]))][:k]
+
+
+def _edges(graph: Graph, nodes: Int32) -> int:
+    out, into = graph.out.offsets, graph.into.offsets
+    return int((out[nodes + 1] - out[nodes] + into[nodes + 1] - into[nodes]).sum())

@@ -1,0 +1,62 @@
+"""`llm-qd`: the model takes the question apart and answers the sub-questions itself, without the graph.
+
+LLM+QD of KG-RAG's Experiment 2 (section 4.2.2): KG-RAG's decomposition, reformulation and synthesis, with
+the zero-shot prompt of `llm` for each sub-question. Its answers are not grounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from clew.index.directory import Index
+from clew.llm.errors import BudgetReached
+from clew.llm.types import ChatModel
+from clew.methods.kg_rag import TABLE_3
+from clew.methods.llm import finished, needed, ungrounded
+from clew.steps.chain import Plan
+from clew.steps.decompose import ModelDecompose
+from clew.steps.prompting import Talk, data_line, data_lines, prompt_named
+from clew.steps.reformulate import as_question
+from clew.text.embedder import Embedder
+from clew.types import Abstention, Answer, Chain, SubAnswer
+
+
+class LlmQd:
+    """Asks the model step by step."""
+
+    name = "llm-qd"
+
+    def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
+        self.model = needed(model, self.name)
+        self.decompose = ModelDecompose(TABLE_3)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question with a chain, ungrounded. Raises LlmError."""
+        began = perf_counter()
+        talk = Talk.begin(self.model, id)
+        plan, links = Plan(), list[SubAnswer]()
+        try:
+            plan = self.decompose(question, entities, talk)
+            for sub in plan.questions:
+                links.append(self._link(sub.text, links, talk))
+            told = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
+            prompt, sampling = prompt_named("kg_rag_synthesise"), replace(TABLE_3, max_tokens=512)
+            answer = ungrounded(
+                question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=data_line(question))
+            )
+        except BudgetReached as error:
+            answer = Answer(question, abstained=Abstention("budget", str(error)))
+        chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
+        return finished(replace(answer, chain=chain, complete=not plan.cut), self.name, talk, began, id)
+
+    def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
+        asked = text
+        if links:
+            earlier = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
+            prompt = prompt_named("kg_rag_reformulate")
+            reply = talk.ask(prompt, TABLE_3, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
+            asked = as_question(reply) or text
+        reply = talk.ask(prompt_named("llm"), replace(TABLE_3, repeat_penalty=1.1), QUESTION=data_line(asked))
+        return SubAnswer(text, asked, reply)

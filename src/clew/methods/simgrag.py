@@ -1,0 +1,477 @@
+"""`simgrag`: SimGRAG (Cai et al., 2025), a question in two calls of a chat model.
+
+| section | step | where |
+|---|---|---|
+| 4.1, Tables 16, 17 | query to pattern | `steps/write_pattern_llm.py` |
+| 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `steps/find_subgraphs.py`, `graph/match.py` |
+| 4.4, Tables 18, 19 | verbalised subgraphs, read | `steps/read_llm.py` |
+
+Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
+
+- Candidates are not cut at k(n), k(r), k(t): the matcher gives what unlimited candidates would.
+  `candidates=16` is the paper's letter (C.1, MetaQA): the nearest 16 by embedding distance only, nothing of
+  what follows.
+- Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with
+  the graph (`steps/pattern_distances.py`). A pattern is written without having seen the graph.
+- Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
+  pattern is asked for once more with this graph's nearest relations; then the method abstains. The paper
+  reads whatever is nearest.
+- Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
+  all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
+- Subgraphs are written in JSON between marks, since names of a graph are data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+from clew.errors import UsageError
+from clew.graph.distances import Distances
+from clew.grounding import cite, ground
+from clew.index.directory import Index
+from clew.index.distances import IndexDistances
+from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
+from clew.llm.managed import ManagedModel
+from clew.llm.profiles import Form
+from clew.llm.run import run_sync
+from clew.llm.typed import TypedReplies
+from clew.llm.types import ChatModel, Reply, Request, add_usage
+from clew.methods.auto import Auto
+from clew.steps.find_subgraphs import (
+    BOUND,
+    Unfit,
+    find_about_claim,
+    find_subgraphs,
+    find_tied,
+    subgraph_texts,
+    unfit,
+)
+from clew.steps.pattern_distances import FewCandidates, PatternDistances
+from clew.steps.read_llm import ReadAnswers, read_answers
+from clew.steps.simgrag_prompts import Shots, Task, as_name, default_shots
+from clew.steps.write_pattern_llm import WrittenPattern, answer_nodes, hint_text, write_pattern
+from clew.text.embedder import Embedder
+from clew.text.normalise import normalise
+from clew.text.question import read_question
+from clew.types import (
+    Abstention,
+    Answer,
+    AnswerEntity,
+    Citation,
+    Match,
+    MatchResult,
+    Pattern,
+    PatternEdge,
+    Step,
+)
+
+MOST_HINTS = 12
+"""Relations, and types, of this graph that a prompt shows."""
+TIE = 1e-6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How SimGRAG works: `k` subgraphs, so many `shots`, the paper's `candidates` (None.
+
+    Unlimited), the user's examples, whether the first prompt shows relations and types of this graph
+    (`hints`), the `bound` of GSD per edge.
+    """
+
+    k: int = 3
+    shots: int = 12
+    candidates: int | None = None
+    examples: Shots | None = None
+    hints: bool = False
+    bound: float = BOUND
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.shots < 0 or (self.candidates is not None and self.candidates < 1):
+            raise UsageError("k and candidates must be at least 1, shots at least 0")
+
+
+class Counted(TypedReplies):
+    """A chat model that keeps the replies it gave, so that usage is known however a question ends."""
+
+    def __init__(self, model: ChatModel, refused: set[Form]) -> None:
+        super().__init__(model.name, model.profile, refused)
+        self._model = model
+        self.replies: list[Reply] = []
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request; raises as the model does, and ReplyInvalid for a repair that is too long."""
+        try:
+            reply = await self._model.complete(request)
+        except ContextOverflow as error:
+            if all(message.role != "assistant" for message in request.messages):
+                raise
+            # A repair shows the model its own reply, and that may be a long one.
+            raise ReplyInvalid("it is no use, and too long to be shown again") from error
+        self.replies.append(reply)
+        return reply
+
+    def stream(self, request: Request) -> Any:  # noqa: ANN401
+        """Reply piece by piece, not counted."""
+        return self._model.stream(request)
+
+    async def close(self) -> None:
+        """Leave the model open: it is the caller's."""
+
+
+@dataclass
+class Work:
+    """What is known of a question or claim while it is worked on."""
+
+    model: Counted
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+    steps: list[Step] = field(default_factory=list[Step])
+
+    def time(self, stage: str, since: float) -> None:
+        """Add the time since `since` to a stage."""
+        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """A pattern and its best matches; or `left`, why there are none that fit."""
+
+    pattern: Pattern | None = None
+    segments: tuple[str, ...] = ()
+    found: MatchResult = field(default_factory=lambda: MatchResult(()))
+    left: Unfit | None = None
+
+
+class Retrieval:
+    """The part of SimGRAG that questions and claims share: query to pattern to subgraphs."""
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        model: ChatModel | None,
+        settings: Settings | None,
+        parser: Auto | None,
+    ) -> None:
+        if model is None:
+            raise UsageError("This needs a language model. Name one with --llm provider/model")
+        self.index, self.graph, self.model = index, index.graph, model
+        self.settings = settings or Settings()
+        self.shots = self.settings.examples or default_shots()
+        self.distances: Distances
+        if self.settings.candidates is None:
+            table = (parser or Auto(index, embedder)).table
+            self.distances = PatternDistances(index, embedder, table)
+        else:
+            self.distances = FewCandidates(IndexDistances(index, embedder), self.settings.candidates)
+        self._refused: set[Form] = set()
+
+    def begin(self, id: str | None) -> Work:
+        """Begin a question: a fresh budget where the model has budgets."""
+        model = self.model.for_question(id) if isinstance(self.model, ManagedModel) else self.model
+        return Work(Counted(model, self._refused))
+
+    async def retrieve(self, work: Work, task: Task, query: str) -> Retrieved:
+        """Write a pattern and match it; once more with hints where it fits nothing well.
+
+        Raises:
+            LlmError: as the model; ReplyInvalid where it gives no pattern.
+
+        """
+        hints = self._hints(query) if self.settings.hints else ""
+        first = await self._once(work, task, query, hints)
+        if first.left is None or first.left.reason == "budget":
+            return first
+        again = await self._once(work, task, query, self._hints_after(first, query))
+        return again if again.left is None or again.pattern is not None else first
+
+    async def _once(self, work: Work, task: Task, query: str, hints: str) -> Retrieved:
+        since = perf_counter()
+        shots = self.shots.of(task, self.settings.shots)
+        written = await write_pattern(work.model, task, query, shots, hints)
+        work.time("pattern", since)
+        work.steps.append(_pattern_step(written, bool(hints)))
+        if written.pattern is None:
+            return Retrieved(
+                left=Unfit("empty_result", f"the model wrote no pattern to search for ({written.problem})")
+            )
+        since = perf_counter()
+        found, left = self._find(task, written.pattern)
+        work.time("match", since)
+        work.steps.append(self._match_step(found, left))
+        return Retrieved(written.pattern, written.segments, found, left)
+
+    def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
+        """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
+        graph, distances, settings = self.graph, self.distances, self.settings
+        if settings.candidates is None and (task == "claim" or not answer_nodes(pattern)):
+            return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
+        letter = settings.candidates is not None
+        found = find_subgraphs(
+            graph, pattern, distances, settings.k, distinct="nodes" if letter else "triples"
+        )
+        left = unfit(graph, pattern, found, distances, settings.bound)
+        if settings.candidates is not None and found.matches:
+            left = None
+        return found, left
+
+    def _hints(self, query: str) -> str:
+        """The relations and types of this graph nearest to a text."""
+        return hint_text(self._nearest([query]), list(self.graph.types.names)[:MOST_HINTS])
+
+    def _hints_after(self, first: Retrieved, query: str) -> str:
+        said = [query] if first.pattern is None else [e.relation or query for e in first.pattern.edges]
+        problem = "" if first.left is None else first.left.detail
+        return hint_text(self._nearest(said), list(self.graph.types.names)[:MOST_HINTS], problem)
+
+    def _nearest(self, texts: Sequence[str]) -> list[str]:
+        """Relations nearest to some texts, taking turns."""
+        ranked = [
+            self.distances.relation_distances(PatternEdge(0, text, 1)).argsort(kind="stable")
+            for text in texts
+        ]
+        turns = [int(order[at]) for at in range(len(self.graph.relations)) for order in ranked]
+        return [self.graph.relation_labels[r] for r in dict.fromkeys(turns)][:MOST_HINTS]
+
+    def _match_step(self, found: MatchResult, left: Unfit | None) -> Step:
+        rows = [
+            {"gsd": round(m.gsd, 3), "triples": [list(t) for t in texts]}
+            for m in found.matches
+            for texts in subgraph_texts(self.graph, [m])
+        ]
+        return Step(
+            "match", {"matches": rows, "complete": found.complete, "problem": left.detail if left else ""}
+        )
+
+    def near_names(self, left: Unfit) -> tuple[str, ...]:
+        """Names of the graph that may have been meant by those that it lacks."""
+        hits = [hit for name in left.names for hit in self.index.names.fuzzy(name, 3)]
+        return tuple(dict.fromkeys(self.graph.labels[h.entity] for h in hits))
+
+
+def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
+    triples = [] if written.pattern is None else written.pattern.as_json()["triples"]
+    detail = {
+        "prompt": written.prompt.version,
+        "segments": list(written.segments),
+        "triples": triples,
+        "hints": hinted,
+        "problem": written.problem,
+    }
+    return Step("pattern", detail)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Answers and their proof, or why there are none."""
+
+    answers: tuple[AnswerEntity, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    text: str = ""
+    pattern: Pattern | None = None
+    abstained: Abstention | None = None
+    complete: bool = True
+
+
+class SimGRAG(Retrieval):
+    """Answers questions over one open index with a chat model."""
+
+    name = "simgrag"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+        parser: Auto | None = None,
+    ) -> None:
+        super().__init__(index, embedder, model, settings, parser)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; raises LlmError if the model cannot be asked."""
+        return run_sync(self.answer_async(question, id=id, entities=entities))
+
+    async def answer_async(
+        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
+    ) -> Answer:
+        """Answer one question; `entities` are named to the model as what the question is about."""
+        began = perf_counter()
+        work = self.begin(id)
+        asked = f"{question} (about: {', '.join(entities)})" if entities else question
+        try:
+            found = await self._answer(work, question, asked)
+        except BudgetReached as error:
+            found = _Found(abstained=Abstention("budget", str(error)))
+        except ReplyInvalid as error:
+            found = _Found(
+                abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
+            )
+        work.time("total", began)
+        return Answer(
+            question=question,
+            answers=found.answers,
+            text=found.text,
+            abstained=found.abstained,
+            citations=found.citations,
+            pattern=found.pattern,
+            method=self.name,
+            model=self.model.name,
+            complete=found.complete,
+            usage=add_usage(reply.usage for reply in work.model.replies),
+            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
+            steps=tuple(work.steps),
+            id=id,
+        )
+
+    async def _answer(self, work: Work, question: str, asked: str) -> _Found:
+        retrieved = await self.retrieve(work, "question", asked)
+        pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
+        if left is not None or pattern is None:
+            left = left or Unfit("empty_result", "the model wrote no pattern")
+            return _Found(
+                pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
+            )
+        since = perf_counter()
+        nodes = answer_nodes(pattern)
+        names = [self.graph.labels[m.nodes[n]] for m in found.matches for n in nodes]
+        shots = self.shots.of("question", self.settings.shots)
+        read = await read_answers(
+            work.model, asked, subgraph_texts(self.graph, found.matches), shots, [*names, "yes", "no"]
+        )
+        work.time("read", since)
+        work.steps.append(_read_step(read))
+        since = perf_counter()
+        drafted = _Draft(self, question, pattern, found, read)
+        result = drafted.grounded()
+        work.time("ground", since)
+        return result
+
+
+def _read_step(read: ReadAnswers) -> Step:
+    detail = {"prompt": read.prompt.version, "reason": read.reason, "answers": list(read.answers)}
+    return Step("read", detail)
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """What the model drafted, to be grounded in the matches that it saw.
+
+    And in those that tie with the best of them.
+    """
+
+    method: SimGRAG
+    question: str
+    pattern: Pattern
+    found: MatchResult
+    read: ReadAnswers
+
+    def grounded(self) -> _Found:
+        """The answers that the evidence proves."""
+        if not self.read.answers:
+            return self._abstain("the model finds no answer in the evidence")
+        asked = read_question(self.question)
+        said = [normalise(a) for a in self.read.answers]
+        node = self._node()
+        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
+        numbers = all(answer.strip().isdigit() for answer in self.read.answers)
+        unknown = answer_nodes(self.pattern)
+        if asked.count and unknown and (node is None) == numbers:
+            return self._counted(unknown[-1] if node is None else node)
+        if node is not None:
+            return self._entities(node)
+        if len(said) == 1 and said[0] in ("yes", "no") and asked.yes_no:
+            best = self.found.matches[0].triples
+            cited = cite(self.method.graph, said[0], best)
+            return self._answered((AnswerEntity(said[0], said[0], 1.0),), (cited,))
+        return self._relations()
+
+    def _node(self) -> int | None:
+        """The node of the pattern that the model's answers are; None if they are none."""
+        hits: Counter[int] = Counter()
+        for node in answer_nodes(self.pattern):
+            hits[node] = len(self._named(node))
+        best = max(hits.items(), key=lambda h: (h[1], h[0]), default=(0, 0))
+        return best[0] if best[1] else None
+
+    def _named(self, node: int) -> list[int]:
+        """Entities at a node that the model names, in its order."""
+        graph = self.method.graph
+        by_name: dict[str, list[int]] = {}
+        for entity in dict.fromkeys(m.nodes[node] for m in self.found.matches):
+            for name in {graph.labels[entity], graph.entities[entity], as_name(graph.labels[entity])}:
+                by_name.setdefault(normalise(name), []).append(entity)
+        return list(dict.fromkeys(e for a in self.read.answers for e in by_name.get(normalise(a), ())))
+
+    def _entities(self, node: int) -> _Found:
+        named = self._named(node)
+        matches: Sequence[Match] = self.found.matches
+        complete = self.found.complete
+        if self._takes_all_best(node, named):
+            tied = find_tied(
+                self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node
+            )
+            matches, complete = (*matches, *tied.matches), tied.complete
+            named = list(dict.fromkeys([*named, *(m.nodes[node] for m in tied.matches)]))
+        answers, citations, left = ground(self.method.graph, named, matches, node)
+        if left is not None:
+            return self._abstain(left.detail)
+        return self._answered(answers, citations, node=node, complete=complete)
+
+    def _takes_all_best(self, node: int, named: Sequence[int]) -> bool:
+        """Whether the model takes every match that it saw tie with the best.
+
+        In the paper's letter no others are looked at.
+        """
+        if self.method.settings.candidates is not None:
+            return False
+        best = self.found.matches[0]
+        shown = {
+            m.nodes[node]
+            for m in self.found.matches
+            if m.gsd <= best.gsd + TIE and m.direction_misses == best.direction_misses
+        }
+        return shown <= set(named)
+
+    def _counted(self, node: int) -> _Found:
+        """*How many*: the number of entities that the node takes among the best matches."""
+        tied = find_tied(self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node)
+        number = str(len({m.nodes[node] for m in tied.matches}))
+        citations = tuple(cite(self.method.graph, number, m.triples) for m in tied.matches)
+        entity = (AnswerEntity(number, number, 1.0),)
+        return self._answered(entity, citations, node=node, complete=tied.complete)
+
+    def _relations(self) -> _Found:
+        """Answers that are relations, where the pattern asks for one."""
+        graph = self.method.graph
+        said = {normalise(a) for a in self.read.answers}
+        found: dict[int, tuple[int, ...]] = {}
+        for match in self.found.matches:
+            for edge, triple in zip(self.pattern.edges, match.triples, strict=True):
+                relation = graph.triple(triple)[1]
+                names = {graph.relations[relation], graph.relation_labels[relation]}
+                if edge.relation is None and said & {normalise(n) for n in names}:
+                    found.setdefault(relation, match.triples)
+        if not found:
+            return self._abstain("none of the model's answers is in the evidence")
+        answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in found)
+        citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in found.items())
+        return self._answered(answers, citations)
+
+    def _answered(
+        self,
+        answers: tuple[AnswerEntity, ...],
+        citations: tuple[Citation, ...],
+        *,
+        node: int | None = None,
+        complete: bool = True,
+    ) -> _Found:
+        text = " · ".join(a.label for a in answers)
+        return _Found(answers, citations, text, replace(self.pattern, answer=node), None, complete)
+
+    def _abstain(self, detail: str) -> _Found:
+        return _Found(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

@@ -1,0 +1,145 @@
+"""What the steps of KG-RAG hand to one another: a plan of sub-questions, and the links of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clew.graph.graph import Graph
+from clew.grounding import cite, triple_text
+from clew.types import Abstention, Chain, Pattern, PatternEdge, SubAnswer
+
+Proofs = Mapping[int, tuple[int, ...]]
+"""Entity → the path of triples that proves it, from an entity of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """An edge of a pattern as it is walked: from node `start` to node `end`, `forward` if head first."""
+
+    start: int
+    end: int
+    relation: int
+    forward: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """A sub-question; the built-in forms know which edge of the pattern it asks for."""
+
+    text: str
+    hop: Hop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question taken apart, or why that cannot be done. `cut` says that sub-questions were left out."""
+
+    reasoning: str = ""
+    questions: tuple[SubQuestion, ...] = ()
+    notes: tuple[str, ...] = ()
+    pattern: Pattern | None = None
+    abstained: Abstention | None = None
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A sub-question with its answer: `proofs` of its entities, `triples` that were given, best first."""
+
+    question: SubQuestion
+    asked: str
+    text: str = ""
+    proofs: Proofs = field(default_factory=dict[int, tuple[int, ...]])
+    triples: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    complete: bool = True
+
+    def as_sub_answer(self, graph: Graph) -> SubAnswer:
+        """By names, for people."""
+        return SubAnswer(
+            question=self.question.text,
+            asked=self.asked,
+            text=self.text,
+            answers=tuple(graph.labels[e] for e in self.proofs),
+            evidence=tuple(triple_text(graph, t) for t in self.triples),
+            citations=tuple(cite(graph, graph.entities[e], p) for e, p in self.proofs.items()),
+            notes=self.notes,
+        )
+
+
+def as_chain(graph: Graph, plan: Plan, links: Sequence[Link], notes: Sequence[str] = ()) -> Chain:
+    """The reasoning chain of an answer."""
+    told = tuple(link.as_sub_answer(graph) for link in links)
+    return Chain(plan.reasoning, told, (*plan.notes, *notes))
+
+
+def hops_of(pattern: Pattern) -> tuple[Hop, ...]:
+    """The edges of a pattern in an order in which each starts where something is known already.
+
+    An edge between two nodes that are both known narrows the one that was not given.
+    """
+    order = {i: 0 for i, node in enumerate(pattern.nodes) if node.known}
+    left = list(pattern.edges)
+    hops: list[Hop] = []
+    while left:
+        edge = next((e for e in left if e.head in order or e.tail in order), None)
+        if edge is None:
+            raise ValueError("the pattern is not connected to a known node")
+        left.remove(edge)
+        hop = _hop(edge, order)
+        order.setdefault(hop.end, len(hops) + 1)
+        hops.append(hop)
+    return tuple(hops)
+
+
+def _hop(edge: PatternEdge, order: Mapping[int, int]) -> Hop:
+    if edge.fixed is None:
+        raise ValueError("the relation of an edge is not fixed")
+    if edge.head in order and edge.tail in order:
+        # From a given node (0) if there is one, else from the one that was reached last.
+        given = order[edge.head] == 0 or order[edge.tail] == 0
+        later = order[edge.head] > order[edge.tail]
+        forward = order[edge.head] == 0 if given else later
+    else:
+        forward = edge.head in order
+    start, end = (edge.head, edge.tail) if forward else (edge.tail, edge.head)
+    return Hop(start, end, edge.fixed, forward)
+
+
+def given_proofs(pattern: Pattern) -> dict[int, Proofs]:
+    """What is known before the first hop: the given entities, by node, with nothing to prove."""
+    return {i: {n.entity: ()} for i, n in enumerate(pattern.nodes) if n.known and n.entity is not None}
+
+
+def follow(
+    graph: Graph, hop: Hop, known: Mapping[int, Proofs], triples: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """Walk a hop from what is known through `triples`: entities at its end with their proofs, in their order.
+
+    No path takes a triple twice (*films that share a director with X* are not X). Where the end is known
+    already, only what is known there is kept.
+    """
+    starts, ends = known[hop.start], known.get(hop.end)
+    found: dict[int, tuple[int, ...]] = {}
+    for triple in triples:
+        head, relation, tail = graph.triple(triple)
+        near, far = (head, tail) if hop.forward else (tail, head)
+        if relation != hop.relation or near not in starts or triple in starts[near]:
+            continue
+        if ends is None:
+            found.setdefault(far, (*starts[near], triple))
+        elif far in ends:
+            found.setdefault(far, (*ends[far], *starts[near], triple))
+    return found
+
+
+def edges_of(graph: Graph, hop: Hop, starts: Proofs) -> int:
+    """How many triples the whole graph has for a hop from `starts`."""
+    side = graph.out if hop.forward else graph.into
+    total = 0
+    for node in starts:
+        start, stop = int(side.offsets[node]), int(side.offsets[node + 1])
+        low, high = side.relation[start:stop].searchsorted([hop.relation, hop.relation + 1])
+        total += int(high - low)
+    return total

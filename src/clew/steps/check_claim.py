@@ -1,0 +1,278 @@
+"""What a graph says of each part of a claim, and of the whole.
+
+A part is there, or the graph records something else instead, or it is not recorded. A negation turns the
+first two around. In a closed world what is not recorded is not so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from clew.grounding import triple_text
+from clew.steps.claim_edges import COUNTED, Edge, Item, Scene, triple_of, walk
+from clew.steps.claim_parts import Tree
+from clew.steps.claim_text import ClaimText
+from clew.types import ClaimPart, Verdict
+
+Found = Literal["there", "otherwise", "unknown"]
+
+NAMED = 0.3
+"""Evidence from which words name a relation."""
+EXPLAINED = 0.3
+"""From this share on a word counts as explained."""
+STATED = 0.6
+"""Evidence from which a word that is left over states a relation of its own (*… and has a nickname*)."""
+MOST_MIDDLES = 1000
+MOST_SHOWN = 20
+"""Triples that a part shows of those that say otherwise, or of many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A part of a claim as the graph has it: its place in the text, what was found, the triples that show it.
+
+    `negated`: by a word that stands elsewhere.
+    """
+
+    start: int
+    stop: int
+    found: Found
+    triples: tuple[int, ...] = ()
+    negated: bool = False
+
+
+def check_tree(claim: ClaimText, tree: Tree) -> list[Checked]:
+    """Check every edge of a tree, then the words that it leaves over."""
+    scene = tree.scene
+    around = [e for e in tree.edges if tree.unnamed in (e.first, e.second)]
+    checked: list[Checked] = []
+    for edge in tree.edges:
+        if edge in around:
+            found, triples = _around(scene, edge, around, joined=tree.joined)
+        else:
+            found, triples = check_edge(scene, edge)
+        start, stop = _place(scene, edge)
+        negated = any(claim.negated_right_before(scene.items[i].start) for i in (edge.first, edge.second))
+        checked.append(Checked(start, stop, found, triples, negated))
+    return [*checked, *_left_over(claim, tree)]
+
+
+def _place(scene: Scene, edge: Edge) -> tuple[int, int]:
+    """The words of an edge: from the end of the thing before its later item to that item's end."""
+    items = [i for i in (scene.items[edge.first], scene.items[edge.second]) if not i.unnamed]
+    later = max(items, key=lambda i: i.start)
+    named = sorted((i for i in scene.items if not i.unnamed), key=lambda i: i.start)
+    at = named.index(later)
+    second = at == 1 and len(items) > 1 and not any(i.unnamed for i in scene.items)
+    start = 0 if at == 0 or second else named[at - 1].stop
+    last = at == len(named) - 1
+    return start, len(scene.comparison.question.text) if last else later.stop
+
+
+def _around(scene: Scene, edge: Edge, star: Sequence[Edge], *, joined: bool) -> tuple[Found, tuple[int, ...]]:
+    """An edge at the unnamed thing is there if all of them hold for one node.
+
+    They are otherwise if whatever one of them leads to is known not to have another.
+    """
+    if not _is_meant(scene, edge):
+        return "unknown", ()
+    if edge.triples is not None and joined:
+        return "there", edge.triples
+    for one in star:
+        if one is edge:
+            continue
+        first = scene.items[one.first]
+        if first.entity < 0:
+            continue
+        told = _recorded(scene, first, (one.steps[0], edge.steps[0] ^ 1))
+        if told and _tells(scene, (edge.steps[0] ^ 1,)):
+            return "otherwise", told
+    return "unknown", ()
+
+
+def check_edge(scene: Scene, edge: Edge) -> tuple[Found, tuple[int, ...]]:
+    """Check an edge between two things that are named."""
+    if not _is_meant(scene, edge):
+        return "unknown", ()
+    if edge.triples is not None:
+        return "there", edge.triples[:MOST_SHOWN]
+    a, b, steps = scene.items[edge.first], scene.items[edge.second], edge.steps
+    if a.entity < 0:
+        a, b, steps = b, a, _back(steps)
+    if edge.counted:
+        others = _recorded(scene, a, steps)
+    elif len(steps) == 1:
+        others = _recorded(scene, a, steps) if _tells(scene, steps) else ()
+        if not others and b.entity >= 0 and _tells(scene, _back(steps)):
+            others = _recorded(scene, b, _back(steps))
+    else:
+        others = _recorded_far(scene, a, b, steps)
+    return ("otherwise", others) if others else ("unknown", ())
+
+
+def _back(steps: Sequence[int]) -> tuple[int, ...]:
+    return tuple(s ^ 1 for s in reversed(steps))
+
+
+def _recorded_far(scene: Scene, a: Item, b: Item, steps: tuple[int, ...]) -> tuple[int, ...]:
+    """Triples that contradict a path of two steps.
+
+    Where it leads from either end, or where both ends lead to.
+    """
+    if _tells(scene, steps[1:]) and (others := _recorded(scene, a, steps)):
+        return others
+    if b.entity < 0:
+        return ()
+    if _tells(scene, (steps[0] ^ 1,)) and (others := _recorded(scene, b, _back(steps))):
+        return others
+    if _tells(scene, steps[:1]) and _tells(scene, (steps[1] ^ 1,)):
+        mine, theirs = _recorded(scene, a, steps[:1]), _recorded(scene, b, (steps[1] ^ 1,))
+        return (*mine, *theirs) if mine and theirs else ()
+    return ()
+
+
+def _is_meant(scene: Scene, edge: Edge) -> bool:
+    """Whether the words say this relation: they name it, or say nothing else."""
+    if edge.named >= NAMED or edge.counted:
+        return True
+    rows = scene.near(max(edge.first, edge.second) if not scene.items[edge.second].unnamed else edge.first)
+    content = [r for r in rows if scene.comparison.words[r].weight >= 0.9]
+    if not content:
+        return True
+    shared = any(scene.comparison.words[r].share for r in rows) and len(edge.steps) > 1
+    told = scene.told(content)[:, list(edge.steps)].max(axis=1)
+    return shared or bool((told >= EXPLAINED).all())
+
+
+def _tells(scene: Scene, steps: Sequence[int]) -> bool:
+    """Whether what a node has by a path is all there is.
+
+    From heads to tails, or where nearly every node has one.
+    """
+    schema = scene.reader.schema
+    return all(s % 2 == 0 or schema.repeated[s] <= 0.02 * max(int(schema.nodes[s]), 1) for s in steps)
+
+
+def _recorded(scene: Scene, item: Item, steps: Sequence[int]) -> tuple[int, ...]:
+    """Triples of a path from an item, whatever it ends at.
+
+    None if the graph records none at some node on the way.
+    """
+    graph = scene.graph
+    triples: list[int] = []
+    for first in walk(graph, item.entity, steps[0])[:MOST_MIDDLES]:
+        triples.append(triple_of(graph, item.entity, steps[0], int(first)))
+        if len(steps) > 1:
+            ends = walk(graph, int(first), steps[1])
+            if not len(ends):
+                return ()
+            triples += [triple_of(graph, int(first), steps[1], int(n)) for n in ends[:MOST_SHOWN]]
+    return tuple(dict.fromkeys(triples))[: 2 * MOST_SHOWN]
+
+
+def _left_over(claim: ClaimText, tree: Tree) -> list[Checked]:
+    """Words that no edge explains: they state a relation of the thing before them, a type.
+
+    Or what the graph lacks.
+    """
+    scene = tree.scene
+    words = scene.comparison.words
+    steps = sorted({s for e in tree.edges for s in e.steps})
+    rows = [r for r in scene.words(0, len(claim.text)) if words[r].weight >= 0.9 and not words[r].share]
+    if not tree.edges and not rows:
+        rows = [r for r in scene.words(0, len(claim.text)) if not words[r].share]
+    told = scene.told(rows)[:, steps].max(axis=1) if steps and rows else np.zeros(len(rows))
+    left = [r for r, t in zip(rows, told, strict=True) if t < EXPLAINED]
+    names = [r for r in left if _is_name(scene, r)]
+    if names and not tree.edges:
+        return [Checked(0, len(claim.text), "unknown")]
+    checked = [Checked(words[r].start, words[r].stop, "unknown") for r in names]
+    plain = [r for r in left if r not in names]
+    named = [i for i in scene.items if not i.unnamed]
+    if not plain or not named:
+        return checked
+    stated = max(plain, key=lambda r: float(scene.comparison.relation[r].max(initial=0.0)))
+    if not tree.edges or float(scene.comparison.relation[stated].max(initial=0.0)) >= STATED:
+        before = [i for i in named if i.start <= words[stated].start] or named[:1]
+        only = plain if not tree.edges else [stated]
+        start = 0 if not tree.edges else min(words[stated].start, before[-1].stop)
+        stop = len(claim.text) if not tree.edges else words[stated].stop
+        found, triples = _exists(scene, before[-1], only)
+        checked.append(Checked(start, stop, found, triples))
+    return checked
+
+
+def _is_name(scene: Scene, row: int) -> bool:
+    """Whether a word that is left over names what the graph lacks, and is no word for a relation."""
+    word, lexicon = scene.comparison.words[row], scene.reader.vocabulary.lexicon
+    named = word.capital or not lexicon.known(word.norm)
+    return named and float(scene.comparison.relation[row].max(initial=0.0)) < STATED
+
+
+def _exists(scene: Scene, item: Item, rows: Sequence[int]) -> tuple[Found, tuple[int, ...]]:
+    """Whether an entity is of the type, or has the relation, that some words name."""
+    typed = _type_of(scene, item, rows)
+    if typed is not None:
+        return typed, ()
+    if item.entity < 0:
+        return "unknown", ()
+    comparison, graph = scene.comparison, scene.graph
+    evidence = comparison.step[list(rows)].max(axis=0)
+    ends = scene.reader.ends_of(item.entity)
+    best = max(float(evidence.max(initial=0.0)), NAMED)
+    for step in sorted(ends, key=lambda s: (-evidence[s], s)):
+        if evidence[step] < max(NAMED, 0.8 * best):
+            break
+        return "there", tuple(
+            triple_of(graph, item.entity, step, int(n)) for n in walk(graph, item.entity, step)[:MOST_SHOWN]
+        )
+    return "unknown", ()
+
+
+def _type_of(scene: Scene, item: Item, rows: Sequence[int]) -> Found | None:
+    """For *X is a film*: whether X is declared to be of a type that a word names.
+
+    None if no word names a type.
+    """
+    types, lexicon = scene.graph.types, scene.reader.vocabulary.lexicon
+    if item.entity < 0 or not len(types.names) or not rows:
+        return None
+    word = scene.comparison.words[rows[-1]].norm
+    close = [float(lexicon.similarity(word, " ".join(ws))) for ws in scene.reader.vocabulary.type_words]
+    if max(close, default=0.0) < 1 - COUNTED / 4:
+        return None
+    meant = {i for i, c in enumerate(close) if c == max(close)}
+    own = {int(t) for t in types.type[types.offsets[item.entity] : types.offsets[item.entity + 1]]}
+    if not own:
+        return "unknown"
+    return "there" if own & meant else "otherwise"
+
+
+def part_of(claim: ClaimText, scene: Scene, checked: Checked, *, closed: bool) -> ClaimPart:
+    """The verdict of a part, with its negations."""
+    found: Found = "otherwise" if closed and checked.found == "unknown" else checked.found
+    negated = checked.negated or claim.negated(checked.start, checked.stop)
+    verdict: Verdict = "not_enough_info"
+    if found != "unknown":
+        verdict = "supported" if (found == "there") != negated else "refuted"
+    text = claim.text[max(checked.start, claim.frame if checked.start == 0 else 0) : checked.stop].strip(
+        " ,.;:!?"
+    )
+    triples = tuple(triple_text(scene.graph, t) for t in checked.triples)
+    return ClaimPart(text, verdict, triples, checked.triples)
+
+
+def whole(parts: Iterable[ClaimPart], *, denied: bool) -> Verdict:
+    """Refuted if a part is, supported if all are; turned around if the whole is denied."""
+    verdicts = {part.verdict for part in parts}
+    if not verdicts or verdicts == {"supported"}:
+        verdict: Verdict = "supported" if verdicts else "not_enough_info"
+    else:
+        verdict = "refuted" if "refuted" in verdicts else "not_enough_info"
+    if denied and verdict != "not_enough_info":
+        return "refuted" if verdict == "supported" else "supported"
+    return verdict

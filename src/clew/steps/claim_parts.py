@@ -1,0 +1,232 @@
+"""Cut a claim into parts: the cheapest tree of edges that joins all it names.
+
+With something unnamed where it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+import numpy as np
+
+from clew.steps.claim_edges import (
+    ABSENT,
+    Edge,
+    Int,
+    Item,
+    Scene,
+    edges_between,
+    ends_at,
+    starts_of,
+    triple_of,
+    values_that_hold,
+    walk,
+)
+from clew.steps.claim_values import ClaimedValue
+
+UNNAMED = 1.0
+"""Cost of an unnamed thing where the claim does not begin with one."""
+APART = 10.0
+"""Cost of an item that nothing joins to the others."""
+MOST_WAYS = 200
+"""Combinations of relations around the unnamed thing that are tried."""
+MOST_RELATIONS = 6
+CLOSE = 0.6
+"""How much dearer relations around the unnamed thing may be than the cheapest.
+
+Where only they hold together.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Edges that join all items of `scene`; `unnamed` is the item that the claim does not name, -1 if none.
+
+    The edges at the unnamed item hold together (`joined`) or not at all.
+    """
+
+    scene: Scene
+    edges: tuple[Edge, ...]
+    cost: float
+    unnamed: int = -1
+    joined: bool = True
+
+
+def best_tree(scene: Scene, *, about_unknown: bool) -> Tree:
+    """The cheapest tree, with an unnamed thing if the claim begins with one or that is cheaper."""
+    plain = _plain(scene)
+    if not about_unknown and (len(scene.items) < 2 or all(e.triples is not None for e in plain.edges)):
+        return plain
+    unnamed = _with_unnamed(scene, 0.0 if about_unknown else UNNAMED)
+    if about_unknown:
+        return unnamed
+    return unnamed if unnamed.joined and unnamed.cost < plain.cost else plain
+
+
+def _plain(scene: Scene) -> Tree:
+    count = len(scene.items)
+    choices: dict[tuple[int, int], Edge] = {}
+    for a in range(count):
+        for b in range(a + 1, count):
+            found = edges_between(scene, a, b)
+            if found:
+                choices[a, b] = found[0]
+    edges = _spanning(range(count), choices)
+    missing = count - 1 - len(edges)
+    return Tree(scene, tuple(edges), _total(scene, edges) + APART * max(missing, 0))
+
+
+def _total(scene: Scene, edges: Sequence[Edge]) -> float:
+    """Cost of a tree: its edges, its items, and the words that none of its edges explains.
+
+    Without an edge it costs what the cheapest relation of its item does.
+    """
+    items = sum(i.cost for i in scene.items)
+    if edges or not scene.items:
+        return items + sum(e.base for e in edges) + scene.open_cost([s for e in edges for s in e.steps])
+    if scene.items[0].entity < 0:
+        return items + scene.open_cost(()) + APART
+    ends = scene.reader.ends_of(scene.items[0].entity)
+    evidence = scene.evidence(scene.near(0))
+    weights = scene.reader.weights
+    alone = [weights.step + weights.step_evidence * (1 - evidence[s]) + scene.open_cost((s,)) for s in ends]
+    return items + min(alone, default=scene.open_cost(()) + ABSENT)
+
+
+def _spanning(nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> list[Edge]:
+    """Kruskal's spanning tree of the cheapest edges."""
+    parent = {n: n for n in nodes}
+
+    def root(node: int) -> int:
+        while parent[node] != node:
+            node = parent[node]
+        return node
+
+    chosen: list[Edge] = []
+    for (a, b), edge in sorted(choices.items(), key=lambda c: (c[1].cost, c[0])):
+        if root(a) != root(b):
+            parent[root(a)] = root(b)
+            chosen.append(edge)
+    return sorted(chosen, key=lambda e: (max(e.first, e.second), min(e.first, e.second)))
+
+
+def _with_unnamed(scene: Scene, cost: float) -> Tree:
+    """A tree with one more item, before all others, that is something unnamed."""
+    text = scene.comparison.question.text
+    unnamed = Item(len(text), len(text), "")
+    items = (*scene.items, unnamed)
+    wider = replace(scene, items=items)
+    at = len(items) - 1
+    ways = {i: _ways(scene, i, at) for i in range(at)}
+    choices: dict[tuple[int, int], Edge] = {(i, at): w[0] for i, w in ways.items() if w}
+    for a in range(at):
+        for b in range(a + 1, at):
+            # What is unnamed is one thing: named ones are not joined through another.
+            found = [e for e in edges_between(scene, a, b) if len(e.steps) == 1]
+            if found:
+                choices[a, b] = found[0]
+    edges = _spanning(range(at + 1), choices)
+    star = [e.first for e in edges if e.second == at]
+    others = [e for e in edges if e.second != at]
+    held = _join(wider, star, ways)
+    best = [ways[i][0] for i in star]
+    around = best if held is None else held
+    total = cost + _total(scene, [*others, *around]) + (ABSENT * len(star) if held is None else 0.0)
+    total += APART * (at - len(others) - len(around))
+    tree = sorted((*others, *around), key=lambda e: (e.first, e.second))
+    return Tree(wider, tuple(tree), total, at, held is not None)
+
+
+def _ways(scene: Scene, item: int, unnamed: int) -> list[Edge]:
+    """Single steps from an item to the unnamed thing, cheapest first."""
+    reader, target = scene.reader, scene.items[item]
+    near = scene.near(item)
+    evidence, told = scene.evidence(scene.naming(item)), scene.told(near)
+    if target.value is not None:
+        arrive = starts_of(reader, target)
+    else:
+        arrive = np.full(len(reader.fixed), np.inf)
+        arrive[reader.ends_of(target.entity)] = reader.weights.step
+    # The words name the step that leads to the item; it is walked from the item.
+    steps = np.flatnonzero(np.isfinite(arrive))
+    silent = reader.weights.step_evidence * (1 - evidence)
+    open_ = scene.comparison.weight[near] @ (1 - told) if near else np.zeros(len(arrive))
+    back = np.arange(len(arrive)) ^ 1
+    base = arrive + silent[back]
+    costs = base + open_[back]
+    order = steps[np.argsort(costs[steps], kind="stable")][:MOST_RELATIONS]
+    return [
+        Edge(item, unnamed, (int(s),), float(costs[s]), float(evidence[s ^ 1]), None, float(base[s]))
+        for s in order
+    ]
+
+
+def _join(scene: Scene, star: Sequence[int], ways: dict[int, list[Edge]]) -> list[Edge] | None:
+    """The cheapest edges around the unnamed thing that hold together for one node.
+
+    None if no close ones do.
+    """
+    if not star:
+        return []
+    least = sum(ways[i][0].cost for i in star)
+    combinations = sorted(
+        islice(product(*(ways[i] for i in star)), MOST_WAYS * 10), key=lambda c: sum(e.cost for e in c)
+    )[:MOST_WAYS]
+    taken = {i.entity for i in scene.items}
+    for chosen in combinations:
+        if sum(e.cost for e in chosen) > least + CLOSE * len(star):
+            break
+        common: Int | None = None
+        for edge in chosen:
+            nodes = _around(scene, edge)
+            common = nodes if common is None else np.intersect1d(common, nodes)
+        found = [int(n) for n in common if n not in taken] if common is not None else []
+        if found:
+            return [replace(e, triples=_proof(scene, e, found[0])) for e in chosen]
+    return None
+
+
+def _around(scene: Scene, edge: Edge) -> Int:
+    """The nodes to which an edge may lead from its item."""
+    item, step, graph = scene.items[edge.first], edge.steps[0], scene.graph
+    if item.value is None:
+        return np.unique(walk(graph, item.entity, step))
+    nodes = [walk(graph, int(n), step) for n in _value_nodes(scene, item, step // 2)]
+    return np.unique(np.concatenate(nodes)) if nodes else np.zeros(0, np.int64)
+
+
+def _value_nodes(scene: Scene, item: Item, relation: int) -> Int:
+    values = scene.graph.values
+    return values_that_hold(
+        scene.reader, np.flatnonzero(values.kind).astype(np.int64), _valued(item), relation
+    )
+
+
+def _valued(item: Item) -> ClaimedValue:
+    if item.value is None:
+        raise ValueError("the item is no value")
+    return item.value
+
+
+def _proof(scene: Scene, edge: Edge, node: int) -> tuple[int, ...]:
+    """The triple between an item and the node that the unnamed thing is."""
+    back = edge.steps[0] ^ 1
+    item = scene.items[edge.first]
+    ends = ends_at(scene.reader, walk(scene.graph, node, back), item, back // 2)
+    return (triple_of(scene.graph, node, back, int(ends[0])),)
+
+
+def variants(items: Sequence[Sequence[Item]], most: int = 24) -> Iterator[tuple[Item, ...]]:
+    """Ways of taking every item for one of its entities, or, where it is optional, for just words.
+
+    Likeliest first.
+    """
+    choices: list[list[Item | None]] = [[*i, None] if i[0].optional else [*i] for i in items]
+    for chosen in islice(product(*choices), most):
+        yield tuple(i for i in chosen if i is not None)
+
+
+DROPPED = 0.6
+"""Cost of taking what may be a name for just words."""

@@ -1,0 +1,158 @@
+"""The `decompose` step (KG-RAG section 3.4.1): a question → reasoning and sub-questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from clew.graph.graph import Graph
+from clew.index.vectors import readable, relation_text
+from clew.steps.chain import Hop, Plan, SubQuestion, hops_of
+from clew.steps.link import Linker
+from clew.steps.prompting import Prompt, Sampling, Talk, prompt_named
+from clew.steps.readings import Reader
+from clew.text.normalise import normalise
+from clew.text.question import read_question
+from clew.types import Abstention, Answer, Pattern
+
+MOST_QUESTIONS = 8
+"""Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
+
+_NUMBERED = re.compile(r"^\s*(?:[-*]\s*)?(?:sub-?question\s*)?\(?\d{1,3}[.):]+\s*(.+?)\s*$", re.IGNORECASE)
+_TITLE = re.compile(r"^\s*[#*]*\s*sub-?\s?questions?\s*[#*]*\s*:?\s*[*]*\s*$", re.IGNORECASE)
+_REASONING = re.compile(
+    r"^\s*[#*]*\s*(?:reasoning|chain[- ]of[- ]thought|cot)\s*[*]*\s*:\s*[*]*\s*", re.IGNORECASE
+)
+
+
+class Decompose(Protocol):
+    """Takes a question apart; `entities` are names that it is about, if the user gives them."""
+
+    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
+        """Make the plan; `talk` is for forms that ask a model. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDecompose:
+    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
+
+    sampling: Sampling
+    most: int = MOST_QUESTIONS
+    prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_decompose"))
+
+    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
+        """Ask the model and read its reply."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        reply = talk.ask(self.prompt, self.sampling, stop=("<END>",), QUESTION=question)
+        return plan_of(reply, question, self.most)
+
+
+def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
+    """Read a decomposition from a model's reply.
+
+    Without any sub-question, or with the question itself, the question is asked as it is. Repeated
+    sub-questions are dropped, and those beyond `most`; the notes say so.
+    """
+    reasoning, listed = _split(reply)
+    kept: dict[str, str] = {}
+    notes: list[str] = []
+    for text in listed:
+        norm = normalise(text)
+        if norm in kept:
+            notes.append(f"over-decomposed: dropped a repeated sub-question: {text}")
+        elif norm:
+            kept[norm] = text
+    texts = list(kept.values())
+    if not texts:
+        texts = [question]
+        if not listed:
+            notes.append("the model named no sub-questions: the question is asked as it is")
+    cut = len(texts) > most
+    if cut:
+        notes.append(
+            f"the model wrote {len(texts)} sub-questions; the budget is {most}, so the others are left out"
+        )
+    return Plan(reasoning, tuple(SubQuestion(text) for text in texts[:most]), tuple(notes), cut=cut)
+
+
+def _split(reply: str) -> tuple[str, list[str]]:
+    """Reasoning, and the numbered lines after the title `Sub-questions`; without a title, those that ask."""
+    lines = reply.splitlines()
+    title = next((i for i, line in enumerate(lines) if _TITLE.match(line)), None)
+    if title is None:
+        listed = [m[1] for line in lines if (m := _NUMBERED.match(line)) and m[1].rstrip().endswith("?")]
+        thought = [line for line in lines if not ((m := _NUMBERED.match(line)) and m[1] in listed)]
+    else:
+        listed = [m[1] for line in lines[title + 1 :] if (m := _NUMBERED.match(line))]
+        thought = lines[:title]
+    reasoning = " ".join(line.strip() for line in thought if line.strip())
+    return _REASONING.sub("", reasoning), listed
+
+
+@dataclass(frozen=True, slots=True)
+class PatternDecompose:
+    """Without a model: one sub-question for each edge of the pattern that the question is read as.
+
+    `read` answers (question, entities) by the built-in method; only the pattern of its answer is used.
+    """
+
+    graph: Graph
+    linker: Linker
+    reader: Reader
+    read: Callable[[str, Sequence[str]], Answer]
+
+    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
+        """Read the question, and ask for its edges one by one."""
+        pattern = self.pattern(question, entities)
+        if isinstance(pattern, Abstention):
+            return Plan(abstained=pattern)
+        graph = self.graph
+        hops = hops_of(pattern)
+        questions = tuple(
+            SubQuestion(hop_text(graph, pattern, hop, (), joins=any(h.end == hop.end for h in hops[:i])), hop)
+            for i, hop in enumerate(hops)
+        )
+        steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
+        given = " and ".join(node.name for node in pattern.nodes if node.known)
+        return Plan(f"From {given} the question leads over {steps}.", questions, pattern=pattern)
+
+    def pattern(self, question: str, entities: Sequence[str]) -> Pattern | Abstention:
+        """The pattern of a question; an abstention where it has none, or compares values."""
+        if self._compares(question):
+            detail = "it compares values, which sub-questions do not do without a model. Ask with: auto"
+            return Abstention("no_relation", detail)
+        read = self.read(question, entities)
+        if read.pattern is not None and any(n.known for n in read.pattern.nodes):
+            return read.pattern
+        return read.abstained or Abstention("no_entity", "it names no entity of this graph")
+
+    def _compares(self, text: str) -> bool:
+        question = read_question(text)
+        if question.limits is not None:
+            return True
+        if question.superlative is None:
+            return False
+        word = question.words[question.superlative[2]]
+        mentions = [m for m in self.linker.link(question) if m.start <= word.start < m.stop]
+        return not any(self.reader.common(question, mention) < 0.1 for mention in mentions)
+
+
+def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:
+    """The sub-question of a hop as a triple with a gap, the form of all triples: `(The Crow, has genre, ?)`.
+
+    `names` stand for a start that earlier sub-questions found; `joins` says that they found the end as well.
+    """
+    start, end = _label(graph, pattern, hop.start), _label(graph, pattern, hop.end)
+    start = start or " or ".join(names) or "each of these"
+    end = end or ("which of these?" if joins else "?")
+    relation = relation_text(graph.relation_labels[hop.relation])
+    return f"({start}, {relation}, {end})" if hop.forward else f"({end}, {relation}, {start})"
+
+
+def _label(graph: Graph, pattern: Pattern, node: int) -> str:
+    entity = pattern.nodes[node].entity
+    return "" if entity is None else readable(graph.labels[entity])

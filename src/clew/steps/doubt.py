@@ -1,0 +1,154 @@
+"""When a reading is not answered from: ordinary words taken for names, and words that matter left open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from textwrap import shorten
+
+from clew.steps.comparison import Comparison
+from clew.steps.confidence import Trust, confidence
+from clew.steps.direction import BEING
+from clew.steps.explain import Explanation, explain
+from clew.steps.operators import Operator
+from clew.steps.readings import Anchor, Reading
+from clew.steps.vocabulary import class_fit
+from clew.text.english import INTERROGATIVE, WH_CLASSES
+from clew.text.question import Question
+from clew.types import Abstention
+
+ENOUGH = 0.5
+"""Least confidence in a reading that is answered from."""
+NAMED = 0.4
+"""Evidence from which a step or a node counts as named by a word."""
+SURE = 0.6
+"""The same where the question word says otherwise (*who is the gender of …*)."""
+KNOWN_CLASS = 0.8
+"""From this on it is known of what class the nodes of an end are."""
+LEAST_FIT = 0.2
+"""Below this they are not what *who*, *when* or *where* asks for."""
+COMPARING = frozenset("before after than between".split())
+"""Words that compare; left open, the question is not understood."""
+
+
+def credible(comparison: Comparison, reading: Reading, readings: Sequence[Reading]) -> bool:
+    """Whether every ordinary word that the reading takes for a name stands where a name would.
+
+    That is right before the noun that it describes (*horror films*), after *is* or *are*, or beside a word
+    that names its relation; anywhere, if no reading has a name that is written like one.
+    """
+    if not reading.doubtful or all(r.doubtful for r in readings):
+        return True
+    return all(
+        not a.ordinary or stands_as_name(comparison, reading, a, branch)
+        for a, branch in zip(reading.anchors, reading.branches, strict=True)
+    )
+
+
+def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, branch: Sequence[int]) -> bool:
+    """Whether an ordinary word stands where a name would; `branch`: the steps from it."""
+    words = comparison.question.words
+    if any(w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop):
+        return True
+    outside = [
+        i
+        for i, w in enumerate(comparison.words)
+        if w.weight > 0 and all(w.stop <= a.span.start or w.start >= a.span.stop for a in reading.anchors)
+    ]
+    if any(comparison.step[i, branch[0]] >= NAMED for i in outside):
+        return True
+    after = next((w for w in words if w.start >= anchor.span.stop and w.norm != "-"), None)
+    if after is not None:
+        return any(
+            comparison.words[i] is after and comparison.node[i, list(reading.steps)].max() >= NAMED
+            for i in outside
+        )
+    before = [w for w in words if w.stop <= anchor.span.start]
+    return bool(before) and before[-1].norm in BEING
+
+
+def confident(comparison: Comparison, reading: Reading, operator: Operator, trust: Trust) -> bool:
+    """Whether a reading explains enough to be answered from."""
+    told = explain(comparison, reading, extra=operator.used)
+    return confidence(reading, told, trust) >= ENOUGH
+
+
+def compares(question: Question, told: Explanation) -> bool:
+    """Whether a word that compares is left open."""
+    return any(w.norm in COMPARING for w in question.words if w.text in told.open_words)
+
+
+def doubt(
+    question: Question,
+    comparison: Comparison,
+    reading: Reading,
+    told: Explanation,
+    operator: Operator,
+    trust: Trust,
+    near_names: Callable[[str], tuple[str, ...]],
+) -> Abstention | None:
+    """Why not to trust a reading: a name or a word that matters is left open. None if it may be trusted.
+
+    `near_names` gives names of the graph that are written like a text.
+    """
+    if question.superlative is not None and operator.kind == "none":
+        word = question.words[question.superlative[2]].text
+        return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
+    owned = _owns_open(question, told)
+    if told.open_names and not owned:
+        names = " ".join(told.open_names)
+        return Abstention("no_entity", f'it has no entity like "{names}"', near_names(names))
+    asked = _asks_elsewhere(comparison, reading)
+    if asked:
+        return Abstention("no_relation", f'it has no relation that says "{asked}"')
+    if compares(question, told):
+        return Abstention("no_relation", f'it does not compare by "{" ".join(told.open_words)}"')
+    if confidence(reading, told, trust) < ENOUGH or owned:
+        return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
+    return None
+
+
+def _phrase(comparison: Comparison, reading: Reading, told: Explanation) -> str:
+    """The words that the graph has no relation for: the least explained ones, else all outside the names."""
+    outside = [
+        w.text
+        for w in comparison.words
+        if w.weight >= LIGHTEST
+        and all(w.stop <= a.span.start or w.start >= a.span.stop for a in reading.anchors)
+    ]
+    words = told.open_words or told.weak_words or outside or content(comparison)
+    return shorten(" ".join(words), LONGEST_PHRASE, placeholder=" …")
+
+
+LIGHTEST, LONGEST_PHRASE = 0.9, 80
+
+
+def content(comparison: Comparison) -> list[str]:
+    """The content words of a question."""
+    return [w.text for w in comparison.words if w.weight >= 0.9 and not w.share]
+
+
+def _asks_elsewhere(comparison: Comparison, reading: Reading) -> str:
+    """*Who*, *when* or *where*, if the reading ends at something else and no word says so; else nothing."""
+    question, classes = comparison.question, comparison.vocabulary.classes
+    if not question.classes:
+        return ""
+    end = reading.last ^ 1
+    told = [
+        float(comparison.step[i, reading.last])
+        for i, w in enumerate(comparison.words)
+        if w.norm not in WH_CLASSES
+    ]
+    if max(told, default=0.0) >= SURE or classes[end].max() < KNOWN_CLASS:
+        return ""
+    fits = class_fit(classes, question.classes)[end]
+    return "" if fits >= LEAST_FIT else next(w.norm for w in question.words if w.norm in INTERROGATIVE)
+
+
+def _owns_open(question: Question, told: Explanation) -> bool:
+    """Whether an open word is what something is asked for: *the … of X*, *X's …*."""
+    words = question.words
+    return any(
+        word.text in told.weak_words
+        and ((at and words[at - 1].norm == "'s") or (at + 1 < len(words) and words[at + 1].norm == "of"))
+        for at, word in enumerate(words)
+    )

@@ -1,0 +1,139 @@
+"""Superlatives and ranges: of the entities that a question is about, those whose values are as asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clew.graph.graph import Graph
+from clew.grounding import cite, ground
+from clew.steps.comparison import Comparison
+from clew.steps.found import Found, nothing, text_of
+from clew.steps.operators import Operator, busiest
+from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
+from clew.steps.readings import Reading
+from clew.text.question import Limits
+from clew.types import Abstention, AnswerEntity, Citation, MatchResult, Pattern
+
+SAID = 0.3
+"""From this share on a word says the type of the nodes that are measured."""
+OVER_ALL = ("extreme", "most", "range")
+"""Operators that may range over all entities that have the relation."""
+
+
+def extreme_of(
+    graph: Graph,
+    operator: Operator,
+    reading: Reading,
+    pattern: Pattern,
+    evidence: MatchResult,
+    draft: Sequence[int],
+) -> Found:
+    """Of the drafted answers, those with the extreme value; of drafted values, the extreme one."""
+    if reading.last == 2 * operator.relation:
+        values = [(float(graph.values.value[n]), n) for n in draft if graph.values.kind[n]]
+        if not values:
+            return nothing(graph, reading, pattern)
+        wanted = max(values, key=lambda v: (operator.sign * v[0], -v[1]))[1]
+        answers, citations, left = ground(graph, [wanted], evidence.matches, pattern.answer or 0)
+        return Found(answers, citations, text_of(answers), pattern, left, evidence.complete)
+    extreme = find_extreme(graph, draft, operator.relation, operator.sign)
+    if extreme is None:
+        name = graph.relation_labels[operator.relation]
+        return Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
+    return _with_value(graph, with_value(pattern, graph, operator.relation, extreme.value), extreme.entities)
+
+
+def in_range(
+    graph: Graph,
+    operator: Operator,
+    limits: Limits | None,
+    drafted: Sequence[tuple[int, tuple[int, ...]]],
+    pattern: Pattern,
+    complete: bool,
+) -> Found:
+    """The drafted entities, each with the ids of its triples, that have a value in the question's range."""
+    answers: list[AnswerEntity] = []
+    citations: list[Citation] = []
+    for entity, proof in drafted:
+        for value, tail in values_of(graph, entity, operator.relation):
+            if limits is not None and limits.hold(value):
+                name = graph.entities[entity]
+                answers.append(AnswerEntity(name, graph.labels[entity], 1.0))
+                triple = graph.find_triple(entity, operator.relation, tail)
+                citations.append(cite(graph, name, (*proof, triple)))
+                break
+    if not answers:
+        name = graph.relation_labels[operator.relation]
+        detail = f'nothing that fits has a "{name}" in that range'
+        return Found(pattern=pattern, abstained=Abstention("empty_result", detail))
+    if operator.counts:
+        answers, citations = counted(answers, citations)
+    return Found(tuple(answers), tuple(citations), text_of(answers), pattern, None, complete)
+
+
+def counted(
+    answers: Sequence[AnswerEntity], citations: Sequence[Citation]
+) -> tuple[list[AnswerEntity], list[Citation]]:
+    """The number of answers as the one answer, with the citations of all."""
+    number = str(len(answers))
+    return [AnswerEntity(number, number, 1.0)], [replace(c, answer=number) for c in citations]
+
+
+def over_all(graph: Graph, operator: Operator, limits: Limits | None) -> Found:
+    """A superlative or a range over all entities that have the relation."""
+    if operator.kind == "most":
+        return _most(graph, operator)
+    heads = [int(n) for n in holders(graph, operator.relation)]
+    if operator.kind == "range":
+        pattern = holder_pattern(graph, operator.relation, None)
+        return in_range(graph, operator, limits, [(n, ()) for n in heads], pattern, True)
+    extreme = find_extreme(graph, heads, operator.relation, operator.sign)
+    if extreme is None:
+        return Found(abstained=Abstention("empty_result", "none has such a value"))
+    pattern = holder_pattern(graph, operator.relation, extreme.value)
+    return _with_value(graph, pattern, extreme.entities)
+
+
+def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
+    """Whether nothing but the type of what is measured is said: *the longest film*."""
+    if operator.kind not in OVER_ALL:
+        return False
+    return not any(
+        w.weight >= 0.9
+        and w.start not in operator.used
+        and not w.share
+        and max(comparison.kind[i, operator.end], comparison.cover[i, operator.end]) < SAID
+        for i, w in enumerate(comparison.words)
+    )
+
+
+def _with_value(graph: Graph, pattern: Pattern, entities: Sequence[int]) -> Found:
+    evidence = find_evidence(graph, pattern)
+    answers, citations, left = ground(graph, entities, evidence.matches, pattern.answer or 0)
+    return Found(answers, citations, text_of(answers), pattern, left, evidence.complete)
+
+
+def _most(graph: Graph, operator: Operator) -> Found:
+    """The nodes with the most edges of a relation; every edge is cited."""
+    nodes, _ = busiest(graph, operator)
+    answers = tuple(AnswerEntity(graph.entities[n], graph.labels[n], 1.0) for n in nodes)
+    citations = tuple(
+        cite(graph, graph.entities[node], [triple])
+        for node in nodes
+        for triple in _triples_at(graph, node, operator)
+    )
+    return Found(answers, citations, text_of(answers))
+
+
+def _triples_at(graph: Graph, node: int, operator: Operator) -> list[int]:
+    """Ids of the triples of the operator's relation at its end of a node."""
+    forward = operator.end % 2 == 0
+    side = graph.out if forward else graph.into
+    found: list[int] = []
+    for at in range(int(side.offsets[node]), int(side.offsets[node + 1])):
+        if side.relation[at] == operator.relation:
+            other = int(side.neighbour[at])
+            head, tail = (node, other) if forward else (other, node)
+            found.append(graph.find_triple(head, operator.relation, tail))
+    return found

@@ -1,0 +1,115 @@
+"""Prompts from files, what goes into them, and calls that are counted and traced."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+
+from clew.llm.extract import clean
+from clew.llm.managed import ManagedModel
+from clew.llm.run import run_sync
+from clew.llm.types import ChatModel, Message, Reply, Request, add_usage
+from clew.types import Step, Usage
+
+_SLOT = re.compile(r"\{\{([A-Z]+)\}\}")
+_USER = "=== user ==="
+_BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+LONGEST_LINE = 400
+"""Characters of one line of data in a prompt."""
+LONGEST_QUOTED = 200
+"""Characters of a model's text that a message repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt file: a system text, a user text with slots `{{NAME}}`, and a hash of both."""
+
+    name: str
+    system: str
+    user: str
+    version: str
+
+    def messages(self, **values: str) -> tuple[Message, Message]:
+        """Fill the slots, all at once, so that no value is read as one. Raises KeyError for one without."""
+
+        def filled(text: str) -> str:
+            return _SLOT.sub(lambda slot: values[slot[1]], text)
+
+        return Message("system", filled(self.system)), Message("user", filled(self.user))
+
+
+@cache
+def prompt_named(name: str) -> Prompt:
+    """Read the prompt file `prompts/NAME.txt`."""
+    text = files("clew.steps").joinpath("prompts", f"{name}.txt").read_text("utf-8")
+    system, _, user = text.partition(_USER)
+    version = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Prompt(name, system.strip(), user.strip(), version)
+
+
+def data_lines(lines: Iterable[str]) -> str:
+    """Lines of data for a prompt: one line each, cut where too long, and no tag that could end the block."""
+    return "\n".join(data_line(line) for line in lines)
+
+
+def data_line(text: str) -> str:
+    """One line of data: as in `data_lines`."""
+    line = _BREAKS.sub(" ", text).strip().replace("<", "‹").replace(">", "›")
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def short(text: str) -> str:
+    """The beginning of a model's text, for a message."""
+    return text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + " …"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model samples; None leaves it to the server."""
+
+    temperature: float | None = None
+    top_k: int | None = None
+    min_p: float | None = None
+    max_tokens: int | None = None
+    repeat_penalty: float | None = None
+
+
+@dataclass(slots=True)
+class Talk:
+    """The calls for one question: asks the model and keeps what was spent, for the answer and its trace."""
+
+    model: ChatModel
+    replies: list[Reply] = field(default_factory=list[Reply])
+    steps: list[Step] = field(default_factory=list[Step])
+
+    @classmethod
+    def begin(cls, model: ChatModel, label: str | None) -> Talk:
+        """Begin a question, with a budget of its own where the model has budgets."""
+        return cls(model.for_question(label) if isinstance(model, ManagedModel) else model)
+
+    def ask(self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str) -> str:
+        """Complete a prompt: the reply without thoughts, echoes and what follows a stop. Raises LlmError."""
+        request = Request(
+            prompt.messages(**values),
+            temperature=sampling.temperature,
+            top_k=sampling.top_k,
+            min_p=sampling.min_p,
+            max_tokens=sampling.max_tokens,
+            repeat_penalty=sampling.repeat_penalty,
+            stop=stop,
+        )
+        reply = run_sync(self.model.complete(request))
+        text = clean(reply.text, request.messages, stop)
+        self.replies.append(replace(reply, text=text))
+        detail = {"prompt": prompt.name, "version": prompt.version, "reply": text, "notes": list(reply.notes)}
+        self.steps.append(Step("model", detail))
+        return text
+
+    @property
+    def usage(self) -> Usage:
+        """Calls and tokens so far."""
+        return add_usage(reply.usage for reply in self.replies)

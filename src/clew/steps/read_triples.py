@@ -1,0 +1,81 @@
+"""The `read` step over a bare set of triples, as the baselines retrieve it: → grounded answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.graph.graph import Graph
+from clew.index.triple_vectors import triple_line
+from clew.steps.chain import Plan, Proofs, SubQuestion, follow, given_proofs, hops_of
+from clew.steps.decompose import PatternDecompose
+from clew.steps.prompting import Prompt, Sampling, Talk, data_line, data_lines, short
+from clew.steps.sub_answer import Asked, ground_text
+from clew.types import Abstention, Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read: its text, the entities in it with their proofs, or why there are none."""
+
+    text: str = ""
+    proofs: Proofs | None = None
+    abstained: Abstention | None = None
+    pattern: Pattern | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTriples:
+    """Reads with a model, by a prompt with TRIPLES and QUESTION; without one, by the question's pattern."""
+
+    graph: Graph
+    decompose: PatternDecompose
+    prompt: Prompt
+    sampling: Sampling
+
+    def __call__(
+        self,
+        question: str,
+        entities: Sequence[str],
+        seeds: Sequence[int],
+        triples: Sequence[int],
+        talk: Talk | None,
+    ) -> Read:
+        """Read the answer. Raises LlmError."""
+        return (
+            self._by_pattern(question, entities, triples)
+            if talk is None
+            else self._by_model(question, seeds, triples, talk)
+        )
+
+    def _by_model(self, question: str, seeds: Sequence[int], triples: Sequence[int], talk: Talk) -> Read:
+        lines = data_lines(triple_line(self.graph, t) for t in triples)
+        text = talk.ask(self.prompt, self.sampling, TRIPLES=lines, QUESTION=data_line(question))
+        asked = Asked(Plan(), SubQuestion(question), question, tuple(triples), (), tuple(seeds))
+        proofs = ground_text(self.graph, text, asked)
+        if proofs:
+            return Read(text, proofs)
+        return Read(
+            text,
+            None,
+            Abstention("not_in_evidence", f'"{short(text)}" names nothing that the evidence proves'),
+        )
+
+    def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Read:
+        pattern = self.decompose.pattern(question, entities)
+        if isinstance(pattern, Abstention):
+            return Read(abstained=pattern)
+        proofs = read_pattern(self.graph, pattern, triples)
+        if not proofs:
+            detail = f"the {len(triples)} triples that were retrieved do not hold the answer"
+            return Read(abstained=Abstention("empty_result", detail), pattern=pattern)
+        return Read(" · ".join(self.graph.labels[e] for e in proofs), proofs, pattern=pattern)
+
+
+def read_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> Proofs:
+    """Follow all edges of a pattern through `triples`: the entities at its last edge, with proofs."""
+    known, proofs = given_proofs(pattern), dict[int, tuple[int, ...]]()
+    for hop in hops_of(pattern):
+        proofs = follow(graph, hop, known, triples)
+        known[hop.end] = proofs
+    return proofs

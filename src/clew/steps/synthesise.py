@@ -1,0 +1,66 @@
+"""The `synthesise` step (KG-RAG section 3.4.4): sub-questions and their answers → the final answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from clew.graph.graph import Graph
+from clew.steps.chain import Link, Plan, Proofs
+from clew.steps.named import named_entities
+from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
+from clew.steps.reformulate import told
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A final answer: its text, and the entities that it rests on with their proofs."""
+
+    text: str
+    proofs: Proofs
+
+
+class Synthesise(Protocol):
+    """Answers the main question from the chain."""
+
+    def __call__(self, question: str, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
+        """Answer; without proofs if nothing that was said is in the chain. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSynthesis:
+    """By a chat model, zero-shot."""
+
+    graph: Graph
+    sampling: Sampling
+    prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_synthesise"))
+
+    def __call__(self, question: str, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
+        """Ask the model; the answers are what it names of the last sub-answer that it names anything of.
+
+        A reply that repeats the chain names entities of earlier sub-answers too: they are steps, not answers.
+        """
+        if talk is None:
+            raise ValueError("this form needs a model")
+        text = talk.ask(
+            self.prompt, self.sampling, ANSWERS=told(self.graph, links), QUESTION=data_line(question)
+        )
+        for link in reversed(links):
+            named = named_entities(self.graph, text, link.proofs)
+            if named:
+                return Draft(text, {e: link.proofs[e] for e in named})
+        return Draft(text, {})
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnswer:
+    """Without a model: what was found for the pattern's answer."""
+
+    graph: Graph
+
+    def __call__(self, question: str, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
+        """The last link's entities."""
+        proofs = links[-1].proofs
+        return Draft(" · ".join(self.graph.labels[e] for e in proofs), proofs)

@@ -1,0 +1,224 @@
+"""English words that shape a question: what says nothing, what asks, what compares, what measures.
+
+General English; nothing is of one graph or data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FUNCTION = frozenset(
+    """a an the this that these those of in on at by for from to with within into onto over under through
+    and or nor but if then than as so is are was were be been being am do does did done has have had having
+    can could will would shall should may might must it its he his him she her they them their theirs i me my
+    we us our you your who whom whose which what when where why how there here 's s t not no also too very
+    just any some each every all both either neither such only ever yet still please s'
+    id im ive ill whats whos wheres whens hows thats lets dont doesnt didnt isnt arent wasnt werent cant
+    wont""".split()
+)
+"""Words that say nothing of what is asked for; they are free."""
+
+LIGHT: Mapping[str, float] = {
+    **dict.fromkeys(
+        """few couple apply applies applicable name names named tell give show list find get provide identify
+        know want like let see look say mention called known listed considered found many much more most
+        several various different certain other another others same similar common share shares shared
+        sharing together likewise else besides available possible main primary principal respective
+        particular overall entire whole total number one ones two three first second kind kinds sort sorts
+        type types thing things way ways question answer exactly actually really currently people person
+        someone somebody anyone anybody everyone everything anything member members whoever fall falls go
+        goes come comes came went gone got get gets make makes made take takes took use uses used involve
+        involved involving concern related""".split(),
+        0.3,
+    ),
+    **dict.fromkeys(
+        """appear appears appeared appearing occur occurs occurred happen happens happened exist
+        exists existed belong belongs include includes included contain contains contained""".split(),
+        0.5,
+    ),
+}
+"""Words that say little; left unexplained they cost less than a content word."""
+
+SHARE: Mapping[str, float] = {
+    **dict.fromkeys("share shares shared sharing same common co fellow together alongside".split(), 1.0),
+    "collaborated": 0.3,
+    **dict.fromkeys("also other others another both else besides too likewise".split(), 0.6),
+}
+"""Words that send a path back through the relation it came by, and how strongly."""
+
+AUXILIARY = frozenset("is are was were do does did has have had can could will would am be".split())
+"""A question that begins with one of these asks for yes or no."""
+
+WH_CLASSES: Mapping[str, Mapping[str, float]] = {
+    "who": {"person": 1.0, "group": 0.5},
+    "whom": {"person": 1.0, "group": 0.5},
+    "whose": {"person": 1.0, "group": 0.5},
+    "where": {"location": 1.0, "artifact": 0.6, "group": 0.3},
+    "when": {"time": 1.0},
+}
+"""What a question word asks for: noun classes and how well they fit."""
+
+COMPARATORS: Mapping[str, tuple[int, bool]] = {
+    "after": (1, False),
+    "since": (1, True),
+    "from": (1, True),
+    "over": (1, False),
+    "above": (1, False),
+    "exceeding": (1, False),
+    "before": (-1, False),
+    "until": (-1, True),
+    "under": (-1, False),
+    "below": (-1, False),
+    "more than": (1, False),
+    "greater than": (1, False),
+    "longer than": (1, False),
+    "later than": (1, False),
+    "larger than": (1, False),
+    "higher than": (1, False),
+    "older than": (-1, False),
+    "newer than": (1, False),
+    "less than": (-1, False),
+    "fewer than": (-1, False),
+    "shorter than": (-1, False),
+    "earlier than": (-1, False),
+    "smaller than": (-1, False),
+    "lower than": (-1, False),
+    "younger than": (1, False),
+    "at least": (1, True),
+    "at most": (-1, True),
+    "no more than": (-1, True),
+    "no less than": (1, True),
+}
+"""Words before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
+
+INTERROGATIVE = frozenset((*WH_CLASSES, "which", "what", "how"))
+"""The first of these asks; a later *who* only relates (*films by a director who …*)."""
+
+SUPERLATIVES: Mapping[str, tuple[int, str]] = {
+    **dict.fromkeys("most highest largest biggest greatest maximum top max".split(), (1, "")),
+    **dict.fromkeys("least lowest smallest minimum fewest min tiniest".split(), (-1, "")),
+    **dict.fromkeys("latest newest last recent".split(), (1, "date")),
+    **dict.fromkeys("earliest oldest first".split(), (-1, "date")),
+    "longest": (1, "length|duration"),
+    "shortest": (-1, "length|duration|height"),
+    "tallest": (1, "height"),
+    "heaviest": (1, "weight"),
+    "lightest": (-1, "weight"),
+    "youngest": (1, "birth"),
+    "cheapest": (-1, "price"),
+    "fastest": (1, "speed"),
+    "slowest": (-1, "speed"),
+    "richest": (1, "wealth"),
+    "deepest": (1, "depth"),
+    "hottest": (1, "temperature"),
+    "coldest": (-1, "temperature"),
+    "closest": (-1, "distance"),
+    "nearest": (-1, "distance"),
+    "farthest": (1, "distance"),
+    "furthest": (1, "distance"),
+    "widest": (1, "width"),
+}
+"""1 for the largest value, -1 for the smallest, and the attribute measured (`a|b`: either; "": any)."""
+
+MEASURES: Mapping[str, str] = {
+    "recent": "date",
+    "old": "age",
+    "tall": "height",
+    "high": "height",
+    "long": "length|duration",
+    "big": "size",
+    "large": "size",
+    "heavy": "weight",
+    "far": "distance",
+    "deep": "depth",
+    "fast": "speed",
+    "wide": "width",
+    "expensive": "price",
+    "hot": "temperature",
+    "cold": "temperature",
+    "rich": "wealth",
+    "populous": "population",
+}
+"""*how old*: the attribute that an adjective measures (WordNet's attribute pointer, the common ones)."""
+
+IDIOMS: Mapping[str, str] = {
+    "other half": "spouse",
+    "better half": "spouse",
+    "significant other": "spouse",
+    "life partner": "spouse",
+    "line of work": "profession",
+    "line of business": "profession",
+    "walk of life": "profession",
+    "do for a living": "profession",
+    "does for a living": "profession",
+    "did for a living": "profession",
+    "work as": "profession",
+    "works as": "profession",
+    "worked as": "profession",
+    "work for": "employer",
+    "works for": "employer",
+    "worked for": "employer",
+    "working for": "employer",
+    "come from": "origin",
+    "comes from": "origin",
+    "came from": "origin",
+    "based in": "location",
+    "situated in": "location",
+    "passed away": "died",
+    "pass away": "die",
+    "take place": "occur",
+    "takes place": "occurs",
+    "took place": "occurred",
+    "made up of": "composed",
+    "consist of": "composed",
+    "consists of": "composed",
+    "part of": "member",
+    "belong to": "member",
+    "belongs to": "member",
+    "brought up": "raised",
+    "grow up": "raised",
+    "grew up": "raised",
+    "set up": "founded",
+    "took over": "acquired",
+    "come out": "released",
+    "comes out": "released",
+    "came out": "released",
+    "coming out": "released",
+    "work with": "collaborated",
+    "works with": "collaborated",
+    "worked with": "collaborated",
+    "working with": "collaborated",
+    "collaborated with": "collaborated",
+    "came up with": "created",
+    "come up with": "created",
+    "made with": "with",
+    "make with": "with",
+    "in charge of": "head",
+    "go by": "name",
+}
+"""Phrases that mean one word (general English)."""
+
+BEFORE_SUPERLATIVE = frozenset("the 's its his her their whose which what most least very".split())
+"""A superlative stands after one of these; *first* in *the person who first …* is none."""
+
+TIMED = frozenset("after before since until from later earlier newer older younger".split())
+"""Comparators after which a number from 1000 to 2100 is a year."""
+
+KIN = frozenset(
+    """father mother parent parents dad mom mum child children kid kids son sons daughter daughters
+    heir""".split()
+)
+"""Kin that *grand* makes more distant by one generation."""
+
+KINDS = frozenset("kind kinds sort sorts type types".split())
+"""*What sort of film* asks for the sort."""
+
+STAND_INS: Mapping[str, str] = {
+    **dict.fromkeys("person people individual individuals someone".split(), "who"),
+    **dict.fromkeys("place places location".split(), "where"),
+    **dict.fromkeys("year years date dates day".split(), "when"),
+}
+"""*Which person* asks like *who*."""
+
+SHORTENED = INTERROGATIVE | frozenset("that there it he she here this".split())
+"""Words before *'s* that make it *is*, not a possessive."""

@@ -1,0 +1,84 @@
+"""`clew compare`, and the reasoning chain of `clew ask`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from clew.cli.app import app
+
+LINES = "Alien|directed by|Ridley Scott\nBlade Runner|directed by|Ridley Scott\nAlien|genre|Horror\n"
+WHO = "Who directed Alien?"
+
+
+@pytest.fixture
+def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "films.txt"
+    path.write_text(LINES, "utf-8")
+    return str(path)
+
+
+def run(*words: str):
+    return CliRunner().invoke(app, [*words, "--quiet"])
+
+
+def test_a_row_for_each_method_with_what_it_cost(films: str):
+    result = run("compare", films, WHO, "--methods", "kg-rag,kaping, kaping", "--json")
+    assert result.exit_code == 0
+    rows = json.loads(result.stdout)["rows"]
+    assert [(r["method"], r["answer"]["text"], r["evidence"]) for r in rows] == [
+        ("kg-rag", "Ridley Scott", 1),
+        ("kaping", "Ridley Scott", 1),
+    ]
+
+
+def test_a_method_that_fails_has_its_error_in_its_row(films: str):
+    result = run("compare", films, WHO, "--methods", "kaping,llm")
+    assert result.exit_code == 0
+    assert "Ridley Scott" in result.stdout
+    assert "error" in result.stdout
+
+
+def test_all_methods_failing_is_a_failure(films: str):
+    assert run("compare", films, WHO, "--methods", "llm").exit_code == 1
+
+
+@pytest.mark.parametrize("methods", ["nonsense", ",", "kaping,nonsense"])
+def test_an_unknown_method_is_wrong_usage(films: str, methods: str):
+    assert run("compare", films, WHO, "--methods", methods).exit_code == 2
+
+
+def test_the_chain_is_shown_and_whole_with_explain(films: str):
+    question = "Which other films did the director of Alien direct?"
+    plain = run("ask", films, question, "--method", "kg-rag").stdout
+    whole = run("ask", films, question, "--method", "kg-rag", "--explain").stdout
+    assert "1. (Alien, directed by, ?)" in plain
+    assert "2. (?, directed by, Ridley Scott)" in plain
+    assert "given" not in plain
+    assert "given 3 triples" in whole
+
+
+def test_the_chain_is_in_the_json(films: str):
+    result = run("ask", films, WHO, "--method", "kg-rag", "--json")
+    link = json.loads(result.stdout)["chain"]["links"][0]
+    assert link["answers"] == ["Ridley Scott"]
+    assert ["Alien", "directed by", "Ridley Scott"] in link["evidence"]
+
+
+@pytest.mark.parametrize("words", [("--frontier", "both"), ("--frontier", "answers", "--method", "auto")])
+def test_a_wrong_frontier_is_wrong_usage(films: str, words: tuple[str, ...]):
+    assert run("ask", films, WHO, "--method", "kg-rag", *words).exit_code == 2
+
+
+def test_frontier_question_is_taken(films: str):
+    result = run("ask", films, WHO, "--method", "kg-rag", "--frontier", "question")
+    assert result.stdout.startswith("Ridley Scott")
+
+
+def test_triple_vectors_are_made_with_the_index(films: str, tmp_path: Path):
+    out = str(tmp_path / "films.clew")
+    assert run("index", films, "-o", out, "--triple-vectors").exit_code == 0
+    assert (Path(out) / "gen-000001" / "triple_vectors.q.npy").exists()
+    assert run("ask", out, WHO, "--method", "kg-rag").exit_code == 0

@@ -1,0 +1,274 @@
+"""Reports and experiments: what is in the page, beside the paper's figures, and in the files."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made import ROOT
+
+from clew.errors import InputError
+from clew.evaluate.experiments import experiment_of, read_experiment
+from clew.evaluate.report.charts import Bar, BarChart, Point, PointChart, log_ticks, nice_ticks
+from clew.evaluate.report.svg import svg
+from clew.evaluate.toml_text import toml_text
+
+EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))
+MINE = """
+title = "Paper, table 1"
+view = "{view}"
+metric = "hits_at_1"
+differs = ["another model"]
+[[columns]]
+name = "Films"
+dataset = "plain"
+part = "all"
+[[columns]]
+name = "Time"
+dataset = "plain"
+part = "all"
+metric = "mean_ms"
+[[rows]]
+name = "Theirs"
+group = "Supervised"
+paper = [97.5, nan]
+[[rows]]
+name = "Knows"
+method = "knows"
+paper = [98.0, 3.5]
+x = 1
+[[rows]]
+name = "Knows one"
+method = "knows"
+options = {{ most = 1 }}
+x = 2
+[[rows]]
+name = "Absent"
+method = "absent"
+"""
+
+
+@pytest.fixture
+def made(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows,broken", "--out", tmp_path / "r")
+    result = run("report", tmp_path / "r")
+    assert result.exit_code == 0, result.stderr
+    return tmp_path / "r" / "report.html"
+
+
+def test_the_page_needs_nothing_else(made):
+    text = made.read_text()
+    assert not re.findall(r'(?:src|href)="(?!#)', text)
+    assert "@import" not in text
+    assert text.count("<html") == text.count("</html>") == 1
+
+
+def test_the_page_has_tables_charts_and_questions(made):
+    text = made.read_text()
+    for title in (
+        "Hits@1",
+        "Truthfulness",
+        "Risk and coverage",
+        "Comparison of methods",
+        "Time by stage",
+        "Notes on the data",
+    ):
+        assert title in text
+    (data,) = re.findall(r'<script id="questions" type="application/json">(.*?)</script>', text, re.S)
+    entries = json.loads(data)
+    assert len(entries) == 10
+    first = entries[0]
+    assert (first["q"], first["state"], first["gold"]) == (
+        "Who directed Memento?",
+        "right",
+        ["Christopher Nolan"],
+    )
+    assert first["citations"][0][1] == [["Memento", "directed_by", "Christopher Nolan"]]
+    assert {e["state"] for e in entries} == {"right", "abstained", "failed"}
+
+
+def test_questions_cannot_break_out_of_the_page(run, plain, tmp_path):
+    evil = {
+        "id": "x",
+        "question": "</script><script>alert(1)</script> <b>Heat",
+        "gold": ["<i>"],
+        "kind": "<u>",
+    }
+    (plain / "questions.jsonl").write_text(json.dumps(evil) + "\n")
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    run("report", tmp_path / "r")
+    text = (tmp_path / "r" / "report.html").read_text()
+    assert "<script>alert" not in text
+    assert "<u>" not in text
+    assert "&lt;u&gt;" in text
+
+
+def test_tables_and_charts_come_as_csv(made):
+    folder = made.with_suffix("")
+    with (folder / "charts-bars-hits_at_1.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["series"], r["group"], float(r["value"])) for r in rows] == [
+        ("knows", "plain/films", 80.0),
+        ("broken", "plain/films", 40.0),
+    ]
+    assert len(list(folder.glob("*.csv"))) >= 10
+
+
+def test_png_needs_its_extra_or_makes_files(run, made):
+    result = run("report", made.parent, "--png")
+    if result.exit_code == 2:
+        assert "clew[report]" in result.stderr
+    else:
+        assert all(p.read_bytes().startswith(b"\x89PNG") for p in made.with_suffix("").glob("*.png"))
+
+
+def test_several_runs_are_one_page(run, plain, tmp_path):
+    for name in ("one", "two"):
+        run("eval", plain, "--method", "knows", "--out", tmp_path / name)
+    result = run("report", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "both.html")
+    assert result.exit_code == 0, result.stderr
+    assert "Figures (one)" in (tmp_path / "both.html").read_text()
+
+
+@pytest.mark.parametrize("target", ["absent", "films"])
+def test_what_is_no_run_is_refused(run, plain, tmp_path, target):
+    result = run("report", tmp_path / target)
+    assert (result.exit_code, "not a run directory" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("view", ["table", "bars", "lines", "scatter"])
+def test_an_experiment_is_laid_out_as_the_paper_prints_it(run, plain, tmp_path, view):
+    (tmp_path / "x.toml").write_text(MINE.format(view=view))
+    result = run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.stderr
+    assert "absent: left out, as this version has no method absent" in result.stderr
+    run("report", tmp_path / "r")
+    folder = tmp_path / "r" / "report"
+    (table,) = [p for p in folder.glob("paper-paper*.csv") if view in ("table",) or "table" in p.name]
+    rows = list(csv.reader(table.read_text().splitlines()))
+    assert rows[0] == ["", "Films", "Time"]
+    assert ["Theirs", "97.5", "–"] in rows
+    assert ["Knows", "80.0 (paper 98.0)", "5.2 (paper 3.5)"] in rows
+    assert "another model" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_options_reach_the_method(run, plain, tmp_path):
+    (tmp_path / "x.toml").write_text(MINE.format(view="table"))
+    run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
+    records = [json.loads(line) for line in (tmp_path / "r" / "records.jsonl").read_text().splitlines()]
+    counts = {r["method"]: len(r["answer"]["answers"]) for r in records if r["id"] == "c"}
+    assert counts == {"knows": 2, "knows(most=1)": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x", "not TOML"),
+        ("title = 'x'", "field 'columns' is missing"),
+        (MINE.format(view="pie"), "view 'pie' is none of"),
+        (MINE.format(view="table").replace("hits_at_1", "bogus"), "no metric 'bogus'"),
+        (
+            MINE.format(view="table").replace("[97.5, nan]", "[97.5]"),
+            "'Theirs' has 1 figures of the paper for 2",
+        ),
+    ],
+)
+def test_malformed_experiments(text, message):
+    with pytest.raises(InputError, match=message):
+        experiment_of(text, "x.toml")
+
+
+def test_an_experiment_without_its_data_says_so(run, tmp_path):
+    (tmp_path / "x.toml").write_text(MINE.format(view="table"))
+    result = run("eval", tmp_path / "x.toml")
+    assert result.exit_code == 2
+    assert "none of its data is there. Name it: --data" in result.stderr
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
+def test_the_experiments_that_come_with_clew_can_be_read(path):
+    experiment = read_experiment(path)
+    assert experiment.methods
+    assert experiment.columns
+
+
+def test_there_is_an_experiment_for_every_paper():
+    assert {"simgrag-table1", "kg-rag-figure5", "walk-retrieve-table2", "synaptiqa-table1"} <= {
+        p.stem for p in EXPERIMENTS
+    }
+
+
+TEXTS = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
+VALUES = st.recursive(
+    TEXTS | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False) | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(st.dictionaries(TEXTS, VALUES, max_size=4))
+def test_toml_is_read_back_as_it_was(document):
+    import tomllib
+
+    if _mixed(document):
+        return
+    assert tomllib.loads(toml_text(document)) == document
+
+
+def _mixed(value):
+    """Lists that hold tables in lists or beside other values, which a configuration has none of."""
+    if isinstance(value, dict):
+        return any(map(_mixed, value.values()))
+    if isinstance(value, list):
+        tables = [isinstance(v, dict) for v in value]
+        return (any(tables) and not all(tables)) or any(
+            _mixed(v) or (isinstance(v, list) and _holds(v)) for v in value
+        )
+    return False
+
+
+def _holds(value):
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_holds, value)))
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_ticks_are_inside_and_even(low, span):
+    ticks = nice_ticks(low, low + span)
+    assert 2 <= len(ticks) <= 12
+    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in ticks)
+
+
+def test_log_ticks_are_round():
+    assert [round(10**t, 6) for t in log_ticks(0.0, 1.1)] == [1, 2, 5, 10]
+
+
+def test_charts_of_nothing_and_of_one_value_are_drawn():
+    empty = PointChart("n", "t", "x", "y", ())
+    one = PointChart("n", "t", "x", "y", (("s", (Point(1.0, 1.0, "<&>"),)),), log_x=True)
+    bars = BarChart("n", "t", "y", ("g",), ("s",), ((None,),))
+    full = BarChart("n", "t", "y", ("g",), ("s",), ((Bar(0.0, -1.0, 1.0),),))
+    for chart in (empty, one, bars, full):
+        assert svg(chart).startswith("<svg")
+    assert "&lt;&amp;&gt;" in svg(one)
+
+
+def test_clew_datasets_lists_them(run):
+    result = run("datasets")
+    assert "metaqa: MetaQA" in result.stdout
+    assert "licence  CC BY 3.0" in result.stdout
+    listed = json.loads(run("datasets", "--json").stdout)
+    assert {"name", "source", "licence", "splits"} <= listed[0].keys()
+
+
+def test_pages_mention_every_data_set_and_metric():
+    from clew.evaluate.datasets.registry import DATASETS
+    from clew.evaluate.metrics.registry import METRICS
+
+    text = Path(ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8")
+    for name in (*(reader.about.name for reader in DATASETS), *METRICS):
+        assert f"`{name}`" in text, name

@@ -1,0 +1,233 @@
+"""Runs: the same records each time, whatever happened on the way."""
+
+import json
+import os
+import signal
+import time
+import tomllib
+
+import pytest
+
+from clew.evaluate.config import Sampling
+from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.rundir import CONFIG, RECORDS, Lines, RunDirectory
+
+
+def records(folder):
+    lines = [json.loads(line) for line in (folder / RECORDS).read_text().splitlines()]
+    return {(r["method"], r["id"]): r for r in lines}
+
+
+def untimed(folder):
+    """The records, in order, without what differs from run to run."""
+    lines = [json.loads(line) for line in (folder / RECORDS).read_text().splitlines()]
+    for line in lines:
+        if line["answer"] is not None:
+            line["answer"].pop("timings_ms")
+    return lines
+
+
+def metric(folder, name, method="knows"):
+    rows = [line.split(",") for line in (folder / "metrics.csv").read_text().splitlines()]
+    return next(float(r[3]) for r in rows if r[1:3] == [method, name])
+
+
+def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
+    result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.stderr
+    made = records(tmp_path / "r")
+    assert list(made) == [("knows", i) for i in "abcde"]
+    assert made["knows", "a"]["answer"]["answers"][0]["entity"] == "Christopher Nolan"
+    assert made["knows", "c"]["gold_in_graph"] == 2
+    config = tomllib.loads((tmp_path / "r" / CONFIG).read_text())
+    assert config["methods"] == [{"label": "knows", "method": "knows"}]
+    assert len(config["parts"][0]["files"][0]["sha256"]) == 64
+    # a, b, c right, d rightly abstained from, e is not in the graph
+    assert metric(tmp_path / "r", "hits_at_1") == 0.8
+    assert metric(tmp_path / "r", "recall") == pytest.approx((1 + 1 + 2 / 3 + 1) / 5, abs=1e-4)
+    assert metric(tmp_path / "r", "abstention_precision") == 1.0
+    assert metric(tmp_path / "r", "citation_recall") == 1.0
+
+
+def test_problems_of_questions_are_told_and_kept(run, plain, tmp_path):
+    result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert "1 questions have no gold answer" in result.stderr
+    assert "1 questions have gold that the graph lacks; they stay in the score" in result.stderr
+    assert "1 questions have gold that the graph has only in part" in result.stderr
+    assert "1 questions are about an entity that the graph lacks" in result.stderr
+    facts = RunDirectory(tmp_path / "r").facts()["parts"]["plain/films"]
+    assert facts["problem_ids"]["gold_missing"] == ["e"]
+
+
+def test_processes_write_what_one_process_writes(run, plain, tmp_path, process):
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "one")
+    other = process("eval", plain, "--method", "knows", "--workers", 2, "--out", tmp_path / "two")
+    # workers import the stand-ins by their name
+    _, err = other.communicate(timeout=120)
+    assert other.returncode == 0, err
+    assert untimed(tmp_path / "one") == untimed(tmp_path / "two")
+
+
+def test_what_is_answered_is_not_asked_again(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    path = tmp_path / "r" / RECORDS
+    path.write_text(path.read_text().replace('"total": 4.0', '"total": 99.0'))
+    before = path.read_text()
+    result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert path.read_text() == before
+    assert "5 questions were answered already, 0 asked now" in result.stderr
+
+
+@pytest.mark.parametrize("cut", [1, 30, 3000])
+def test_a_torn_line_is_done_again(run, plain, tmp_path, cut):
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    path = tmp_path / "r" / RECORDS
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    assert run("eval", plain, "--method", "knows", "--out", tmp_path / "r").exit_code == 0
+    assert path.read_bytes() == whole
+
+
+def test_killed_at_random_and_resumed_the_records_are_the_same(run, plain, tmp_path, process):
+    questions = [json.loads(line) for line in (plain / "questions.jsonl").read_text().splitlines()]
+    many = [{**q, "id": f"{q['id']}{n}"} for n in range(5) for q in questions]
+    (plain / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in many))
+    run("eval", plain, "--method", "slow", "--out", tmp_path / "whole")
+    broken = tmp_path / "broken"
+    for wait in (3, 14):
+        running = process("eval", plain, "--method", "slow", "--workers", 1, "--out", broken)
+        deadline = time.monotonic() + 60
+        while not (broken / RECORDS).exists() or (broken / RECORDS).read_bytes().count(b"\n") < wait:
+            assert time.monotonic() < deadline
+            assert running.poll() is None, running.stderr.read()
+            time.sleep(0.002)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    run("eval", plain, "--method", "slow", "--out", broken)
+    assert untimed(broken) == untimed(tmp_path / "whole")
+    assert len(untimed(broken)) == 25
+
+
+def test_a_worker_ends_with_its_parent(plain, tmp_path, process):
+    running = process("eval", plain, "--method", "slow", "--workers", 2, "--out", tmp_path / "r", SLOW="30")
+    deadline = time.monotonic() + 60
+    while len(workers := children(running.pid)) < 2:  # a worker and the tracker of resources
+        assert time.monotonic() < deadline
+        assert running.poll() is None, running.stderr.read()
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    while any(alive(pid) for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        pytest.skip("needs /proc/PID/task/PID/children")
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_another_configuration_is_refused_with_the_difference(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    result = run("eval", plain, "--method", "knows", "--limit", 3, "--out", tmp_path / "r")
+    assert result.exit_code == 2
+    assert "holds a run of another configuration" in result.stderr
+    assert "run.limit: nothing there, 3 now" in result.stderr
+
+
+def test_changed_questions_are_another_configuration(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    (plain / "questions.jsonl").write_text((plain / "questions.jsonl").read_text().replace("M. Mann", "Mike"))
+    result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert "parts[0].files[0].sha256" in result.stderr
+
+
+def test_a_moved_data_set_is_the_same_configuration(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    moved = plain.rename(tmp_path / "elsewhere")
+    moved = moved.rename(tmp_path / "deep").rename(tmp_path / "films")
+    assert run("eval", moved, "--method", "knows", "--out", tmp_path / "r").exit_code == 0
+
+
+def test_two_processes_do_not_share_a_run(run, plain, tmp_path):
+    with RunDirectory(tmp_path / "r").locked():
+        result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert result.exit_code == 1
+    assert "another process runs here" in result.stderr
+
+
+def test_a_bug_in_a_method_fails_its_question_and_is_counted_and_asked_again(run, plain, tmp_path):
+    result = run("eval", plain, "--method", "broken", "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.stderr
+    assert "3 questions ended in an error" in result.stderr
+    failed = records(tmp_path / "r")["broken", "a"]
+    assert failed["answer"] is None
+    assert failed["failure"]["type"] == "TypeError"
+    assert "a bug (stand_in_methods.py:" in failed["failure"]["message"]
+    again = run("eval", plain, "--method", "broken", "--out", tmp_path / "r")
+    assert "2 questions were answered already, 3 asked now" in again.stderr
+    assert metric(tmp_path / "r", "failures", "broken") == 3
+
+
+def test_methods_are_compared_on_the_same_questions(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows,broken", "--out", tmp_path / "r")
+    lines = (tmp_path / "r" / "comparisons.csv").read_text().splitlines()
+    assert len(lines) == 5
+    assert lines[1].startswith("plain/films,hits_at_1,knows,broken,0.4,")
+
+
+def test_seeds_sample_and_are_averaged(run, plain, tmp_path):
+    run("eval", plain, "--method", "knows", "--limit", 3, "--seed", "0,1,2,3", "--out", tmp_path / "r")
+    rows = [line.split(",") for line in (tmp_path / "r" / "metrics.csv").read_text().splitlines()]
+    hits = next(r for r in rows if r[2] == "hits_at_1")
+    assert hits[6], hits[7]
+    samples = RunDirectory(tmp_path / "r").facts()["parts"]["plain/films"]["samples"]
+    assert {len(ids) for ids in samples.values()} == {3}
+
+
+def test_samples_are_a_function_of_the_seed():
+    part = Part("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
+    first = Sampling(10, (0, 1))
+    assert first.sample(part, 0) == first.sample(part, 0)
+    assert first.sample(part, 0) != first.sample(part, 1)
+    ids = [int(q.id) for q in first.union(part)]
+    assert ids == sorted(ids)
+    assert set(ids) == {int(q.id) for seed in (0, 1) for q in first.sample(part, seed)}
+    assert Sampling(99).sample(part, 5) == part.questions
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--method", "bogus"], "There is no method 'bogus'"),
+        (["--dataset", "bogus"], "There is no data set 'bogus'"),
+        (["--split", "dev"], "plain has no splits"),
+        (["--seed", "x"], "not numbers"),
+        (["--data", "plain=x"], "--data is for experiments"),
+        (["--method", ","], "No method given"),
+        (["--graph", "absent.tsv"], "absent.tsv: no such file"),
+        (["--bert", "bogus"], "Write --bert onnx:PATH"),
+    ],
+)
+def test_wrong_options(run, plain, args, message):
+    result = run("eval", plain, *(["--method", "knows"] if "--method" not in args else []), *args)
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+def test_a_full_disk_keeps_what_was_written(tmp_path):
+    lines = Lines(tmp_path / "x")
+    lines.add({"a": 1})
+    lines.close()
+    assert (tmp_path / "x").read_text() == '{"a": 1}\n'

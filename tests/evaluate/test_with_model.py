@@ -1,0 +1,119 @@
+"""Runs with a scripted chat model: threads, seeds, settings, cost; and methods that need a model."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from clew.engine import Clew
+from clew.errors import LlmError, UsageError
+from clew.evaluate.config import MethodSpec, Sampling, Settings
+from clew.evaluate.datasets.registry import dataset_named
+from clew.evaluate.engine_ask import accepted, check_methods, needs_model
+from clew.evaluate.graphs import OpenGraph, fingerprint
+from clew.evaluate.rundir import RunDirectory
+from clew.evaluate.runner import Plan, run
+from clew.llm import ask, run_sync
+from clew.llm.prices import Price
+from clew.llm.testing import ScriptedModel
+from clew.methods import registry
+from clew.types import Answer
+
+
+@dataclass(frozen=True)
+class Settings_:
+    shots: int = 2
+    seed: int = -1
+
+
+class Chats:
+    """Answers with what the model says."""
+
+    name = "chats"
+
+    def __init__(self, index, embedder, *, model=None, settings: "Settings_ | None" = None):
+        if model is None:
+            raise UsageError("needs a model")
+        self.model, self.settings = model, settings or Settings_()
+
+    def answer(self, question, *, id=None, entities=()):
+        reply = run_sync(self.model.complete(ask(f"{self.settings.seed} {self.settings.shots} {question}")))
+        return Answer(
+            question, text=reply.text, method=self.name, usage=reply.usage, timings_ms={"total": 1.0}
+        )
+
+
+@pytest.fixture
+def chats(monkeypatch):
+    monkeypatch.setitem(registry.METHODS, "chats", f"{__name__}:Chats")
+
+
+@pytest.fixture
+def clew(plain, tmp_path):
+    with Clew.open(plain / "graph.tsv", cache_dir=tmp_path / "cache") as opened:
+        yield opened
+
+
+def go(clew, plain, directory, model, seeds=(0,), limit=None, options=None):
+    part = dataset_named("plain").read(plain, "all", None)
+    plan = Plan(
+        (part,),
+        {part.name: OpenGraph(clew, fingerprint(clew))},
+        (MethodSpec("chats", "chats", options or {}),),
+        Settings(Sampling(limit, seeds), llm=model.name),
+        workers=3,
+        model=model,
+        price=Price(1.0, 1.0),
+    )
+    return run(plan, RunDirectory(directory), lambda *told: None)
+
+
+def records(directory):
+    return [record for _, record in RunDirectory(directory).records()]
+
+
+def test_threads_keep_the_order_and_count_the_cost(chats, clew, plain, tmp_path):
+    model = ScriptedModel(lambda request: f"re: {request.messages[-1].text}")
+    done = go(clew, plain, tmp_path / "r", model, options={"shots": 7})
+    made = records(tmp_path / "r")
+    assert [r.key.id for r in made] == list("abcde")
+    assert (done.asked, len(model.requests)) == (5, 5)  # nothing is asked twice to warm up
+    assert made[0].text == "re: 0 7 Who directed Memento?"
+    assert all(r.cost > 0 for r in made)
+
+
+def test_each_seed_asks_the_model_anew_and_gets_its_seed(chats, clew, plain, tmp_path):
+    model = ScriptedModel(lambda request: request.messages[-1].text)
+    go(clew, plain, tmp_path / "r", model, seeds=(0, 1), limit=4)
+    made = records(tmp_path / "r")
+    assert [r.key.seed for r in made] == [0] * 4 + [1] * 4
+    assert {r.text.split()[0] for r in made} == {"0", "1"}
+
+
+def test_a_model_that_fails_fails_the_question_and_it_is_asked_again(chats, clew, plain, tmp_path):
+    broken = ScriptedModel(lambda request: LlmError("down") if "Heat" in request.messages[-1].text else "x")
+    done = go(clew, plain, tmp_path / "r", broken)
+    assert done.failed == 2
+    assert [r.key.id for r in records(tmp_path / "r") if r.failure] == ["b", "d"]
+    mended = go(clew, plain, tmp_path / "r", ScriptedModel(lambda request: "y"))
+    assert (mended.kept, mended.asked, mended.failed) == (3, 2, 0)
+    assert {r.key.id: r.text for r in records(tmp_path / "r")} == {
+        "a": "x",
+        "b": "y",
+        "c": "x",
+        "d": "y",
+        "e": "x",
+    }
+
+
+def test_what_a_method_takes_is_found_out(chats, clew):
+    assert accepted(Chats).options == {"shots", "seed"}
+    with pytest.raises(UsageError, match=r"has no option 'k'\. Its options: seed, shots"):
+        check_methods([MethodSpec("chats", "chats", {"k": 1})], None)
+    assert needs_model(MethodSpec("chats", "chats"), clew) == "needs a model"
+    assert needs_model(MethodSpec("auto", "auto"), clew) is None
+
+
+def test_a_model_that_no_method_asks_is_refused(monkeypatch):
+    monkeypatch.setitem(registry.METHODS, "plain", "stand_in_methods:Knows")
+    with pytest.raises(UsageError, match=r"asks a model\. Leave out --llm"):
+        check_methods([MethodSpec("plain", "plain")], ScriptedModel(["x"]))

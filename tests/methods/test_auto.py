@@ -1,0 +1,245 @@
+"""The built-in method on two small graphs: exact answers, abstentions and their proof."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "dev"
+
+
+def entities(answer):
+    return {a.entity for a in answer.answers}
+
+
+def walk(graph, start, *steps):
+    """Names reached from a name by (relation, forward?) steps."""
+    names = list(graph.entities)
+    triples = [tuple(graph.triple(t)) for t in range(graph.triples)]
+    front = {start}
+    for relation, forward in steps:
+        chosen = [(names[h], names[t]) for h, r, t in triples if graph.relations[r] == relation]
+        front = {b if forward else a for a, b in chosen if (a if forward else b) in front}
+    return front
+
+
+NOLAN = "Christopher Nolan"
+BY_NOLAN = (("directed_by", False),)
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "steps"),
+    [
+        ("Who directed Memento?", "Memento", [("directed_by", True)]),
+        ("Which films did Christopher Nolan direct?", NOLAN, BY_NOLAN),
+        ("Who starred in films directed by Christopher Nolan?", NOLAN, [*BY_NOLAN, ("starring", True)]),
+        (
+            "In which languages are films directed by Christopher Nolan?",
+            NOLAN,
+            [*BY_NOLAN, ("language", True)],
+        ),
+    ],
+)
+def test_paths_are_answered_with_all_that_they_reach(films_auto, question, start, steps):
+    assert entities(films_auto.answer(question)) == walk(films_auto.graph, start, *steps)
+
+
+def test_three_hops(films_auto):
+    there = walk(films_auto.graph, "Memento", ("written_by", True), ("written_by", False)) - {"Memento"}
+    wanted = set().union(*(walk(films_auto.graph, film, ("genre", True)) for film in there))
+    answer = films_auto.answer("Which genres do films written by the writer of Memento have?")
+    assert wanted <= entities(answer)
+    assert len(answer.citations[0].triples) == 3
+
+
+def test_what_is_shared_is_not_the_thing_itself(films_auto):
+    wanted = walk(films_auto.graph, NOLAN, *BY_NOLAN) - {"Memento"}
+    assert entities(films_auto.answer("Which films share a director with Memento?")) == wanted
+
+
+def test_two_names_have_to_meet(films_auto):
+    wanted = walk(films_auto.graph, NOLAN, *BY_NOLAN) & walk(
+        films_auto.graph, "Michael Caine", ("starring", False)
+    )
+    question = "Which films were directed by Christopher Nolan and star Michael Caine?"
+    assert entities(films_auto.answer(question)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Did Christopher Nolan direct Memento?", "yes"),
+        ("Did Christopher Nolan direct Heat?", "no"),
+        ("Is Al Pacino in Insomnia?", "yes"),
+    ],
+)
+def test_yes_and_no(films_auto, question, said):
+    answer = films_auto.answer(question)
+    assert answer.text == said
+    assert answer.citations
+
+
+def test_no_cites_what_is_recorded_instead(countries):
+    answer = countries.answer("Does the Nile flow through Kenya?")
+    assert (answer.text, {c.triples[0].head for c in answer.citations}) == ("no", {"Nile"})
+
+
+def test_a_count_cites_all_that_is_counted(films_auto):
+    wanted = len(walk(films_auto.graph, NOLAN, *BY_NOLAN))
+    answer = films_auto.answer("How many films did Christopher Nolan direct?")
+    assert (answer.text, len(answer.citations)) == (str(wanted), wanted)
+
+
+def test_a_number_that_is_recorded_is_no_count(countries):
+    assert countries.answer("How many people live in France?").text == "67800000"
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which is the longest river?", {"Nile"}),
+        ("Which country has the largest population?", {"Brazil"}),
+        ("What is the longest river that flows through Germany?", {"Danube"}),
+        ("Which rivers are longer than 2000 km?", {"Danube", "Nile", "Amazon"}),
+        ("How many countries are in Europe?", {"7"}),
+        ("What is the capital of the country where Mount Kenya is located?", {"Nairobi"}),
+    ],
+)
+def test_superlatives_ranges_and_counts_of_countries(countries, question, wanted):
+    assert entities(countries.answer(question)) == wanted
+
+
+def test_a_superlative_among_the_films_of_a_name(films_auto):
+    answer = films_auto.answer("What is the longest film directed by Christopher Nolan?")
+    assert [t.relation for t in answer.citations[0].triples] == ["directed_by", "runtime_minutes"]
+    assert entities(answer) == {"Oppenheimer"}
+
+
+def test_a_range_proves_the_value_too(films_auto):
+    answer = films_auto.answer("Which films did Christopher Nolan direct after 2010?")
+    assert entities(answer) < walk(films_auto.graph, NOLAN, *BY_NOLAN)
+    assert all(c.triples[-1].relation == "release_year" for c in answer.citations)
+    assert all(int(c.triples[-1].tail) > 2010 for c in answer.citations)
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("Who directed The Wizard of Oz?", "no_entity"),
+        ("What is it?", "no_entity"),
+        ("Did Christopher Nolan direct Memento before Inception?", "no_relation"),
+        ("Who was married to Al Pacino?", "empty_result"),
+    ],
+)
+def test_abstention_says_why(films_auto, question, reason):
+    answer = films_auto.answer(question)
+    assert answer.abstained is not None
+    assert (answer.abstained.reason, answer.answers, answer.text) == (reason, (), "")
+    assert answer.abstained.detail
+
+
+@pytest.fixture
+def twins(tmp_path, open_auto):
+    path = tmp_path / "people.tsv"
+    path.write_text(
+        "Ann Lee\tborn_in\tOslo\nann lee\tborn_in\tBern\nJo May\tborn_in\tRome\nKim Poe\tborn_in\tLima\n"
+        "Ann Lee\temployer\tAcme\nJo May\temployer\tAcme\nKim Poe\temployer\tInitech\n"
+    )
+    return open_auto(path)
+
+
+def test_twins_are_told_apart_by_how_they_are_written(twins):
+    assert entities(twins.answer("Where was Ann Lee born?")) == {"Oslo"}
+
+
+def test_names_that_tie_are_ambiguous(twins):
+    answer = twins.answer("Where was ANN LEE born?")
+    assert (answer.abstained.reason, set(answer.abstained.candidates)) == (
+        "ambiguous_entity",
+        {"Ann Lee", "ann lee"},
+    )
+
+
+def test_a_search_that_is_stopped_says_so(films_auto, monkeypatch):
+    from clew.graph.match import Budget
+    from clew.steps import read
+
+    monkeypatch.setattr(read, "EVIDENCE_BUDGET", Budget(expansions=1))
+    answer = films_auto.answer("Who starred in films directed by Christopher Nolan?")
+    assert (answer.abstained.reason, answer.complete) == ("budget", False)
+
+
+def test_given_entities_are_what_the_question_is_about(films_auto):
+    answer = films_auto.answer("Who directed it?", entities=["Memento"])
+    assert entities(answer) == {NOLAN}
+
+
+def test_a_given_entity_has_to_exist(films_auto):
+    answer = films_auto.answer("Who directed it?", entities=["Nobody At All"])
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "no_entity"
+
+
+def test_misspelt_names_are_mended(films_auto):
+    assert entities(films_auto.answer("Who directed Mementoo?")) == {NOLAN}
+
+
+@pytest.mark.parametrize("question", ["", "?", "films", "🎬", "DROP TABLE x; --", "word " * 300])
+def test_odd_questions_abstain(films_auto, question):
+    assert films_auto.answer(question).abstained is not None
+
+
+def test_the_same_question_has_the_same_answer(films_auto):
+    question = "Who starred in films directed by Christopher Nolan?"
+    one, two = films_auto.answer(question), films_auto.answer(question)
+    assert (one.answers, one.citations, one.steps) == (two.answers, two.citations, two.steps)
+
+
+def test_stages_are_timed_and_the_id_comes_back(films_auto):
+    answer = films_auto.answer("Who directed Memento?", id="7")
+    assert answer.id == "7"
+    assert {"link", "readings", "match", "read", "total"} <= answer.timings_ms.keys()
+
+
+def read_set(name):
+    lines = (DATA / f"{name}_questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("name", ["countries", "companies"])
+def test_development_questions_are_answered_or_left_alone(open_auto, name):
+    auto, right, rows = open_auto(DATA / f"{name}.tsv"), 0, read_set(name)
+    for row in rows:
+        answer = auto.answer(row["question"])
+        if "gold" in row:
+            right += entities(answer) == set(row["gold"])
+        else:
+            right += answer.abstained is not None and answer.abstained.reason in (
+                row["reason"],
+                *row.get("also", ()),
+            )
+        prove(auto.graph, answer)
+    assert right / len(rows) >= 0.8
+
+
+def prove(graph, answer):
+    """Every citation is triples of the graph that hang together and hold the answer; every answer has one."""
+    for citation in answer.citations:
+        named = [(t.head, t.relation, t.tail) for t in citation.triples]
+        for triple, names in zip(citation.triple_ids, named, strict=True):
+            head, relation, tail = graph.triple(triple)
+            assert names == (graph.entities[head], graph.relations[relation], graph.entities[tail])
+        reached = {named[0][0], named[0][2]}
+        for _ in named:
+            reached |= {n for h, _, t in named if {h, t} & reached for n in (h, t)}
+        assert all(h in reached for h, _, _ in named)
+        whole = citation.answer in ("yes", "no") or citation.answer.isdigit()
+        assert whole or citation.answer in reached
+        known = {n.name for n in answer.pattern.nodes if n.known} if answer.pattern else set()
+        assert answer.text == "no" or not known or known & reached
+    assert {a.entity for a in answer.answers} == {c.answer for c in answer.citations}
+
+
+def test_every_answer_about_films_is_proved(films_auto):
+    for row in read_set("films")[::4]:
+        prove(films_auto.graph, films_auto.answer(row["question"]))
