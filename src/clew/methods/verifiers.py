@@ -31,9 +31,9 @@ class Verifier(Protocol):
 def make_verifier(
     name: str, index: Index, embedder: Embedder, model: ChatModel | None, settings: object
 ) -> Verifier:
-    """Make a verifier: `auto` is built in, and asks a model only where it has not enough; `simgrag` always asks it.
+    """Make a verifier: `auto` is built in and asks a model where it has not enough; `simgrag` always asks.
 
-    Raises UsageError for another name, for `simgrag` without a model, and for settings that are none of SimGRAG's.
+    Raises UsageError for another name, for `simgrag` without a model, and for settings that are not its own.
     """
     if name not in VERIFIERS:
         raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")

@@ -105,7 +105,7 @@ def _most(question: Question, comparison: Comparison, at: int) -> Operator:
     word = question.words[at]
     if word.norm not in ("most", "fewest", "least") or not len(comparison.words):
         return NONE
-    after = [i for i, w in enumerate(comparison.words) if w.start > word.start and w.weight >= 0.9]
+    after = [i for i, w in enumerate(comparison.words) if w.start > word.start and w.weight > 0]
     if not after:
         return NONE
     relation = int(comparison.relation.max(axis=0).argmax())
