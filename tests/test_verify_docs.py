@@ -41,7 +41,7 @@ def test_options_of_the_pages_are_there(page):
 
     helps = "".join(
         CliRunner().invoke(app, [c, "--help"], terminal_width=200).stdout
-        for c in ("ask", "verify", "index", "match", "info")
+        for c in ("ask", "verify", "index", "update", "match", "info")
     )
     told = set(re.findall(r"`(--[a-z-]+)", (ROOT / "docs" / page).read_text("utf-8")))
     assert {o for o in told if o not in helps and o not in ("--", "--debug")} == set()

@@ -78,5 +78,29 @@ def test_numbers_of_a_corpus_out_of_range_are_refused(films, run, arguments):
     assert "give a number" in refused.stderr
 
 
-def test_k_is_for_walk_retrieve(index, run):
-    assert run("ask", index, "who", "--k", "2").exit_code == 2
+def test_k_reaches_walk_retrieve(films, run):
+    assert run("index", films, "--corpus", "bfs", "--quiet").exit_code == 0
+    index = films.with_suffix(".clew")
+
+    def asked(*options):
+        return run("ask", index, "Who directed Memento?", "--method", "walk-retrieve", *options)
+
+    told = asked("--k", "1", "--json", "--explain")
+    assert told.exit_code in (0, 3)
+    (retrieved,) = [s["detail"] for s in json.loads(told.stdout)["steps"] if s["name"] == "retrieve"]
+    assert len(retrieved["walks"]) == 1
+    assert asked("--k", "101").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "kg-rag", "--k", "2"), "--k: for simgrag, not for kg-rag"),
+        (("--method", "walk-retrieve", "--k", "2", "--shots", "3"), "--shots: for simgrag"),
+        (("--method", "walk-retrieve", "--frontier", "answers"), "--frontier is for --method kg-rag"),
+    ],
+)
+def test_options_of_other_methods_are_refused(index, run, options, message):
+    refused = run("ask", index, "who", *options)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
