@@ -1,6 +1,7 @@
 """Figures of Walk&Retrieve on MetaQA: walks, corpora, questions, updates.
 
-Run: python benchmarks/walks.py PART DATA. PART is one of walks, build, ask, update; DATA is the folder of MetaQA.
+Run: python benchmarks/walks.py PART DATA. PART is one of walks, build, ask, update; DATA is the folder of
+MetaQA.
 Wall time is given with processor time, as the first depends on what else the machine does.
 """
 

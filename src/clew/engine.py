@@ -320,6 +320,11 @@ def make_embedder(spec: str | Embedder | None) -> Embedder:
     return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
 
 
+def neo4j_user() -> tuple[str, str]:
+    """Return user and password for Neo4j, from $CLEW_NEO4J_USER (else neo4j) and $CLEW_NEO4J_PASSWORD."""
+    return os.environ.get("CLEW_NEO4J_USER", "neo4j"), os.environ.get("CLEW_NEO4J_PASSWORD", "")
+
+
 def default_cache() -> Path:
     """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else clew below $XDG_CACHE_HOME or ~/.cache."""
     if own := os.environ.get("CLEW_CACHE_DIR"):

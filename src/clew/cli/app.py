@@ -8,12 +8,14 @@ import typer
 
 from clew.cli.ask import ask
 from clew.cli.compare import compare
+from clew.cli.cypher import app as cypher
 from clew.cli.datasets import datasets
 from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.query import query
 from clew.cli.report import report
 from clew.cli.update import update
 from clew.cli.verify import verify
@@ -55,8 +57,9 @@ def root(
         write(context.get_help())
 
 
-for command in (index, update, ask, verify, compare, match, info):
+for command in (index, update, ask, verify, compare, match, info, query):
     app.command()(command)
 app.command("eval")(evaluate)
 app.command()(report)
 app.command()(datasets)
+app.add_typer(cypher, name="cypher")

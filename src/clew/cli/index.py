@@ -29,7 +29,10 @@ class CorpusKind(StrEnum):
 
 def index(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE…", help="Graph files, or a folder of node and edge CSVs.")
+        list[str],
+        typer.Argument(
+            metavar="SOURCE…", help="Graph files, a folder of node and edge CSVs, or neo4j://host."
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -60,13 +63,14 @@ def index(
 
     An index that is already there is replaced when the new one is whole.
     """
+    from clew.cli.importing import imported
     from clew.engine import index_sources
 
-    out = default_output(sources[0]) if output is None else output
     start = time.monotonic()
-    with Bar(quiet=quiet) as bar:
+    with imported(sources, output, quiet=quiet) as paths, Bar(quiet=quiet) as bar:
+        out = default_output(paths[0]) if output is None else output
         built = index_sources(
-            sources,
+            paths,
             out,
             embedder=embedder,
             types=types,

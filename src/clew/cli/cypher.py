@@ -1,0 +1,151 @@
+"""`clew cypher`: work on Cypher statements, without a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew.errors import InputError, ParseError, UsageError
+from clew.stores.errors import QueryError
+
+if TYPE_CHECKING:
+    from clew.stores.cypher.fix import Fixed
+    from clew.stores.cypher.schema import GraphSchema
+
+ILLEGAL = 2
+
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+
+
+@app.callback()
+def cypher() -> None:
+    """Work on Cypher statements, without a database."""
+
+
+@app.command()
+def fix(
+    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="A statement; - is stdin.")] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(metavar="SCHEMA", help='"(Person, WORKS_AT, Company), …", or a file that holds it.'),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.jsonl", help='Many: {"statement": …, "schema": …} on each line; - is stdin.'
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say what was changed.")] = False,
+) -> None:
+    """Turn the arrows of a statement that a schema forbids, and print it.
+
+    Exit code 2 means that a hop is legal in neither direction, or that the statement cannot be read; the
+    message says which. With --file a line of JSON is printed for every line.
+    """
+    if (query is None) == (file is None):
+        raise UsageError(
+            'Give one statement (clew cypher fix --schema "(A, R, B)" "MATCH …") or --file FILE.jsonl'
+        )
+    given = None if schema is None else _schema(schema)
+    if file is not None:
+        _fix_many(file, given)
+        return
+    if given is None:
+        raise UsageError('Give the schema: --schema "(Person, WORKS_AT, Company), …"')
+    from clew.cli.console import warn, write, write_json
+    from clew.stores.cypher.fix import fix as fix_statement
+
+    fixed = fix_statement(_text(str(query)), given)
+    if json:
+        write_json(_as_json(None, fixed))
+        return
+    write(fixed.text)
+    for change in () if quiet else fixed.corrections:
+        warn(f"{change.before}  →  {change.after}: {change.reason}")
+
+
+def _schema(given: str) -> GraphSchema:
+    """Read a schema that is written out, or the file that holds one."""
+    from clew.stores.cypher.schema import parse_schema
+
+    if given.lstrip()[:1] in ("(", "[", ""):
+        return parse_schema(given)
+    try:
+        return parse_schema(Path(given).read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(
+            f'{given!r} is no schema and no file. Write "(Label, RELATION, Label), …"'
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{given}: cannot be read. Check that it is a text file") from error
+
+
+def _text(query: str) -> str:
+    if query != "-":
+        return query
+    from clew.cli.jsonl import read_bytes
+
+    try:
+        return read_bytes("-").decode("utf-8").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise InputError("stdin: not UTF-8 text. Convert it to UTF-8") from error
+
+
+def _fix_many(file: str, given: GraphSchema | None) -> None:
+    """Fix every line; those that cannot be fixed are printed with their error, and make the exit code 2."""
+    from clew.cli.console import write_json
+    from clew.cli.jsonl import objects, source_name, unique_ids
+    from clew.stores.cypher.fix import fix as fix_statement
+
+    name, failed = source_name(file), False
+    schemas: dict[str, GraphSchema] = {}
+    for number, id, value in list(unique_ids(objects(file), name)):
+        text, schema = _line(value, name, number, given, schemas)
+        try:
+            write_json(_as_json(id, fix_statement(text, schema)))
+        except QueryError as error:
+            failed = True
+            write_json(_refused(id, error))
+    if failed:
+        raise typer.Exit(ILLEGAL)
+
+
+def _line(
+    value: dict[str, Any], file: str, number: int, given: GraphSchema | None, schemas: dict[str, GraphSchema]
+) -> tuple[str, GraphSchema]:
+    """Return the statement and schema of a line."""
+    from clew.stores.cypher.schema import parse_schema
+
+    text = next((value[key] for key in ("statement", "query", "cypher") if key in value), None)
+    if not isinstance(text, str):
+        raise ParseError(
+            file, number, "field 'statement' is missing or not a string", 'Write {"statement": "…"}'
+        )
+    own = value.get("schema")
+    if own is None:
+        if given is None:
+            raise ParseError(file, number, "field 'schema' is missing", "Write it, or give --schema")
+        return text, given
+    if not isinstance(own, str):
+        raise ParseError(
+            file, number, "field 'schema' is not a string", 'Write "(Label, RELATION, Label), …"'
+        )
+    if own not in schemas:
+        try:
+            schemas[own] = parse_schema(own)
+        except UsageError as error:
+            raise ParseError(file, number, str(error)) from error
+    return text, schemas[own]
+
+
+def _as_json(id: str | None, fixed: Fixed) -> dict[str, Any]:
+    changes = [{"before": c.before, "after": c.after, "reason": c.reason} for c in fixed.corrections]
+    return {"id": id, "statement": fixed.text, "corrections": changes, "error": None, "illegal": []}
+
+
+def _refused(id: str, error: QueryError) -> dict[str, Any]:
+    hops = list(getattr(error, "hops", ()))
+    return {"id": id, "statement": None, "corrections": [], "error": str(error), "illegal": hops}

@@ -1,0 +1,1 @@
+"""Graph databases: guarded read queries over Cypher and SPARQL stores."""

@@ -1,0 +1,1 @@
+"""Reading Cypher: parse, guard, and repair; needs no database."""

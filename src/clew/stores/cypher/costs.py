@@ -1,0 +1,184 @@
+"""Parts of a reading query that no timeout ends: a database looks at the clock between rows, not within one.
+
+An expression that runs on for hours or fills the memory within one row is refused before it is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from clew.stores.cypher import tree
+from clew.stores.cypher.tree import Expression, Syntax
+from clew.stores.errors import QueryRefused
+
+MOST_NUMBERS = 1_000_000
+"""Numbers that all `range` calls of a query make, if every one runs within the others."""
+MOST_LOOPS = 2
+"""Loops over lists within one another."""
+MOST_GROWING = 6
+"""Sums of two or more variables, each of which may multiply the length of a list or text."""
+MOST_TERMS = 4
+MOST_REPLACED = 1_000
+"""How many times as long a text may become by `replace` within `replace`."""
+MOST_OPEN_REPEATS = 4
+"""Unbounded repetitions in a regular expression: matching takes a power of the text's length."""
+
+Values = Mapping[str, object]
+"""Values of the query's parameters."""
+
+
+def check_costs(query: tree.Query, values: Values) -> None:
+    """Raise QueryRefused for an expression that could run on, or grow, without end."""
+    numbers, growing = 1, 0
+    for part in query.walk():
+        if isinstance(part, tree.Call) and part.name.lower() == "range":
+            numbers *= max(1, _length(part, values))
+            if numbers > MOST_NUMBERS:
+                raise QueryRefused(f"Its ranges make more than {MOST_NUMBERS:,} numbers. Make them shorter")
+        elif isinstance(part, tree.Operation) and part.operator == "=~":
+            _check_regex(part.operands[1], values)
+        elif isinstance(part, tree.Reduce):
+            _check_reduce(part)
+        elif isinstance(part, (tree.Operation, tree.Item, tree.MapEntry)):
+            growing += _grows(part)
+    if growing > MOST_GROWING:
+        raise QueryRefused("It adds up variables again and again, which may grow without end")
+    _check_loops(query)
+    _check_replace(query, values)
+
+
+def _length(call: tree.Call, values: Values) -> int:
+    """How many numbers a range has at most; QueryRefused if the query does not show it."""
+    bounds = [_number(argument, values) for argument in call.arguments]
+    if len(bounds) not in (2, 3):
+        raise QueryRefused("range takes two or three numbers")
+    if any(b is None for b in bounds):
+        if any(_is_size(part) for argument in call.arguments[:2] for part in argument.walk()):
+            return 1
+        raise QueryRefused(
+            "The length of a range cannot be told before the query runs. Write numbers, or size(…)"
+        )
+    low, high, step = (*bounds, 1)[:3]
+    return 0 if not step else abs(int((high or 0) - (low or 0)) // int(step)) + 1
+
+
+def _number(expression: Expression, values: Values) -> float | None:
+    """Read the value of a number, with its sign."""
+    match expression:
+        case tree.Literal_(value=bool()):
+            return None
+        case tree.Literal_(value=int() | float() as value):
+            return value
+        case tree.Operation(operator="NEG", operands=(inner,)):
+            value = _number(inner, values)
+            return None if value is None else -value
+        case tree.Parameter(name=name):
+            value = values.get(name)
+            return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+        case _:
+            return None
+
+
+def _is_size(part: Syntax) -> bool:
+    """Whether it is the length of something that the query holds already."""
+    return isinstance(part, tree.Call) and part.name.lower() in ("size", "length", "count")
+
+
+def _check_regex(pattern: Expression, values: Values) -> None:
+    if isinstance(pattern, tree.Parameter):
+        text = values.get(pattern.name)
+    else:
+        text = pattern.value if isinstance(pattern, tree.Literal_) else None
+    if not isinstance(text, str):
+        raise QueryRefused("A regular expression must be written out as a text. Use CONTAINS or STARTS WITH")
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
+    if re.search(r"\)(?:[*+]|\{\d*,?\d*\})", plain) and re.search(r"\([^()]*[*+{|]", plain):
+        raise QueryRefused("A regular expression with a repetition within a repetition may run without end")
+    if len(re.findall(r"[*+]|\{\d+,\}", plain)) > MOST_OPEN_REPEATS or re.search(r"\{\d{4,}", plain):
+        raise QueryRefused("A regular expression with so many repetitions may run without end")
+
+
+def _check_reduce(part: tree.Reduce) -> None:
+    name = part.accumulator.text
+    uses = [p for p in part.step.walk() if isinstance(p, tree.Variable) and p.name.text == name]
+    inside = (p for p in part.step.walk() if isinstance(p, (tree.Iteration, tree.Reduce, tree.Call)))
+    nested = any(_is_repeating(p) and _uses(p, name) for p in inside)
+    if nested or (len(uses) > 1 and any(_adds(p, name) for p in part.step.walk())):
+        raise QueryRefused(f"reduce doubles {name} at each step, which may grow without end")
+
+
+def _is_repeating(part: Syntax) -> bool:
+    return not isinstance(part, tree.Call) or part.name.lower() == "replace"
+
+
+def _uses(part: Syntax, name: str) -> bool:
+    return any(isinstance(p, tree.Variable) and p.name.text == name for p in part.walk())
+
+
+def _adds(part: Syntax, name: str) -> bool:
+    """Whether it makes a longer text or list, or a list, out of several uses of a variable."""
+    adding = isinstance(part, tree.Operation) and part.operator in ("+", "||", "*", "^")
+    uses = [p for p in part.walk() if isinstance(p, tree.Variable) and p.name.text == name]
+    return (adding or isinstance(part, (tree.ListLiteral, tree.MapLiteral))) and len(uses) > 1
+
+
+def _grows(part: Syntax) -> bool:
+    """Whether it is a sum of several whole variables (not of their properties)."""
+    if not isinstance(part, tree.Operation) or part.operator not in ("+", "||"):
+        return False
+    bare = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
+    if bare > MOST_TERMS:
+        raise QueryRefused(f"It adds up {bare} variables at once, which may grow without end")
+    return bare > 1
+
+
+def _summands(part: tree.Operation) -> Iterable[Expression]:
+    waiting: list[Expression] = list(part.operands)
+    while waiting:
+        operand = waiting.pop()
+        if isinstance(operand, tree.Operation) and operand.operator in ("+", "||"):
+            waiting.extend(operand.operands)
+        else:
+            yield operand
+
+
+def _check_loops(query: tree.Query) -> None:
+    """Refuse loops over lists that run within one another too often."""
+    waiting: list[tuple[Syntax, int]] = [(query, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        depth += isinstance(part, (tree.Iteration, tree.Reduce))
+        if depth > MOST_LOOPS:
+            raise QueryRefused(f"It has more than {MOST_LOOPS} loops over lists within one another")
+        waiting.extend((child, depth) for child in part.children())
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacing:
+    part: Syntax
+    growth: int
+
+
+def _check_replace(query: tree.Query, values: Values) -> None:
+    waiting = [_Replacing(query, 1)]
+    while waiting:
+        at = waiting.pop()
+        growth = at.growth
+        if (
+            isinstance(at.part, tree.Call)
+            and at.part.name.lower() == "replace"
+            and len(at.part.arguments) == 3
+        ):
+            growth *= _replacement(at.part.arguments[2], values)
+            if growth > MOST_REPLACED:
+                raise QueryRefused("replace within replace may make a text that is too long")
+        waiting.extend(_Replacing(child, growth) for child in at.part.children())
+
+
+def _replacement(new: Expression, values: Values) -> int:
+    text = new.value if isinstance(new, tree.Literal_) else None
+    if isinstance(new, tree.Parameter):
+        text = values.get(new.name)
+    return max(1, len(text)) if isinstance(text, str) else MOST_REPLACED // 10

@@ -1,0 +1,223 @@
+"""Direction correction: turn the hops that the schema forbids as they are written, and only those.
+
+A hop is forbidden if no labels that its ends may have are connected in its direction. Ends without labels get
+theirs from the other hops that must hold with it. Where the schema allows a hop in neither direction the
+query is reported, as every answer to it would be empty. The idea is that of the corrector that SynaptiQA
+(section III.B) uses; the rules here are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from clew.stores.cypher.hops import FoundHop, Group, find_groups
+from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
+from clew.stores.cypher.schema import GraphSchema
+from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
+from clew.stores.errors import IllegalHop
+
+MOST_TURNS = 3
+"""So many hops that are legal one by one are turned together, at most, to make a whole pattern legal."""
+MOST_LABELS_SHOWN = 4
+
+Domains = dict[int, frozenset[str]]
+"""Node number → labels of the schema that it may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A change of a statement: `kind`, the text `before` and `after`, and why."""
+
+    kind: str
+    before: str
+    after: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Directions:
+    """New texts for tokens, what was changed, and the hops that are legal in no direction, with reasons."""
+
+    edits: dict[int, str] = field(default_factory=dict[int, str])
+    turned: list[Correction] = field(default_factory=list[Correction])
+    illegal: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """A hop with the label pairs that the schema allows it, from left to right and from right to left."""
+
+    hop: FoundHop
+    rightwards: Pairs
+    leftwards: Pairs
+
+    def pairs(self, *, turned: bool) -> Pairs:
+        """(left label, right label) pairs, as written or `turned`."""
+        direction = self.hop.edge.direction
+        if direction == "both":
+            return self.rightwards | self.leftwards
+        return self.rightwards if (direction == "right") != turned else self.leftwards
+
+
+def correct_directions(statement: Statement, schema: GraphSchema) -> Directions:
+    """Find the hops to turn, and those that are legal in no direction."""
+    result = Directions()
+    solved: dict[int, Domains] = {}
+    for group in find_groups(statement.query):
+        above = solved[id(group.parent)] if group.parent is not None else {}
+        solved[id(group)] = _Solver(statement, schema, group, above).solve(result)
+    return result
+
+
+def require_legal(directions: Directions) -> None:
+    """Raise IllegalHop if a hop is legal in no direction."""
+    if directions.illegal:
+        lines = "; ".join(f"{hop}: {reason}" for hop, reason in directions.illegal)
+        raise IllegalHop(f"Illegal hop {lines}", tuple(hop for hop, _ in directions.illegal))
+
+
+class _Solver:
+    """Decides the directions of one group's hops, given the `above` domains of the variables around it."""
+
+    def __init__(self, statement: Statement, schema: GraphSchema, group: Group, above: Domains) -> None:
+        self.statement, self.schema, self.group = statement, schema, group
+        self._labels = frozenset(schema.labels)
+        said = {node: joint(expressions) for node, expressions in group.labels.items()}
+        self._several = {node for node, expression in said.items() if has_several(expression)}
+        self._domains = dict(above)
+        for node, expression in said.items():
+            self._domains[node] = self._admitted(expression, above.get(node))
+        self._edges = [self._edge(hop) for hop in group.hops]
+
+    def _admitted(self, expression: LabelExpression | None, above: frozenset[str] | None) -> frozenset[str]:
+        own = self._labels
+        if expression is not None:
+            own = frozenset(label for label in own if admits_label(expression, label))
+        # A label that is added further in does not contradict one from further out: a node may have both.
+        return own if above is None or not own & above else own & above
+
+    def _edge(self, hop: FoundHop) -> _Edge:
+        pairs = hop_pairs(self.schema, self.group.types.get(hop.edge.start, ()), hop.edge.length)
+        return _Edge(hop, pairs, frozenset((tail, head) for head, tail in pairs))
+
+    def solve(self, result: Directions) -> Domains:
+        """Note the hops to turn and the illegal ones in `result`; return the domains that follow."""
+        turned: set[int] = set()
+        legal = True
+        for position, edge in enumerate(self._edges):
+            if self._possible(edge, turned=False):
+                continue
+            legal = legal and self._possible(edge, turned=True)
+            if self._possible(edge, turned=True):
+                turned.add(position)
+            else:
+                result.illegal.append((self._text(edge), self._explain(edge)))
+        domains = self._narrowed(turned) if legal else None
+        if legal and domains is None:
+            more, domains = self._turn_more(turned)
+            turned |= more
+        for position in sorted(turned):
+            self._turn(self._edges[position], result)
+        return self._domains if domains is None else self._domains | domains
+
+    def _domain(self, node: int) -> frozenset[str]:
+        return self._domains.get(node, self._labels)
+
+    def _possible(self, edge: _Edge, *, turned: bool) -> bool:
+        left, right = self._domain(edge.hop.left), self._domain(edge.hop.right)
+        return any(a in left and b in right for a, b in edge.pairs(turned=turned))
+
+    def _turn_more(self, forced: set[int]) -> tuple[set[int], Domains | None]:
+        """Find the fewest further hops to turn so that all hops can hold together; of equals, the last ones.
+
+        If no few of them do, the hops stay as they are: the schema may not tell all labels of a node.
+        """
+        free = [
+            i for i, edge in enumerate(self._edges) if i not in forced and edge.hop.edge.direction != "both"
+        ]
+        for count in range(1, min(MOST_TURNS, len(free)) + 1):
+            for chosen in combinations(reversed(free), count):
+                domains = self._narrowed(forced | set(chosen))
+                if domains is not None:
+                    return set(chosen), domains
+        return set(), None
+
+    def _narrowed(self, turned: set[int]) -> Domains | None:
+        """Domains from which every label has a partner in every hop; None if one is empty.
+
+        A node that is asked for several labels takes part in each hop by itself.
+        """
+        arcs = list(self._arcs(turned))
+        domains = {node: self._domain(origin) for left, right, _ in arcs for node, origin in (left, right)}
+        changed = True
+        while changed:
+            changed = False
+            for (left, _), (right, _), pairs in arcs:
+                held = [(a, b) for a, b in pairs if a in domains[left] and b in domains[right]]
+                for node, kept in ((left, {a for a, _ in held}), (right, {b for _, b in held})):
+                    if len(kept) < len(domains[node]):
+                        domains[node] = frozenset(kept)
+                        changed = True
+            if not all(domains.values()):
+                return None
+        return {node: labels for node, labels in domains.items() if node >= 0}
+
+    def _arcs(self, turned: set[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int], Pairs]]:
+        """(node, node whose domain it has) at both ends, and the pairs; copies of nodes are negative."""
+        copies = 0
+        for position, edge in enumerate(self._edges):
+            ends: list[tuple[int, int]] = []
+            for node in (edge.hop.left, edge.hop.right):
+                copies += 1
+                ends.append((-copies if node in self._several else node, node))
+            yield ends[0], ends[1], edge.pairs(turned=position in turned)
+
+    def _text(self, edge: _Edge) -> str:
+        return self.statement.source(edge.hop.whole)
+
+    def _turn(self, edge: _Edge, result: Directions) -> None:
+        edits = turn_edits(edge.hop.edge)
+        result.edits.update(edits)
+        whole = edge.hop.whole
+        tokens = self.statement.tokens[whole.start : whole.stop]
+        texts = [edits.get(whole.start + i, token.text) for i, token in enumerate(tokens)]
+        after = "".join((t.space if i else "") + texts[i] for i, t in enumerate(tokens))
+        reason = f"the schema has {self._allowed(edge)}"
+        result.turned.append(Correction("direction", self._text(edge), after, reason))
+
+    def _allowed(self, edge: _Edge) -> str:
+        """Name the hops of the schema that are of the edge's types, those at its ends first."""
+        types = self.group.types.get(edge.hop.edge.start, [])
+        hops = [h for h in self.schema.hops if all(admits_type(t, h.type) for t in types)]
+        near = self._domain(edge.hop.left) | self._domain(edge.hop.right)
+        hops.sort(key=lambda h: -((h.head in near) + (h.tail in near)))
+        between = [h for h in hops if h.head in near and h.tail in near]
+        hops = between or hops
+        shown = ", ".join(map(str, hops[:MOST_LABELS_SHOWN]))
+        return shown + (", …" if len(hops) > MOST_LABELS_SHOWN else "")
+
+    def _explain(self, edge: _Edge) -> str:
+        for node in (edge.hop.left, edge.hop.right):
+            said = joint(self.group.labels.get(node, []))
+            if said is not None and not self._domain(node):
+                labels = ", ".join(_names(said))
+                return f"the schema has no label {labels}"
+        types = self.group.types.get(edge.hop.edge.start, [])
+        if not any(all(admits_type(t, h.type) for t in types) for h in self.schema.hops):
+            return f"the schema has no relation {', '.join(n for t in types for n in _names(t))}"
+        return f"the schema allows it in neither direction, only {self._allowed(edge)}"
+
+
+def turn_edits(edge: Relationship) -> dict[int, str]:
+    """Return new texts for the tokens of an edge that has a direction, so that it points the other way."""
+    if edge.direction == "right":
+        return {edge.left[0]: "<-", edge.right[1]: ""}
+    return {edge.left[0]: "", edge.right[0]: "->"}
+
+
+def _names(expression: LabelExpression) -> Sequence[str]:
+    return tuple(
+        p.name.text for p in expression.walk() if isinstance(p, LabelExpression) and p.name is not None
+    )

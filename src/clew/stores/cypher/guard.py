@@ -1,0 +1,182 @@
+"""The guard: which statements are run, and the form in which they are sent.
+
+The parser lets reading clauses through and nothing else. Here the functions and procedures are compared with
+those allowed, values leave the text and become parameters, comments are dropped, every RETURN gets a limit,
+and expressions that would run on between two looks at the clock are refused. A store adds the rest: a session
+that cannot write, and a timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from clew.stores.cypher import tree
+from clew.stores.cypher.costs import check_costs
+from clew.stores.cypher.functions import FUNCTIONS, PROCEDURES
+from clew.stores.cypher.parser import parse
+from clew.stores.cypher.tokens import render
+from clew.stores.cypher.tree import Statement
+from clew.stores.errors import QueryRefused
+
+PREFIX = "clew_"
+"""Of the parameters that values become; a caller's must not begin like it."""
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a query may do: `rows` that are returned at most, functions (lower case), procedures."""
+
+    rows: int = 1_000
+    functions: frozenset[str] = FUNCTIONS
+    procedures: frozenset[str] = PROCEDURES
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A query as it is sent.
+
+    `columns` are the names of its columns as the statement has them, None where only the server knows them
+    (`RETURN *`, `CALL` alone). It returns at most `rows + 1` rows, the last of which says that there are
+    more.
+    """
+
+    text: str
+    parameters: Mapping[str, object]
+    columns: tuple[str, ...] | None
+    rows: int
+
+
+@dataclass(slots=True)
+class _Parameters:
+    """Values that left the text; equal ones share a name, so that equal expressions stay equal."""
+
+    values: dict[str, object] = field(default_factory=dict[str, object])
+    names: dict[tuple[str, object], str] = field(default_factory=dict[tuple[str, object], str])
+
+    def name(self, kind: str, value: object) -> str:
+        key = (kind, value)
+        if key not in self.names:
+            self.names[key] = f"{PREFIX}{len(self.names)}"
+            self.values[self.names[key]] = value
+        return self.names[key]
+
+
+Dialect = Callable[[Statement, dict[int, str]], None]
+"""Changes new texts of tokens so that a statement means to a database what it means to Neo4j."""
+
+
+def guard(
+    query: str | Statement,
+    rules: Rules | None = None,
+    parameters: Mapping[str, object] | None = None,
+    dialect: Dialect | None = None,
+) -> Guarded:
+    """Make a harmless query of a text, or refuse it.
+
+    Raises QuerySyntaxError for what is no Cypher, QueryRefused for what is not a harmless read.
+    """
+    rules = rules or Rules()
+    statement = parse(query) if isinstance(query, str) else query
+    given = dict(parameters or {})
+    _check_calls(statement.query, rules)
+    _check_parameters(statement.query, given)
+    check_costs(statement.query, given)
+    edits, values = _bind(statement)
+    if dialect is not None:
+        dialect(statement, edits)
+    _limit(statement, rules.rows, given, edits)
+    tokens = statement.tokens[: statement.query.stop]
+    text = render(tokens, edits, comments=False).strip()
+    return Guarded(text, given | values, _columns(statement), rules.rows)
+
+
+def _check_calls(query: tree.Query, rules: Rules) -> None:
+    for part in query.walk():
+        if isinstance(part, tree.Call) and part.name.lower() not in rules.functions:
+            raise QueryRefused(
+                f"The query calls the function {part.name}, which is not on the list of those allowed"
+            )
+        if isinstance(part, tree.CallProcedure) and part.name not in rules.procedures:
+            raise QueryRefused(
+                f"The query calls the procedure {part.name}, which is not on the list of those allowed"
+            )
+
+
+def _check_parameters(query: tree.Query, given: Mapping[str, object]) -> None:
+    for name, value in given.items():
+        if name.startswith(PREFIX):
+            raise QueryRefused(f"The parameter ${name} has a name that is kept for Clew ({PREFIX}…)")
+        if not _is_plain(value, 0):
+            raise QueryRefused(f"The value of ${name} is not a text, number, boolean or list of them")
+    for part in query.walk():
+        if isinstance(part, tree.Parameter) and part.name not in given:
+            raise QueryRefused(f"The query has the parameter ${part.name}, which has no value")
+
+
+def _is_plain(value: object, depth: int) -> bool:
+    if isinstance(value, (list, tuple)):
+        return depth < 3 and all(_is_plain(item, depth + 1) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, int):
+        return abs(value) <= _LARGEST
+    return value is None or isinstance(value, (str, float))
+
+
+def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
+    """Replace texts and numbers by parameters, except where the language wants a number written out."""
+    parameters = _Parameters()
+    fixed = _written_out(statement.query)
+    edits: dict[int, str] = {}
+    for part in statement.query.walk():
+        if not isinstance(part, tree.Literal_) or part.kind not in ("string", "integer", "float"):
+            continue
+        if isinstance(part.value, int) and part.value > _LARGEST:
+            raise QueryRefused(f"The number {part.value} is too large")
+        if part.start not in fixed:
+            edits[part.start] = f"${parameters.name(part.kind, part.value)}"
+    return edits, parameters.values
+
+
+def _written_out(query: tree.Query) -> set[int]:
+    """Tokens of numbers in SKIP and LIMIT."""
+    kept: set[int] = set()
+    for part in query.walk():
+        if isinstance(part, tree.Projection):
+            for bound in (part.skip, part.limit):
+                kept.update(() if bound is None else (p.start for p in bound.walk()))
+    return kept
+
+
+def _limit(statement: Statement, rows: int, given: Mapping[str, object], edits: dict[int, str]) -> None:
+    """Give every final RETURN a limit of one row more than `rows`, or less where it has one."""
+    for branch in statement.query.branches:
+        last = branch.clauses[-1]
+        if not isinstance(last, tree.Projection):
+            continue
+        if last.limit is None:
+            before = last.limit_at - 1
+            text = edits.get(before, statement.tokens[before].text)
+            edits[before] = f"{text} LIMIT {rows + 1}"
+            continue
+        wanted = _bound(last.limit, given)
+        if wanted > rows + 1:
+            for position in range(last.limit.start, last.limit.stop):
+                edits[position] = ""
+            edits[last.limit.start] = str(rows + 1)
+
+
+def _bound(limit: tree.Expression, given: Mapping[str, object]) -> int:
+    value = limit.value if isinstance(limit, tree.Literal_) else None
+    if isinstance(limit, tree.Parameter):
+        value = given[limit.name]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise QueryRefused("LIMIT must be a whole number that is written out")
+    return value
+
+
+def _columns(statement: Statement) -> tuple[str, ...] | None:
+    last = statement.query.branches[0].clauses[-1]
+    if not isinstance(last, tree.Projection) or last.star:
+        return None
+    return tuple(item.name for item in last.items)

@@ -1,0 +1,307 @@
+"""The hops of a statement, in groups that must hold together, with what it says about their ends.
+
+A group is what must all be matched for a row: the MATCH clauses of a query. What need not hold (OPTIONAL
+MATCH, patterns in conditions, subqueries) is a group of its own, below the one whose variables it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from clew.stores.cypher import tree
+from clew.stores.cypher.tree import Expression, LabelExpression, Path, Query, Relationship, Syntax
+
+
+@dataclass(frozen=True, slots=True)
+class FoundHop:
+    """An edge of a pattern between the nodes `left` and `right` (numbers), as they stand in the text."""
+
+    edge: Relationship
+    left: int
+    right: int
+    whole: Syntax
+    """The edge with the nodes at its ends."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Hops that must hold together; `labels` and `types` are what is said about nodes and about edges."""
+
+    parent: Group | None
+    hops: list[FoundHop] = field(default_factory=list[FoundHop])
+    labels: dict[int, list[LabelExpression]] = field(default_factory=dict[int, list[LabelExpression]])
+    types: dict[int, list[LabelExpression]] = field(default_factory=dict[int, list[LabelExpression]])
+    """By the edge's first token."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Variables in sight: names → node numbers, names → first tokens of edges."""
+
+    nodes: dict[str, int]
+    edges: dict[str, int]
+
+    def copy(self) -> _Scope:
+        return _Scope(dict(self.nodes), dict(self.edges))
+
+    def without(self, *names: str) -> _Scope:
+        inner = self.copy()
+        for name in names:
+            inner.nodes.pop(name, None)
+            inner.edges.pop(name, None)
+        return inner
+
+
+def find_groups(query: Query) -> list[Group]:
+    """Find all groups of a query, a parent before those below it."""
+    finder = _Finder()
+    finder.query(query, _Scope({}, {}), None)
+    return finder.groups
+
+
+class _Finder:
+    """Walks the clauses in their order; numbers the nodes."""
+
+    def __init__(self) -> None:
+        self.groups: list[Group] = []
+        self._nodes = 0
+
+    def _group(self, parent: Group | None) -> Group:
+        group = Group(parent)
+        self.groups.append(group)
+        return group
+
+    def query(self, query: Query, outer: _Scope, parent: Group | None) -> _Scope:
+        """Walk the branches of a query; returns the variables that the last branch leaves."""
+        scope = outer
+        for branch in query.branches:
+            scope = self._branch(branch, outer, self._group(parent))
+        return scope
+
+    def _branch(self, branch: tree.Branch, outer: _Scope, group: Group) -> _Scope:
+        scope = outer.copy()
+        for clause in branch.clauses:
+            scope = self._clause(clause, scope, group)
+        return scope
+
+    def _clause(self, clause: tree.Clause, scope: _Scope, group: Group) -> _Scope:
+        match clause:
+            case tree.Match(optional=optional, paths=paths, where=where):
+                own = self._group(group) if optional else group
+                for path in paths:
+                    self._path(path, scope, own)
+                self._where(where, scope, own)
+                return scope
+            case tree.Projection():
+                return self._projection(clause, scope, group)
+            case tree.CallQuery():
+                return self._call(clause, scope, group)
+            case tree.Unwind(source=source, variable=variable):
+                self._expression(source, scope, group)
+                return scope.without(variable.text)
+            case tree.CallProcedure(yields=yields, arguments=arguments, where=where):
+                inner = scope.without(*(name.text for name in yields))
+                for part in [*arguments, *([where] if where else [])]:
+                    self._expression(part, inner, group)
+                return inner
+            case _:
+                return scope
+
+    def _call(self, clause: tree.CallQuery, scope: _Scope, group: Group) -> _Scope:
+        """Walk a subquery; what one without UNION matches must hold for the rows around it too."""
+        inner, query = _Scope({}, {}), clause.query
+        if clause.every or (clause.imports is None and _imports(query)):
+            inner = scope
+        elif clause.imports is not None:
+            inner = _only(scope, (name.text for name in clause.imports))
+        if not clause.optional and len(query.branches) == 1:
+            left = self._branch(query.branches[0], inner, group)
+        else:
+            left = self.query(query, inner, group)
+        result = scope.copy()
+        result.nodes.update({name: node for name, node in left.nodes.items() if name not in result.nodes})
+        return result
+
+    def _projection(self, clause: tree.Projection, scope: _Scope, group: Group) -> _Scope:
+        result = scope.copy() if clause.star else _Scope({}, {})
+        for item in clause.items:
+            self._expression(item.expression, scope, group)
+            subject = item.expression
+            if isinstance(subject, tree.Variable):
+                if subject.name.text in scope.nodes:
+                    result.nodes[item.name] = scope.nodes[subject.name.text]
+                if subject.name.text in scope.edges:
+                    result.edges[item.name] = scope.edges[subject.name.text]
+        both = scope.copy()
+        both.nodes.update(result.nodes)
+        for part in clause.order:
+            self._expression(part, both, group)
+        self._where(clause.where, both, group)
+        return result
+
+    def _path(self, path: Path, scope: _Scope, group: Group) -> None:
+        """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
+        numbers: list[int | None] = []
+        for element in path.elements:
+            if isinstance(element, tree.NodePattern):
+                numbers.append(self._node(element, scope, group))
+            elif isinstance(element, tree.Group):
+                own = self._group(group) if element.length else group
+                inner = scope.copy() if element.length else scope
+                self._path(element.path, inner, own)
+                self._where(element.where, inner, own)
+                numbers.append(None)
+            else:
+                numbers.append(None)
+        for at, element in enumerate(path.elements):
+            if isinstance(element, Relationship):
+                self._hop(path, at, (numbers[at - 1], numbers[at + 1]), scope, group)
+
+    def _hop(
+        self, path: Path, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: Group
+    ) -> None:
+        edge, before, after = path.elements[at], path.elements[at - 1], path.elements[at + 1]
+        if not isinstance(edge, Relationship):
+            return
+        left, right = (self._new() if end is None else end for end in ends)
+        group.hops.append(FoundHop(edge, left, right, Syntax(before.start, after.stop)))
+        if edge.types is not None:
+            group.types.setdefault(edge.start, []).append(edge.types)
+        if edge.variable is not None:
+            scope.edges[edge.variable.text] = edge.start
+        for part in (edge.properties, edge.where):
+            self._where(part, scope, group)
+
+    def _node(self, node: tree.NodePattern, scope: _Scope, group: Group) -> int:
+        name = node.variable.text if node.variable else None
+        number = scope.nodes.get(name) if name is not None else None
+        if number is None:
+            number = self._new()
+            if name is not None:
+                scope.nodes[name] = number
+        if node.labels is not None:
+            group.labels.setdefault(number, []).append(node.labels)
+        for part in (node.properties, node.where):
+            self._where(part, scope, group)
+        return number
+
+    def _new(self) -> int:
+        self._nodes += 1
+        return self._nodes
+
+    def _where(self, where: Expression | None, scope: _Scope, group: Group) -> None:
+        """Note what a condition says of labels and types; look for patterns in it."""
+        if where is None:
+            return
+        for part in terms(where, "AND"):
+            said = _says(part)
+            if said is None:
+                continue
+            name, expression = said
+            if name in scope.nodes:
+                group.labels.setdefault(scope.nodes[name], []).append(expression)
+            elif name in scope.edges:
+                group.types.setdefault(scope.edges[name], []).append(expression)
+        self._expression(where, scope, group)
+
+    def _expression(self, expression: Expression, scope: _Scope, group: Group) -> None:
+        waiting: list[Syntax] = [expression]
+        while waiting:
+            part = waiting.pop()
+            match part:
+                case tree.PatternExpression(path=path):
+                    self._path(path, scope.copy(), self._group(group))
+                case tree.PatternComprehension(path=path, where=where, result=result):
+                    inner, own = scope.copy(), self._group(group)
+                    self._path(path, inner, own)
+                    self._where(where, inner, own)
+                    self._expression(result, inner, own)
+                case tree.Subquery(query=query):
+                    self.query(query, scope, group)
+                case tree.Iteration(variable=variable):
+                    self._inner(part, scope.without(variable.text), group)
+                case tree.Reduce(variable=variable, accumulator=accumulator):
+                    self._inner(part, scope.without(variable.text, accumulator.text), group)
+                case _:
+                    waiting.extend(reversed(list(part.children())))
+
+    def _inner(self, part: Syntax, scope: _Scope, group: Group) -> None:
+        for child in part.children():
+            if isinstance(child, Expression):
+                self._expression(child, scope, group)
+
+
+def terms(expression: Expression, operator: str) -> list[Expression]:
+    """Split a condition at its ANDs, or its ORs."""
+    waiting, parts = [expression], list[Expression]()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tree.Operation) and part.operator == operator:
+            waiting.extend(reversed(part.operands))
+        else:
+            parts.append(part)
+    return parts
+
+
+def _says(part: Expression) -> tuple[str, LabelExpression] | None:
+    """Read what a condition says of a variable's labels or type, None if nothing that is understood."""
+    match part:
+        case tree.LabelCheck(subject=tree.Variable(name=name), labels=labels):
+            return name.text, labels
+        case tree.Operation(operator="NOT", operands=(inner,)):
+            said = _says(inner)
+            return said and (said[0], LabelExpression(part.start, part.stop, "!", None, (said[1],)))
+        case tree.Operation(operator="OR"):
+            said = [_says(term) for term in terms(part, "OR")]
+            known = [one for one in said if one is not None]
+            if len(known) < len(said) or len({name for name, _ in known}) > 1:
+                return None
+            parts = tuple(labels for _, labels in known)
+            return known[0][0], LabelExpression(part.start, part.stop, "|", None, parts)
+        case tree.Operation(operator="IN", operands=(tree.Literal_(value=str(value)), right)):
+            name = _argument(right, "labels")
+            return None if name is None else (name, _label(part, value))
+        case tree.Operation(operator="=" | "IN", operands=(left, right)):
+            return _type_check(part, left, right)
+        case _:
+            return None
+
+
+def _type_check(part: Syntax, left: Expression, right: Expression) -> tuple[str, LabelExpression] | None:
+    """`type(r) = 'X'`, `'X' = type(r)`, `type(r) IN ['X', 'Y']`."""
+    if _argument(left, "type") is None:
+        left, right = right, left
+    name = _argument(left, "type")
+    if name is None:
+        return None
+    values = right.items if isinstance(right, tree.ListLiteral) else (right,)
+    texts = [v.value for v in values if isinstance(v, tree.Literal_) and isinstance(v.value, str)]
+    if not texts or len(texts) != len(values):
+        return None
+    labels = tuple(_label(part, text) for text in texts)
+    return name, labels[0] if len(labels) == 1 else LabelExpression(part.start, part.stop, "|", None, labels)
+
+
+def _argument(call: Expression, function: str) -> str | None:
+    match call:
+        case tree.Call(name=name, arguments=(tree.Variable(name=variable),)) if name.lower() == function:
+            return variable.text
+        case _:
+            return None
+
+
+def _label(part: Syntax, text: str) -> LabelExpression:
+    return LabelExpression(part.start, part.stop, "label", tree.Name(part.start, part.stop, text), ())
+
+
+def _only(scope: _Scope, names: Iterable[str]) -> _Scope:
+    wanted = set(names)
+    pick: Mapping[str, int] = {n: i for n, i in scope.nodes.items() if n in wanted}
+    return _Scope(dict(pick), {n: i for n, i in scope.edges.items() if n in wanted})
+
+
+def _imports(query: Query) -> bool:
+    """Whether a `CALL { WITH a … }` begins by importing."""
+    first = query.branches[0].clauses[0]
+    return isinstance(first, tree.Projection) and first.keyword == "WITH"

@@ -1,0 +1,214 @@
+"""Patterns of Cypher: nodes, edges, label expressions, paths (Cypher manual, "Patterns")."""
+
+from __future__ import annotations
+
+from clew.stores.cypher.expressions import ExpressionParser
+from clew.stores.cypher.tree import (
+    Direction,
+    Expression,
+    Group,
+    LabelExpression,
+    Length,
+    MapLiteral,
+    Name,
+    NodePattern,
+    Parameter,
+    Path,
+    Relationship,
+)
+
+
+class PatternParser(ExpressionParser):
+    """The part of the parser that reads patterns."""
+
+    def path(self, *, expression: bool = False) -> Path:
+        """Read a path; one that is an expression has no variable and at least one edge."""
+        start = self.at
+        variable: Name | None = None
+        if not expression and self.is_symbol("=", 1):
+            variable = self.variable()
+            self.at += 1
+        with self.deeper():
+            selector = "" if expression and self.is_symbol("(") else self._selector()
+            if selector.endswith("Path") and self.is_symbol("("):
+                self.at += 1
+                elements = self._elements()
+                self.expect_symbol(")")
+            else:
+                elements = self._elements()
+        return Path(start, self.at, variable, selector, elements)
+
+    def _selector(self) -> str:
+        """`shortestPath`, `ANY [k]`, `ALL SHORTEST`, `SHORTEST [k] [GROUPS]`, with PATH or PATHS behind."""
+        for name in ("shortestPath", "allShortestPaths"):
+            if self.is_word(name.upper()) and self.is_symbol("(", 1):
+                self.at += 1
+                return "shortestPath" if name == "shortestPath" else "allShortestPath"
+        if not self.is_word("ANY", "ALL", "SHORTEST"):
+            return ""
+        words: list[str] = []
+        while not self.is_symbol("("):
+            if not (self.is_word("ANY", "ALL", "SHORTEST", "PATH", "PATHS", "GROUP", "GROUPS")):
+                number = self.integer()
+                if number is None:
+                    self.fail("expected a path")
+                words.append(str(number))
+                continue
+            words.append(self.token().value)
+            self.at += 1
+        return " ".join(words)
+
+    def _elements(self) -> tuple[NodePattern | Relationship | Group, ...]:
+        elements: list[NodePattern | Relationship | Group] = [self._node_or_group()]
+        while True:
+            if self.is_symbol("-") or (self.is_symbol("<") and self.is_symbol("-", 1)):
+                elements.append(self._relationship())
+                elements.append(self._node_or_group())
+            elif self.is_symbol("(") and (isinstance(elements[-1], Group) or self._is_group()):
+                elements.append(self._node_or_group())
+            else:
+                return tuple(elements)
+
+    def _is_group(self) -> bool:
+        """Whether the parentheses that open here hold a path and not a node."""
+        named = 3 if self.token(1).kind in ("word", "name") and self.is_symbol("=", 2) else 1
+        return self.is_symbol("(", named)
+
+    def _node_or_group(self) -> NodePattern | Group:
+        if not self.is_symbol("("):
+            self.fail("expected '(' of a node")
+        if not self._is_group():
+            return self._node()
+        start = self.at
+        self.at += 1
+        path = self.path()
+        where = self._nested(False) if self.take_words("WHERE") else None
+        self.expect_symbol(")")
+        length = self._quantifier()
+        return Group(start, self.at, path, where, length)
+
+    def _node(self) -> NodePattern:
+        start = self.at
+        self.expect_symbol("(")
+        variable = self._own_variable()
+        labels = self._labels()
+        properties = self._properties()
+        where = self._nested(False) if self.take_words("WHERE") else None
+        self.expect_symbol(")")
+        return NodePattern(start, self.at, variable, labels, properties, where)
+
+    def _own_variable(self) -> Name | None:
+        """Read the variable of a node or edge, if it has one."""
+        if self.token().kind == "name":
+            return self.variable()
+        if self.token().kind != "word":
+            return None
+        if self.is_word("WHERE", "IS") and not (self.is_symbol(")", 1) or self.is_symbol(":", 1)):
+            return None
+        return self.variable()
+
+    def _labels(self) -> LabelExpression | None:
+        if self.take_symbol(":") or self.take_words("IS"):
+            return self.label_expression()
+        return None
+
+    def _properties(self) -> Expression | None:
+        start = self.at
+        if self.is_symbol("{"):
+            entries = self.map_entries()
+            return MapLiteral(start, self.at, entries)
+        if self.token().kind == "parameter":
+            self.at += 1
+            return Parameter(start, self.at, self.tokens[start].value)
+        return None
+
+    def _relationship(self) -> Relationship:
+        start = self.at
+        leftwards = self.take_symbol("<")
+        self.expect_symbol("-")
+        left = tuple(range(start, self.at))
+        variable: Name | None = None
+        types = length = properties = where = None
+        if self.take_symbol("["):
+            variable = self._own_variable()
+            types = self._labels()
+            length = self._star()
+            properties = self._properties()
+            where = self._nested(False) if self.take_words("WHERE") else None
+            self.expect_symbol("]")
+        middle = self.at
+        self.expect_symbol("-")
+        rightwards = self.take_symbol(">")
+        right = tuple(range(middle, self.at))
+        quantifier = self._quantifier()
+        direction: Direction = "both" if leftwards == rightwards else "left" if leftwards else "right"
+        return Relationship(
+            start, self.at, direction, left, right, variable, types, length or quantifier, properties, where
+        )
+
+    def _star(self) -> Length | None:
+        start = self.at
+        if not self.take_symbol("*"):
+            return None
+        low = self.integer()
+        if not self.take_symbol(".."):
+            return Length(start, self.at, 1 if low is None else low, low)
+        high = self.integer()
+        return Length(start, self.at, 1 if low is None else low, high)
+
+    def _quantifier(self) -> Length | None:
+        """`+`, `*`, `{n}` or `{low, high}` behind an edge or a path in parentheses."""
+        start = self.at
+        if self.take_symbol("+"):
+            return Length(start, self.at, 1, None)
+        if self.take_symbol("*"):
+            return Length(start, self.at, 0, None)
+        if not self.take_symbol("{"):
+            return None
+        low = self.integer()
+        if self.take_symbol(","):
+            high = self.integer()
+        elif low is None:
+            self.fail("expected a number of repetitions")
+        else:
+            high = low
+        self.expect_symbol("}")
+        return Length(start, self.at, low or 0, high)
+
+    def label_expression(self) -> LabelExpression:
+        """Read `A`, `A:B`, `A&B`, `A|B`, `!A`, `%`, `(A|B)&!C`; `A|:B` is the old way to write `A|B`."""
+        with self.deeper():
+            return self._any_label()
+
+    def _any_label(self) -> LabelExpression:
+        start = self.at
+        parts = [self._all_labels()]
+        while self.is_symbol("|") and not self.bar_ends:
+            self.at += 1
+            self.take_symbol(":")
+            parts.append(self._all_labels())
+        return parts[0] if len(parts) == 1 else LabelExpression(start, self.at, "|", None, tuple(parts))
+
+    def _all_labels(self) -> LabelExpression:
+        start = self.at
+        parts = [self._label()]
+        while self.take_symbol("&") or self.take_symbol(":"):
+            parts.append(self._label())
+        return parts[0] if len(parts) == 1 else LabelExpression(start, self.at, "&", None, tuple(parts))
+
+    def _label(self) -> LabelExpression:
+        start = self.at
+        if self.take_symbol("!"):
+            with self.deeper():
+                negated = self._label()
+            return LabelExpression(start, self.at, "!", None, (negated,))
+        if self.take_symbol("%"):
+            return LabelExpression(start, self.at, "%", None, ())
+        if self.take_symbol("("):
+            before, self.bar_ends = self.bar_ends, False
+            inner = self.label_expression()
+            self.bar_ends = before
+            self.expect_symbol(")")
+            return inner
+        name = self.name("a label")
+        return LabelExpression(start, self.at, "label", name, ())

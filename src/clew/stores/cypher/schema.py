@@ -1,0 +1,78 @@
+"""Which labels a relation connects: what direction correction and name checks compare a query with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from clew.errors import UsageError
+
+_PART = r"\s*(`[^`]+`|\"[^\"]+\"|'[^']+'|[^(),'\"`]+?)\s*"
+_TRIPLE = re.compile(rf"\({_PART},{_PART},{_PART}\)")
+_ARROW = re.compile(r"\(\s*:([^()\[\]]+?)\s*\)\s*-\s*\[\s*:([^\[\]]+?)\s*\]\s*->\s*\(\s*:([^()\[\]]+?)\s*\)")
+_BETWEEN = re.compile(r"[\s,;\[\]]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Nodes labelled `head` have relations of `type` to nodes labelled `tail`."""
+
+    head: str
+    type: str
+    tail: str
+
+    def __str__(self) -> str:
+        return f"(:{self.head})-[:{self.type}]->(:{self.tail})"
+
+
+@dataclass(frozen=True)
+class GraphSchema:
+    """Hops, and the properties of labels and relation types where they are known."""
+
+    hops: tuple[Hop, ...]
+    label_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    type_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels, in order of first appearance."""
+        ends = (label for hop in self.hops for label in (hop.head, hop.tail))
+        return tuple(dict.fromkeys([*ends, *self.label_properties]))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """All relation types, in order of first appearance."""
+        return tuple(dict.fromkeys([*(hop.type for hop in self.hops), *self.type_properties]))
+
+
+def schema_of(hops: Iterable[tuple[str, str, str]]) -> GraphSchema:
+    """Make a schema of (label, relation type, label)."""
+    return GraphSchema(tuple(dict.fromkeys(Hop(*hop) for hop in hops)))
+
+
+def parse_schema(text: str) -> GraphSchema:
+    """Parse `(Person, WORKS_AT, Company), …` or lines of `(:Person)-[:WORKS_AT]->(:Company)`.
+
+    Names with commas or parentheses stand in quotes or backticks. Raises UsageError for anything else.
+    """
+    hops: list[tuple[str, str, str]] = []
+    at = _skip(text, 0)
+    while at < len(text):
+        found = _TRIPLE.match(text, at) or _ARROW.match(text, at)
+        if found is None:
+            raise UsageError(
+                f"The schema cannot be read at character {at + 1}: {text[at : at + 40]!r}. "
+                "Write (Label, RELATION, Label), (Label, RELATION, Label)"
+            )
+        head, type_, tail = (part.strip("`\"' ") for part in found.groups())
+        hops.append((head, type_, tail))
+        at = _skip(text, found.end())
+    if not hops:
+        raise UsageError("The schema is empty. Write (Label, RELATION, Label), (Label, RELATION, Label)")
+    return schema_of(hops)
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at

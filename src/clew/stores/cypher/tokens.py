@@ -1,0 +1,178 @@
+r"""Cypher text → tokens that keep the spaces and comments before them, so that they print back unchanged.
+
+Neo4j decodes `\uXXXX` in the whole text before it reads a word of it, so that an escape can end a string, a
+name or a comment. Such escapes are refused wherever they could; what is left means the same to both readers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from clew.stores.errors import QueryRefused, QuerySyntaxError
+
+Kind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
+
+MOST_CHARACTERS = 50_000
+"""A longer statement is not a question's query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token with the `space` (blanks and comments) before it; `offset` is where `text` begins.
+
+    `value` is what the token stands for: the characters of a string, a name without its backticks, the upper
+    case of a word.
+    """
+
+    kind: Kind
+    text: str
+    space: str
+    offset: int
+    value: str
+
+
+_BLANK = "\t-\r\x1c-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE = re.compile(rf"(?:[{_BLANK}]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_WORD = re.compile(r"[^\W\d]\w*")
+_NUMBER = re.compile(
+    r"(?P<hex>0x[0-9a-fA-F_]+|0o[0-7_]+)"
+    r"|(?P<float>(?:\d[\d_]*)?\.\d+(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+)"
+    r"|(?P<integer>\d[\d_]*)",
+    re.ASCII,
+)
+_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_NAME = re.compile(r"`(?:[^`]|``)*`")
+_PARAMETER = re.compile(r"\$(?:`(?:[^`]|``)+`|\w+)")
+_SYMBOLS = re.compile(r"<=|>=|<>|=~|\+=|\.\.|\|\||::|[()\[\]{},.:;|=<>+\-*/%^&!]")
+_ESCAPES = {
+    "\\": "\\", "'": "'", '"': '"', "`": "`", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+}  # fmt: skip
+_UNICODE = re.compile(r"\\u+([0-9a-fA-F]{4})")
+_ENDS_A_STRING = frozenset("'\"\\`\r\n")
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Cut a statement into tokens; the last has kind `end` and the trailing space.
+
+    Raises QuerySyntaxError for text that is no Cypher, QueryRefused for escapes that hide something.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise QueryRefused(f"The query has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
+    tokens: list[Token] = []
+    at = 0
+    while True:
+        space = _space(text, at)
+        at += len(space)
+        if at == len(text):
+            tokens.append(Token("end", "", space, at, ""))
+            return tuple(tokens)
+        token = _token(text, at, space)
+        tokens.append(token)
+        at += len(token.text)
+
+
+def render(tokens: Iterable[Token], edits: Mapping[int, str] | None = None, *, comments: bool = True) -> str:
+    """Print tokens as they were written; `edits` replace the text of the tokens with these positions.
+
+    Without `comments` each of them becomes one blank.
+    """
+    parts: list[str] = []
+    for position, token in enumerate(tokens):
+        parts.append(token.space if comments else _COMMENT.sub(" ", token.space))
+        parts.append(token.text if edits is None else edits.get(position, token.text))
+    return "".join(parts)
+
+
+def quote_name(name: str) -> str:
+    """Write a label, relation, property or variable, in backticks where it needs them."""
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else "`" + name.replace("`", "``") + "`"
+
+
+def _space(text: str, at: int) -> str:
+    found = _SPACE.match(text, at)
+    space = found[0] if found else ""
+    if "\\u" in space:
+        raise QueryRefused(r"The query has a \u escape in a comment, where it may end the comment. Remove it")
+    if text.startswith("/*", at + len(space)):
+        raise QuerySyntaxError("a comment that does not end", text, at + len(space))
+    return space
+
+
+def _token(text: str, at: int, space: str) -> Token:
+    char = text[at]
+    if found := _WORD.match(text, at):
+        return Token("word", found[0], space, at, found[0].upper() if found[0].isascii() else found[0])
+    if (char.isdigit() or (char == "." and at + 1 < len(text))) and (found := _NUMBER.match(text, at)):
+        return _number(found, text, at, space)
+    if char in "'\"":
+        return _string(text, at, space)
+    if char == "`":
+        return _quoted(text, at, space)
+    if char == "$" and (found := _PARAMETER.match(text, at)):
+        name = found[0][1:]
+        if "\\u" in name:
+            raise QueryRefused(r"The query has a \u escape in a parameter's name. Write the character")
+        return Token("parameter", found[0], space, at, name.strip("`").replace("``", "`"))
+    if text.startswith("\\u", at):
+        raise QueryRefused(r"The query has a \u escape outside a string. Write the character")
+    if found := _SYMBOLS.match(text, at):
+        return Token("symbol", found[0], space, at, found[0])
+    raise QuerySyntaxError(f"the character {char!r} is not Cypher", text, at)
+
+
+def _number(found: re.Match[str], text: str, at: int, space: str) -> Token:
+    stop = found.end()
+    if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
+        raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
+    kind: Kind = "float" if found["float"] else "integer"
+    return Token(kind, found[0], space, at, found[0].replace("_", ""))
+
+
+def _string(text: str, at: int, space: str) -> Token:
+    found = _STRING.match(text, at)
+    if found is None:
+        raise QuerySyntaxError("a string that does not end", text, at)
+    body = _decoded(found[0][1:-1], text, at)
+    return Token("string", found[0], space, at, body)
+
+
+def _decoded(body: str, text: str, at: int) -> str:
+    """Decode the escapes of a string."""
+    if "\\" not in body:
+        return body
+    parts: list[str] = []
+    position = 0
+    while position < len(body):
+        char = body[position]
+        if char != "\\":
+            parts.append(char)
+            position += 1
+        elif unicode := _UNICODE.match(body, position):
+            decoded = chr(int(unicode[1], 16))
+            if decoded in _ENDS_A_STRING:
+                raise QueryRefused(rf"The query hides a quote as {unicode[0]} in a string. Write it as \' ")
+            parts.append(decoded)
+            position = unicode.end()
+        elif (escaped := body[position + 1]) in _ESCAPES:
+            parts.append(_ESCAPES[escaped])
+            position += 2
+        else:
+            raise QuerySyntaxError(
+                f"the escape \\{escaped} in a string is not Cypher", text, at + 1 + position
+            )
+    return "".join(parts)
+
+
+def _quoted(text: str, at: int, space: str) -> Token:
+    found = _NAME.match(text, at)
+    if found is None or found[0] == "``":
+        raise QuerySyntaxError("a name in backticks that is empty or does not end", text, at)
+    if "\\u" in found[0]:
+        raise QueryRefused(
+            r"The query has a \u escape in a name, where it may end the name. Write the character"
+        )
+    return Token("name", found[0], space, at, found[0][1:-1].replace("``", "`"))

@@ -1,0 +1,49 @@
+"""Errors of queries and graph databases.
+
+UsageError
++ QueryError              a database query that is not run                    (exit code 2)
+- QuerySyntaxError    it cannot be read
+- QueryRefused        it is more than a harmless read
+- IllegalHop          the schema allows a hop in neither direction
+ClewError
++ StoreError              a graph database failed or cannot be reached        (exit code 1)
+- StoreTimeout        a query ran longer than it may
+"""
+
+from __future__ import annotations
+
+from clew.errors import ClewError, UsageError
+
+
+class QueryError(UsageError):
+    """A database query that is not run."""
+
+
+class QuerySyntaxError(QueryError):
+    """A query that cannot be read: `reason`, and the `offset` in its text where reading stopped."""
+
+    def __init__(self, reason: str, text: str, offset: int) -> None:
+        self.reason, self.offset = reason, offset
+        before = text[:offset]
+        line, column = before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        super().__init__(f"The query cannot be read at line {line}, column {column}: {reason}")
+
+
+class QueryRefused(QueryError):
+    """A query that is more than a harmless read; nothing of it was run."""
+
+
+class IllegalHop(QueryError):
+    """A hop that the schema allows in neither direction; `hops` are their texts."""
+
+    def __init__(self, message: str, hops: tuple[str, ...]) -> None:
+        self.hops = hops
+        super().__init__(message)
+
+
+class StoreError(ClewError):
+    """A graph database failed or cannot be reached."""
+
+
+class StoreTimeout(StoreError):
+    """A query ran longer than it may and was stopped."""

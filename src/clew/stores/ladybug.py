@@ -1,0 +1,281 @@
+"""The embedded Cypher store: an index as typed tables of ladybug, in memory.
+
+A node table for each type (`Entity` for nodes without one; a node of several types is in the table of its
+first), a relation table for each relation. Literals are properties of their head: a number where all values
+are, else a text; a list where a head has several. Every node has its `name`; `clew_id` and `clew_triple` are
+the graph's ids. Ladybug has one space of names, without case: a type named as a relation is gets `_node`.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.stores.cypher.guard import Rules, guard
+from clew.stores.cypher.ladybug import quoted, to_ladybug
+from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.errors import QueryError, StoreError, StoreTimeout
+from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
+from clew.text.embedders.extras import require
+
+UNTYPED = "Entity"
+_ID, _TRIPLE, _NAME = "clew_id", "clew_triple", "name"
+_NUMERIC = frozenset(
+    ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
+)
+"""Datatypes of XML Schema that are numbers."""
+_HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST"))
+
+
+@dataclass(slots=True)
+class _Column:
+    """Values of one literal relation, by node."""
+
+    name: str
+    values: dict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
+    """Node → literal nodes."""
+
+
+class LadybugStore:
+    """An index in ladybug; made with `of_graph`."""
+
+    def __init__(
+        self,
+        database: Any,  # noqa: ANN401
+        schema: GraphSchema,
+        loops: frozenset[str],
+        tables: NDArray[np.int64],
+        labels: Sequence[str],
+        *,
+        seconds: float,
+        rules: Rules,
+    ) -> None:
+        self._database, self._schema, self._loops, self._rules = database, schema, loops, rules
+        self._tables, self._labels = tables, labels
+        self._seconds = seconds
+        self._connection = require("ladybug", "ladybug").Connection(database)
+        self._connection.set_query_timeout(int(seconds * 1000))
+
+    @classmethod
+    def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rules: Rules | None = None) -> LadybugStore:
+        """Load a graph; queries end after `seconds`. Raises MissingExtra without ladybug."""
+        ladybug = require("ladybug", "ladybug")
+        database = ladybug.Database(":memory:")
+        layout = _Layout(graph)
+        with tempfile.TemporaryDirectory() as folder:
+            connection = ladybug.Connection(database)
+            for statement in layout.statements(Path(folder)):
+                connection.execute(statement)
+            connection.close()
+        schema, rules = layout.schema(), rules or Rules()
+        return cls(database, schema, layout.loops, layout.table, layout.labels, seconds=seconds, rules=rules)
+
+    @property
+    def name(self) -> str:
+        """`embedded`."""
+        return "embedded"
+
+    def schema(self) -> GraphSchema:
+        """Return the labels, types, properties and hops that the graph has."""
+        return self._schema
+
+    def label_of(self, node: int) -> str | None:
+        """Return the label of a node of the graph; None for a literal, which is a property here."""
+        table = int(self._tables[node])
+        return None if table < 0 else self._labels[table]
+
+    def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
+        """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
+        sent = guard(
+            query, self._rules, parameters, lambda statement, texts: to_ladybug(statement, texts, self._loops)
+        )
+        try:
+            result = self._connection.execute(sent.text, dict(sent.parameters))
+            rows = [tuple(_value(v) for v in row) for row in cast("list[list[object]]", result.get_all())]
+            names = cast("list[str]", result.get_column_names())
+        except RuntimeError as error:
+            raise _failure(str(error), self._seconds) from error
+        complete = len(rows) <= sent.rows
+        return Rows(sent.columns or tuple(names), tuple(rows[: sent.rows]), complete, sent)
+
+    def close(self) -> None:
+        """Free the tables."""
+        self._connection.close()
+        self._database.close()
+
+
+def _failure(message: str, seconds: float) -> StoreError | QueryError:
+    if "Interrupted" in message:
+        return StoreTimeout(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
+    kind, _, rest = message.partition(" exception: ")
+    if kind in ("Binder", "Catalog", "Parser"):
+        return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
+    return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
+
+
+class _Layout:
+    """Which tables a graph becomes, and their rows."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        first = np.full(graph.nodes, -1, np.int64)
+        has = graph.types.offsets[1:] > graph.types.offsets[:-1]
+        first[has] = graph.types.type[graph.types.offsets[:-1][has]]
+        self.literal = graph.values.datatype >= 0
+        self.table = np.where(self.literal, -1, first + 1)
+        self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
+        self._heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
+        self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
+        self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
+        looped: set[int] = set()
+        for head, relation, tail in self._triples():
+            if self.table[tail] < 0:
+                name = self._free_name(graph.relations[relation])
+                column = self.columns[int(self.table[head])].setdefault(relation, _Column(name))
+                column.values[head].append(tail)
+            else:
+                self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
+                if head == tail:
+                    looped.add(relation)
+        self.loops = frozenset(graph.relations[relation] for relation in looped)
+
+    def _triples(self) -> Iterable[tuple[int, int, int]]:
+        out = self.graph.out
+        return zip(self._heads.tolist(), out.relation.tolist(), out.neighbour.tolist(), strict=True)
+
+    def _free_name(self, relation: str) -> str:
+        return relation + "_" if relation.lower() in (_NAME, _ID, _TRIPLE) else relation
+
+    def _used(self) -> list[int]:
+        return sorted({int(t) for t in np.unique(self.table) if t >= 0})
+
+    def schema(self) -> GraphSchema:
+        """Return the schema of the tables."""
+        graph = self.graph
+        hops = [
+            Hop(self.labels[head], graph.relations[relation], self.labels[tail])
+            for relation, pairs in sorted(self.pairs.items())
+            for head, tail in sorted(pairs)
+        ]
+        properties = {
+            self.labels[t]: frozenset((_NAME, *(c.name for c in self.columns[t].values())))
+            for t in self._used()
+        }
+        types = {graph.relations[relation]: frozenset[str]() for relation in self.pairs}
+        return GraphSchema(tuple(hops), properties, types)
+
+    def statements(self, folder: Path) -> Iterable[str]:
+        """Yield the statements that make and fill the tables; their rows are files in `folder`."""
+        for table in self._used():
+            columns = list(self.columns[table].values())
+            kinds = [self._kind(column) for column in columns]
+            declared = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
+            label = quoted(self.labels[table])
+            yield f"CREATE NODE TABLE {label}({_ID} INT64, {_NAME} STRING{declared}, PRIMARY KEY({_ID}))"
+            path = folder / f"nodes-{table}.csv"
+            _write(path, self._node_rows(table, columns, kinds))
+            yield _copy(label, path)
+        for relation, pairs in sorted(self.pairs.items()):
+            name = quoted(self.graph.relations[relation])
+            ends = ", ".join(
+                f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
+            )
+            yield f"CREATE REL TABLE {name}({ends}, {_TRIPLE} INT64)"
+        rows: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
+        for triple, (head, relation, tail) in enumerate(self._triples()):
+            if self.table[tail] >= 0:
+                key = (relation, int(self.table[head]), int(self.table[tail]))
+                rows[key].append((head, tail, triple))
+        for number, ((relation, a, b), found) in enumerate(rows.items()):
+            path = folder / f"edges-{number}.csv"
+            _write(path, found)
+            ends = f", from={_quoted(self.labels[a])}, to={_quoted(self.labels[b])}"
+            yield _copy(quoted(self.graph.relations[relation]), path, ends)
+
+    def _kind(self, column: _Column) -> str:
+        """Return the type of a property: a number only where the source says that all values are numbers."""
+        values = self.graph.values
+        found = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
+        numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in found)
+        several = any(len(nodes) > 1 for nodes in column.values.values())
+        return ("DOUBLE" if numeric else "STRING") + ("[]" if several else "")
+
+    def _node_rows(
+        self, table: int, columns: Sequence[_Column], kinds: Sequence[str]
+    ) -> Iterable[Sequence[object]]:
+        graph = self.graph
+        for node in np.flatnonzero(self.table == table).tolist():
+            row: list[object] = [node, graph.labels[node]]
+            for column, kind in zip(columns, kinds, strict=True):
+                found = column.values.get(node, [])
+                numbers = kind.startswith("DOUBLE")
+                texts = [repr(float(graph.values.value[n])) if numbers else graph.labels[n] for n in found]
+                row.append(_list_text(texts) if kind.endswith("[]") and texts else (texts or [""])[0])
+            yield row
+
+
+def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
+    """Names of node tables that are not those of others."""
+    taken = {relation.lower() for relation in relations}
+    labels: list[str] = []
+    for name in names:
+        label = name
+        while label.lower() in taken:
+            label += "_node"
+        taken.add(label.lower())
+        labels.append(label)
+    return labels
+
+
+def _list_text(texts: Sequence[str]) -> str:
+    return "[" + ",".join('"' + t.replace("\\", "\\\\").replace('"', '\\"') + '"' for t in texts) + "]"
+
+
+def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as lines:
+        csv.writer(lines).writerows(rows)
+
+
+def _copy(table: str, path: Path, ends: str = "") -> str:
+    options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
+    return f"COPY {table} FROM {_quoted(str(path))} ({options}{ends})"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _value(value: object) -> object:
+    """Turn a value of ladybug into one of a row."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, list):
+        return tuple(_value(v) for v in cast("list[object]", value))
+    if not isinstance(value, dict):
+        return value
+    found = cast("dict[str, Any]", value)
+    if "_NODES" in found:
+        nodes = tuple(cast(StoredNode, _value(n)) for n in found["_NODES"])
+        return StoredPath(nodes, tuple(cast(StoredEdge, _value(e)) for e in found["_RELS"]))
+    kept = {k: _value(v) for k, v in found.items() if k not in _HIDDEN and v is not None}
+    if "_SRC" in found:
+        return StoredEdge(
+            str(found.get(_TRIPLE, "")), str(found["_LABEL"]), _key(found["_SRC"]), _key(found["_DST"]), kept
+        )
+    if "_LABEL" in found:
+        return StoredNode(str(found.get(_ID, "")), (str(found["_LABEL"]),), kept)
+    return {k: _value(v) for k, v in found.items()}
+
+
+def _key(id: Mapping[str, object]) -> str:
+    return f"{id['table']}:{id['offset']}"

@@ -1,0 +1,250 @@
+"""Neo4j 5 over Bolt: read transactions with a timeout, and a schema that is sampled in bounded time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from time import monotonic
+from typing import Any, LiteralString, TypeVar, cast
+
+from clew.stores.cypher.guard import Guarded, Rules, guard
+from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.tokens import quote_name
+from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
+from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
+from clew.text.embedders.extras import require
+
+SAMPLE = 1_000
+"""Edges of each type, and nodes of each label, that are looked at for the schema."""
+SCHEMA_SECONDS = 10.0
+OLDEST = 5
+"""First major version of the server that is supported."""
+
+T = TypeVar("T")
+
+
+class Neo4jStore:
+    """A database of a Neo4j server. Every query runs in a transaction that the server lets only read."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        user: str = "neo4j",
+        password: str = "",
+        database: str | None = None,
+        seconds: float = 10.0,
+        rules: Rules | None = None,
+    ) -> None:
+        """Connect to `neo4j://host`, `bolt://host`, `neo4j+s://host`; queries end after `seconds`.
+
+        Raises MissingExtra without the driver, StoreError (with what to check) if there is no usable server.
+        """
+        self._neo4j = require("neo4j", "neo4j")
+        self.address, self._database, self._seconds = address, database, seconds
+        self._rules = rules or Rules()
+        self._workers = ThreadPoolExecutor(4, "clew-neo4j")
+        try:
+            self._driver = self._neo4j.GraphDatabase.driver(
+                address,
+                auth=(user, password),
+                connection_timeout=5.0,
+                max_transaction_retry_time=0.0,
+                notifications_min_severity="OFF",
+            )
+        except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
+            raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
+        self._translated(self._check_server)
+        self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
+
+    @property
+    def name(self) -> str:
+        """The address."""
+        return self.address
+
+    def _check_server(self) -> None:
+        info = self._driver.get_server_info()
+        version = str(info.agent).partition("/")[2]
+        if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < OLDEST:
+            raise StoreError(
+                f"{self.address} is Neo4j {version}; Clew needs Neo4j {OLDEST} or newer. Upgrade the server"
+            )
+
+    def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
+        """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
+        sent = guard(query, self._rules, parameters)
+        names, rows = self._in_time(lambda: self._explained(sent))
+        values = tuple(tuple(_value(v) for v in row) for row in rows[: sent.rows])
+        return Rows(sent.columns or tuple(names), values, len(rows) <= sent.rows, sent)
+
+    def _explained(self, sent: Guarded) -> tuple[list[str], list[list[object]]]:
+        if self._translated(lambda: self._explain(sent.text, sent.parameters)) != "r":
+            raise QueryRefused("The server says that the query does more than read. Nothing was run")
+        return self.read(sent.text, sent.parameters, most=sent.rows + 1)
+
+    def _in_time(self, work: Callable[[], T]) -> T:
+        """Do some work, and stop waiting for it when the time is over.
+
+        The server looks for transactions that are over their time every two seconds only
+        (`db.transaction.monitor.check.interval`), so that it ends them later than asked.
+        """
+        future = self._workers.submit(work)
+        try:
+            return future.result(self._seconds)
+        except FutureTimeout as error:
+            raise StoreTimeout(
+                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
+            ) from error
+
+    def _explain(self, text: str, parameters: Mapping[str, object]) -> str:
+        """Return what the server says that a query does: `r` reads, `w` writes."""
+        with self._session() as session, session.begin_transaction(timeout=self._seconds) as transaction:
+            result = transaction.run(cast(LiteralString, "EXPLAIN " + text), dict(parameters))
+            return str(result.consume().query_type)
+
+    def read(
+        self,
+        text: str,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        most: int,
+        seconds: float | None = None,
+    ) -> tuple[list[str], list[list[object]]]:
+        """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
+
+        def work() -> tuple[list[str], list[list[object]]]:
+            with (
+                self._session() as session,
+                session.begin_transaction(timeout=seconds or self._seconds) as tx,
+            ):
+                result = tx.run(cast(LiteralString, text), dict(parameters or {}))
+                return list(result.keys()), [list(r.values()) for r in result.fetch(most)]
+
+        return self._translated(work)
+
+    def stream(self, text: str) -> Iterator[list[object]]:
+        """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
+        try:
+            with self._session() as session, session.begin_transaction() as transaction:
+                for record in transaction.run(cast(LiteralString, text)):
+                    yield list(record.values())
+        except (self._neo4j.exceptions.Neo4jError, self._neo4j.exceptions.DriverError) as error:
+            raise self._failure(error) from error
+
+    def _session(self) -> Any:  # noqa: ANN401
+        return self._driver.session(
+            database=self._database, default_access_mode=self._neo4j.READ_ACCESS, fetch_size=1_000
+        )
+
+    def schema(self) -> GraphSchema:
+        """Return labels, types, hops and properties from a sample of each label and type.
+
+        `SAMPLE` edges are looked at for each type, so the time does not grow with the graph. Types that are
+        left when `SCHEMA_SECONDS` are over are left out.
+        """
+        stop = monotonic() + SCHEMA_SECONDS
+        labels = self._column("CALL db.labels() YIELD label RETURN label")
+        types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
+        hops: list[Hop] = []
+        type_properties: dict[str, frozenset[str]] = {}
+        for type_ in types:
+            if monotonic() > stop:
+                break
+            found, keys = self._sample_edges(type_)
+            if found:
+                hops.extend(found)
+                type_properties[type_] = keys
+        label_properties: dict[str, frozenset[str]] = {}
+        for label in labels:
+            if monotonic() > stop:
+                break
+            if (keys := self._sample_nodes(label)) is not None:
+                label_properties[label] = keys
+        return GraphSchema(tuple(hops), label_properties, type_properties)
+
+    def _column(self, text: str) -> list[str]:
+        return [str(row[0]) for row in self.read(text, most=100_000)[1]]
+
+    def _sample_edges(self, type_: str) -> tuple[list[Hop], frozenset[str]]:
+        text = (
+            f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLE} "
+            "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
+            "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
+        )
+        rows = self.read(text, most=10_000)[1]
+        return [Hop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
+
+    def _sample_nodes(self, label: str) -> frozenset[str] | None:
+        text = (
+            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} RETURN collect(DISTINCT keys(n)), count(n)"
+        )
+        keys, count = self.read(text, most=1)[1][0]
+        return _flat([keys]) if count else None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._workers.shutdown()
+        self._driver.close()
+
+    def _translated(self, work: Callable[[], T]) -> T:
+        """Do some work; what the driver raises becomes one line that says what to check."""
+        errors = self._neo4j.exceptions
+        try:
+            return work()
+        except (errors.Neo4jError, errors.DriverError) as error:
+            raise self._failure(error) from error
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{self.address}: the connection failed ({error}). Check the address") from error
+
+    def _failure(self, error: Exception) -> StoreError | QueryError:
+        errors = self._neo4j.exceptions
+        code, at = str(getattr(error, "code", "") or ""), self.address
+        text = str(getattr(error, "message", None) or error).splitlines()[0]
+        if "TransactionTimedOut" in code or "Terminated" in code:
+            return StoreTimeout(
+                f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
+            )
+        if isinstance(error, errors.AuthError):
+            return StoreError(
+                f"{at} does not accept the user and password. Check CLEW_NEO4J_USER and _PASSWORD"
+            )
+        if "DatabaseNotFound" in code:
+            return StoreError(f"{at} has no database {self._database!r}. Check the name behind the address")
+        if "Forbidden" in code or "Security" in code:
+            return StoreError(f"{at}: the user may not read that ({text}). Ask for the right to read")
+        if code.startswith("Neo.ClientError.Statement"):
+            return QueryError(f"{at} cannot run the query: {text}")
+        if isinstance(error, (errors.ServiceUnavailable, errors.SessionExpired)):
+            return StoreError(
+                f"{at} cannot be reached, or the connection broke ({text}). "
+                "Check that the server runs, the port (7687) and whether it wants encryption (neo4j+s://)"
+            )
+        return StoreError(f"{at} failed: {text}")
+
+
+def _flat(lists: Iterable[object]) -> frozenset[str]:
+    return frozenset(
+        str(key) for outer in lists for inner in cast("list[list[object]]", outer) for key in inner
+    )
+
+
+def _value(value: object) -> object:
+    """Turn a value of the driver into one of a row."""
+    from neo4j.graph import Node, Path, Relationship
+
+    if isinstance(value, Node):
+        properties = {k: _value(v) for k, v in value.items()}
+        return StoredNode(value.element_id, tuple(sorted(value.labels)), properties)
+    if isinstance(value, Relationship):
+        properties = {k: _value(v) for k, v in value.items()}
+        head, tail = (n.element_id if n is not None else "" for n in (value.start_node, value.end_node))
+        return StoredEdge(value.element_id, value.type, head, tail, properties)
+    if isinstance(value, Path):
+        nodes = tuple(cast(StoredNode, _value(n)) for n in value.nodes)
+        return StoredPath(nodes, tuple(cast(StoredEdge, _value(r)) for r in value.relationships))
+    if isinstance(value, list):
+        return tuple(_value(v) for v in cast("list[object]", value))
+    if isinstance(value, dict):
+        return {k: _value(v) for k, v in cast("dict[str, object]", value).items()}
+    return value

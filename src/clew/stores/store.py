@@ -1,0 +1,101 @@
+"""What a Cypher store is, and what its rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from clew.stores.cypher.guard import Guarded
+from clew.stores.cypher.schema import GraphSchema
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNode:
+    """A node of a row: the store's own `id`, its labels and properties."""
+
+    id: str
+    labels: tuple[str, ...]
+    properties: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def as_json(self) -> dict[str, object]:
+        """`{"labels": […], "properties": {…}}`."""
+        return {"labels": list(self.labels), "properties": dict(self.properties)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """A relation of a row, from node `head` to node `tail` (ids of the store)."""
+
+    id: str
+    type: str
+    head: str
+    tail: str
+    properties: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def as_json(self) -> dict[str, object]:
+        """`{"type": …, "properties": {…}}`."""
+        return {"type": self.type, "properties": dict(self.properties)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPath:
+    """A path of a row: its nodes, and the edges between them."""
+
+    nodes: tuple[StoredNode, ...]
+    edges: tuple[StoredEdge, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """`{"nodes": […], "edges": […]}`."""
+        return {"nodes": [n.as_json() for n in self.nodes], "edges": [e.as_json() for e in self.edges]}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a query returned; `complete` is False where there were more rows than may be returned.
+
+    `sent` is the query as the database got it.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    complete: bool
+    sent: Guarded
+
+
+class CypherStore(Protocol):
+    """A graph database that is asked in Cypher, and never written to."""
+
+    @property
+    def name(self) -> str:
+        """What the store is called in messages."""
+        ...
+
+    def schema(self) -> GraphSchema:
+        """Return labels, relation types, their properties, and which labels a relation connects."""
+        ...
+
+    def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
+        """Guard a query and run it.
+
+        Raises QueryError for a query that is not run, StoreTimeout for one that took too long, StoreError for
+        what the database or the way to it makes of it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+def as_json(value: object) -> object:
+    """Turn a value of a row into what JSON can hold."""
+    if isinstance(value, (StoredNode, StoredEdge, StoredPath)):
+        return {key: as_json(inner) for key, inner in value.as_json().items()}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, (list, tuple)):
+        return [as_json(inner) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, float) and value != value:
+        return None
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

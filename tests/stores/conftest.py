@@ -1,0 +1,33 @@
+"""Databases for the tests of stores: a Neo4j server for the whole run, and example graphs in it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "servers")]
+EXAMPLES = HERE.parents[1].parent / "shared" / "data" / "neo4j_examples"
+FILMS = HERE.parents[1] / "examples" / "films.tsv"
+
+
+@pytest.fixture(scope="session")
+def films():
+    """The film graph of the examples."""
+    from clew.graph.build import build_graph
+
+    return build_graph([FILMS], types=FILMS.with_name("films.types.tsv"))
+
+
+@pytest.fixture(scope="session")
+def neo4j_address():
+    pytest.importorskip("neo4j", reason="the driver of Neo4j is not installed")
+    import neo4j_server
+
+    try:
+        folder = neo4j_server.jars()
+    except neo4j_server.Unavailable as error:
+        pytest.skip(str(error))
+    assert folder.is_dir()
+    with neo4j_server.neo4j_server() as address:
+        yield address

@@ -1,0 +1,128 @@
+import itertools
+
+import pytest
+from direction_cases import ILLEGAL, SCHEMA, TURNED, UNCHANGED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.errors import UsageError
+from clew.stores.cypher.fix import fix
+from clew.stores.cypher.schema import parse_schema, schema_of
+from clew.stores.errors import IllegalHop
+
+FORMS = parse_schema(SCHEMA)
+
+
+def test_there_are_enough_cases_and_none_twice():
+    statements = [*UNCHANGED, *(before for before, _ in TURNED), *(statement for statement, _ in ILLEGAL)]
+    assert len(statements) == len(set(statements)) >= 150
+
+
+@pytest.mark.parametrize("statement", UNCHANGED)
+def test_a_legal_statement_stays(statement):
+    fixed = fix(statement, FORMS)
+    assert (fixed.text, fixed.corrections) == (statement, ())
+
+
+@pytest.mark.parametrize(("before", "after"), TURNED)
+def test_a_forbidden_hop_is_turned(before, after):
+    assert fix(before, FORMS).text == after
+    assert fix(after, FORMS).corrections == ()
+
+
+@pytest.mark.parametrize(("statement", "hop"), ILLEGAL)
+def test_a_hop_that_no_direction_makes_legal_is_named(statement, hop):
+    with pytest.raises(IllegalHop) as raised:
+        fix(statement, FORMS)
+    assert raised.value.hops == (hop,)
+    assert hop in str(raised.value)
+
+
+def test_all_illegal_hops_are_named():
+    with pytest.raises(IllegalHop) as raised:
+        fix("MATCH (a:City)-[:KNOWS]->(b:Movie), (b)-[:WORKS_AT]->(:City) RETURN a", FORMS)
+    assert len(raised.value.hops) == 2
+
+
+def test_a_correction_says_what_the_schema_has():
+    (correction,) = fix("MATCH (c:Company)-[:WORKS_AT]->(p:Person) RETURN p", FORMS).corrections
+    assert correction.before == "(c:Company)-[:WORKS_AT]->(p:Person)"
+    assert correction.after == "(c:Company)<-[:WORKS_AT]-(p:Person)"
+    assert "(:Person)-[:WORKS_AT]->(:Company)" in correction.reason
+
+
+LABELS, TYPES = "ABC", "XY"
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data())
+def test_paths_agree_with_trying_all_labels(data):
+    """Against brute force: all labels for all nodes, and all sets of turned hops, fewest first."""
+    triple = st.tuples(st.sampled_from(LABELS), st.sampled_from(TYPES), st.sampled_from(LABELS))
+    hops = data.draw(st.lists(triple, min_size=1, max_size=4, unique=True))
+    length = data.draw(st.integers(1, 3))
+    nodes = data.draw(st.lists(st.sampled_from(["", *LABELS]), min_size=length + 1, max_size=length + 1))
+    edges = data.draw(
+        st.lists(st.tuples(st.sampled_from(TYPES), st.sampled_from("<>-")), min_size=length, max_size=length)
+    )
+    known = {label for head, _, tail in hops for label in (head, tail)}
+
+    def is_legal(directions):
+        return any(
+            all(
+                ((a, edge, b) in hops and d in ">-") or ((b, edge, a) in hops and d in "<-")
+                for (edge, _), d, a, b in zip(edges, directions, row, row[1:], strict=False)
+            )
+            for row in itertools.product(*([n] if n else sorted(known) for n in nodes))
+        )
+
+    def text(directions):
+        arrows = [
+            f"{'<-' if d == '<' else '-'}[:{edge}]{'->' if d == '>' else '-'}"
+            for (edge, _), d in zip(edges, directions, strict=True)
+        ]
+        parts = [f"(n{i}{':' + n if n else ''})" for i, n in enumerate(nodes)]
+        return (
+            "MATCH " + parts[0] + "".join(a + p for a, p in zip(arrows, parts[1:], strict=True)) + " RETURN 1"
+        )
+
+    written = [d for _, d in edges]
+    choices = itertools.product(*(["<", ">"] if d != "-" else ["-"] for d in written))
+    turns = sorted((sum(a != b for a, b in zip(c, written, strict=True)), c) for c in choices if is_legal(c))
+    try:
+        fixed = fix(text(written), schema_of(hops)).text
+    except IllegalHop:
+        assert not turns
+        return
+    if not turns:  # every hop is legal by itself, but not all together: it stays, labels may be unknown
+        assert fixed == text(written) or len(nodes) > 2
+        return
+    assert fixed in {text(c) for n, c in turns if n == turns[0][0]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(Person, WORKS_AT, Company)",
+        "(Person,WORKS_AT,Company)",
+        " ( Person , WORKS_AT , Company ) ,\n",
+        "[(Person, WORKS_AT, Company)]",
+        "(`Person`, 'WORKS_AT', \"Company\")",
+        "(:Person)-[:WORKS_AT]->(:Company)",
+    ],
+)
+def test_forms_of_a_schema(text):
+    assert parse_schema(text) == schema_of([("Person", "WORKS_AT", "Company")])
+
+
+def test_names_with_commas_and_spaces_stand_in_quotes():
+    (hop,) = parse_schema("(`A, B`, `R (x)`, C d)").hops
+    assert (hop.head, hop.type, hop.tail) == ("A, B", "R (x)", "C d")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "Person", "(Person, WORKS_AT)", "(A, B, C) and (A, B, C)", "(A, B, C"]
+)
+def test_what_is_no_schema_is_an_error(text):
+    with pytest.raises(UsageError, match=r"\(Label, RELATION, Label\)"):
+        parse_schema(text)

@@ -1,0 +1,71 @@
+"""The attack corpus on real databases: nothing is written, no file is read, nothing runs past its time."""
+
+import time
+from contextlib import closing, suppress
+
+import pytest
+from cypher.attacks import HARMLESS, REFUSED, SLOW
+from graphs import EXAMPLES, load
+
+from clew.stores.errors import QueryError, StoreTimeout
+
+SECONDS = 1.0
+ALLOWED = SECONDS * 1.1 + 0.4
+"""The timeout and a tenth; the rest is for the way there and back and for a busy machine."""
+COUNT = "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN count(DISTINCT n) AS n, count(r) AS r"
+
+
+@pytest.fixture(scope="module")
+def server(neo4j_address):
+    if not EXAMPLES.is_dir():
+        pytest.skip("the example graphs are not beside the repository")
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    from clew.stores.neo4j import Neo4jStore
+
+    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
+        load(driver, "movies")
+    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=SECONDS)) as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def embedded(films):
+    pytest.importorskip("ladybug", reason="ladybug is not installed")
+    from clew.stores.ladybug import LadybugStore
+
+    with closing(LadybugStore.of_graph(films[0], seconds=SECONDS)) as store:
+        yield store
+
+
+@pytest.fixture(params=["server", "embedded"])
+def store(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_no_attack_is_run(store):
+    before = store.run(COUNT).rows
+    for statement in REFUSED:
+        with pytest.raises(QueryError):
+            store.run(statement)
+    assert store.run(COUNT).rows == before
+
+
+@pytest.mark.parametrize("statement", SLOW)
+def test_a_slow_query_ends_in_time(store, statement):
+    start = time.monotonic()
+    with suppress(StoreTimeout, QueryError):
+        store.run(statement)
+    assert time.monotonic() - start < ALLOWED
+
+
+def test_harmless_statements_run_on_neo4j(server):
+    for statement in HARMLESS:
+        server.run(statement)
+
+
+def test_the_session_itself_refuses_a_write_that_the_guard_would_miss(server):
+    with pytest.raises(QueryError, match=r"[Ww]rit"):
+        server.read("CREATE (n) RETURN n", most=1)
+    assert server._explain("MATCH (n) DELETE n", {}) == "w"
