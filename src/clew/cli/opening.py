@@ -47,6 +47,7 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "read": ("reading", "bytes"),
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
+    "walks": ("walking", "entities"),
     "triples": ("embedding triples", "triples"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from clew.errors import EmbedderMismatch, InputError
 from clew.graph.build import BuildReport, SourceReport, build_graph, source_bytes
@@ -19,9 +19,12 @@ from clew.index.sections import graph_sections, with_prefix
 from clew.index.vectors import vector_sections
 from clew.text.embedder import Embedder
 
-Stage = Literal["read", "names", "vectors", "triples"]
+if TYPE_CHECKING:
+    from clew.index.corpus import CorpusSettings
+
+Stage = Literal["read", "names", "vectors", "walks", "triples"]
 Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities, then triples."""
+"""Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
 OnError = Literal["fail", "skip"]
 
 
@@ -46,11 +49,13 @@ def build_index(
     triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
+    corpus: CorpusSettings | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
     question.
+    With `corpus`, also the walks of every node (see `clew.index.corpus`).
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
@@ -72,7 +77,7 @@ def build_index(
             on_error=on_error,
             progress=lambda done: tell("read", done, total),
         )
-        for sections in _sections(graph, embedder, tell):
+        for sections in _sections(graph, embedder, corpus, tell):
             writer.add_all(sections)
         if triple_vectors:
             # It compiles kernels, which nothing else here needs.
@@ -110,13 +115,19 @@ def modification_time(path: Path) -> int:
     return max(times)
 
 
-def _sections(graph: Graph, embedder: Embedder, tell: Progress) -> Iterator[Mapping[str, Array]]:
+def _sections(
+    graph: Graph, embedder: Embedder, corpus: CorpusSettings | None, tell: Progress
+) -> Iterator[Mapping[str, Array | bytes]]:
     """Make the sections kind by kind, so that each is written before the next is made."""
     yield with_prefix("graph", graph_sections(graph))
     tell("names", 0, graph.nodes)
     yield with_prefix("names", NamesIndex.of(graph).sections())
     tell("names", graph.nodes, graph.nodes)
     yield vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes))
+    if corpus is not None:
+        from clew.index.corpus import build_corpus
+
+        yield build_corpus(graph, embedder, corpus, lambda done: tell("walks", done, graph.nodes)).sections()
 
 
 def _say_nothing(_stage: Stage, _done: int, _total: int) -> None:

@@ -78,12 +78,25 @@ class IndexWriter:
         self._path, self._generation = path, generation
         self._folder = path / _WRITING
         self._files: list[FileEntry] = []
+        self._kept: set[str] = set()
 
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
         self._check_section(section)
         with disk_errors(self._path):
             self._files.append(write_array(self._folder, section, content))
+
+    def keep(self, entry: FileEntry, folder: Path) -> None:
+        """Take over a file of the generation in `folder` as it is; on most disks without copying it."""
+        self._check_section(entry.section)
+        target = self._folder / entry.file
+        with disk_errors(self._path):
+            try:
+                os.link(folder / entry.file, target)
+                self._kept.add(entry.file)
+            except OSError:  # a disk without hard links
+                shutil.copyfile(folder / entry.file, target)
+        self._files.append(entry)
 
     def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
         """Write all of `sections`."""
@@ -98,13 +111,10 @@ class IndexWriter:
         with disk_errors(self._path):
             self._files.append(write_parts(self._folder, section, shape, dtype, parts))
 
-    def keep(self, manifest: Manifest) -> None:
-        """Take over all sections of the last generation: its files get a second name. Raises IndexError_."""
-        with disk_errors(self._path):
-            for entry in manifest.files:
-                self._check_section(entry.section)
-                os.link(self._path / manifest.folder / entry.file, self._folder / entry.file)
-                self._files.append(entry)
+    def keep_all(self, manifest: Manifest) -> None:
+        """Take over all sections of the last generation. Raises IndexError_."""
+        for entry in manifest.files:
+            self.keep(entry, self._path / manifest.folder)
 
     def _check_section(self, section: str) -> None:
         if not _SECTION.fullmatch(section) or any(f.section == section for f in self._files):
@@ -115,7 +125,8 @@ class IndexWriter:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(clew.__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
-            sync_files(self._folder, [entry.file for entry in self._files])
+            # What was taken over is on the disk already.
+            sync_files(self._folder, [e.file for e in self._files if e.file not in self._kept])
             self._folder.rename(self._path / manifest.folder)
             sync_path(self._path)
             _replace_manifest(self._path, manifest)

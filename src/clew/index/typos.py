@@ -8,7 +8,7 @@ letter signatures of all names of nearly its length, since an edit changes at mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,6 +167,11 @@ class _Chunk:
             starts = np.cumsum(self.lengths[kept] + 2) - (self.lengths[kept] + 2)
             found[kept] = np.bitwise_or.reduceat(bits, starts)
         return found
+
+
+def postings_of(norms: Sequence[str], buckets: int) -> tuple[Int64, Int64]:
+    """Distinct (bucket, row) of the trigrams of some normal forms, sorted; blank ones have none."""
+    return _Chunk.of(norms).postings(buckets)
 
 
 def _fill(chunks: NormChunks, offsets: Int64, buckets: int) -> Int32:
