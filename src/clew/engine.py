@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from clew.graph.match import Distances
     from clew.index.build import Built, OnError, Progress
     from clew.index.cache import CachedIndex, SideFiles
+    from clew.index.corpus import CorpusSettings
     from clew.index.directory import Index
+    from clew.index.update import Updated
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method
@@ -252,6 +254,7 @@ def index_sources(
     on_error: OnError = "fail",
     triple_vectors: bool = False,
     progress: Progress | None = None,
+    corpus: CorpusSettings | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
     keep_machine_code()
@@ -267,7 +270,43 @@ def index_sources(
         on_error=on_error,
         triple_vectors=triple_vectors,
         progress=progress,
+        corpus=corpus,
     )
+
+
+def update_index_files(
+    path: Path,
+    add: Sequence[Path] = (),
+    remove: Sequence[Path] = (),
+    *,
+    types: Path | None = None,
+    aliases: Path | None = None,
+    remove_types: Path | None = None,
+    remove_aliases: Path | None = None,
+    remove_entities: Path | None = None,
+    strict: bool = False,
+    ignore_missing: bool = False,
+    format: str | None = None,
+    embedder: str | Embedder | None = None,
+) -> Updated:
+    """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
+    from clew.index.edits import read_edits
+    from clew.index.manifest import read_manifest
+    from clew.index.update import update_index
+
+    made_with = read_manifest(path).about.embedder
+    edits = read_edits(
+        add,
+        remove,
+        types=types,
+        aliases=aliases,
+        remove_types=remove_types,
+        remove_aliases=remove_aliases,
+        remove_entities=remove_entities,
+        format=format,
+    )
+    maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)
+    return update_index(path, edits, embedder=maker, strict=strict, ignore_missing=ignore_missing)
 
 
 def is_index(path: Path) -> bool:

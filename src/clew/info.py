@@ -63,6 +63,7 @@ class Info:
     embedder: EmbedderRecord | None
     sources: tuple[SourceRecord, ...]
     report: Mapping[str, Any]
+    corpus: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
@@ -80,6 +81,7 @@ class Info:
             "report": report_json(self.report),
             "types": dict(self.types),
             "relations": relations,
+            "corpus": None if self.corpus is None else dict(self.corpus),
         }
 
 
@@ -119,7 +121,19 @@ def info_of(index: Index) -> Info:
         embedder=about.embedder,
         sources=about.sources,
         report=about.report,
+        corpus=_corpus_of(index),
     )
+
+
+def _corpus_of(index: Index) -> dict[str, Any] | None:
+    """Settings of the corpus, what is in it and what its cap cut."""
+    from clew.index.corpus import open_corpus
+
+    corpus = open_corpus(index)
+    if corpus is None:
+        return None
+    report = asdict(corpus.report())
+    return asdict(corpus.settings) | {"distinct": report.pop("walks")} | report
 
 
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:

@@ -337,7 +337,7 @@ def test_two_writers_at_once_both_end_well(process, films):
     [
         ("", "The question is empty. Write one, as in: "),
         (" \t\n", "The question is empty. Write one, as in: "),
-        ("word " * 10_000, "The question has 10,000 words; at most 300 are read. Ask a shorter one"),
+        ("word " * 10_000, "The question has 10,000 words; at most 300 are read. Give a shorter one"),
         ("x" * 20_000, "The question has 20,000 characters; at most 10,000 are read. Shorten it"),
         ("\x01\x1b[31m\x02", "The question is empty. Write one, as in: "),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.engine import Clew, index_sources
+from clew.engine import Clew, index_sources, update_index_files
 from clew.errors import FormatError, IndexError_
 from clew.index.directory import open_index
 from clew.index.triple_vectors import (
@@ -139,3 +139,24 @@ def test_a_section_whose_parts_do_not_fill_its_shape_is_refused(opened: Clew):
     with writing(opened.path) as writer, pytest.raises(ValueError, match="do not fill"):
         writer.add_parts("short", (3, 2), np.dtype(np.int8), [np.zeros((2, 2), np.int8)])
     assert open_index(opened.path).manifest == opened.index.manifest
+
+
+def test_an_update_that_moves_triples_drops_vectors_until_they_are_needed(source: Path, tmp_path: Path):
+    path, new = tmp_path / "kb.clew", tmp_path / "new.tsv"
+    index_sources([source], path, triple_vectors=True)
+    new.write_text("The_Crow\tdirected_by\tAlex Proyas\n", "utf-8")
+    update_index_files(path, [new])
+    opened = Clew.open(path)
+    assert TRIPLE_VECTORS not in opened.index.sections
+    index = with_triple_vectors(opened.index, opened.embedder)
+    texts = [triple_line(index.graph, t) for t in range(index.graph.triples)]
+    found = rows(TripleVectors.of(index, opened.embedder))
+    assert np.allclose(found, opened.embedder.embed(texts), atol=0.01)
+
+
+def test_an_update_of_aliases_keeps_the_vectors_of_triples(source: Path, tmp_path: Path):
+    path, aliases = tmp_path / "kb.clew", tmp_path / "aliases.tsv"
+    index_sources([source], path, triple_vectors=True)
+    aliases.write_text("The_Crow\tCrow\n", "utf-8")
+    update_index_files(path, aliases=aliases)
+    assert TRIPLE_VECTORS in open_index(path).sections

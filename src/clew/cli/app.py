@@ -17,6 +17,7 @@ from clew.cli.info import info
 from clew.cli.match import match
 from clew.cli.query import query
 from clew.cli.report import report
+from clew.cli.update import update
 from clew.cli.verify import verify
 
 app = typer.Typer(
@@ -56,7 +57,7 @@ def root(
         write(context.get_help())
 
 
-for command in (index, ask, verify, compare, match, info, query):
+for command in (index, update, ask, verify, compare, match, info, query):
     app.command()(command)
 app.command("eval")(evaluate)
 app.command()(report)

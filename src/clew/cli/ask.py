@@ -21,7 +21,7 @@ from clew.cli.opening import (
     Source,
     opened,
 )
-from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
+from clew.cli.simgrag import Examples, FewCandidates, Hints, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +48,15 @@ def ask(
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
     llm: LlmSpec = None,
     shots: Shots = None,
-    k: K = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            metavar="N",
+            min=1,
+            help="simgrag: subgraphs that are read; walk-retrieve: nodes, and walks of each (3).",
+        ),
+    ] = None,
     candidates: FewCandidates = None,
     examples: Examples = None,
     hints: Hints = False,
@@ -74,9 +82,16 @@ def ask(
     from clew.cli.model import method_settings, opened_model
     from clew.cli.simgrag import simgrag_settings
 
-    settings = method_settings(method, frontier) or simgrag_settings(
-        method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
+    own = method_settings(method, frontier, k)
+    settings = simgrag_settings(
+        method,
+        shots=shots,
+        k=None if method == "walk-retrieve" else k,
+        candidates=candidates,
+        examples=examples,
+        hints=hints,
     )
+    settings = settings if own is None else own
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")

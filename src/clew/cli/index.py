@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,16 @@ from clew.cli.progress import Bar
 
 if TYPE_CHECKING:
     from clew.index.build import Built
+    from clew.index.corpus import CorpusSettings
+
+
+class CorpusKind(StrEnum):
+    """Which walks are stored for `walk-retrieve`."""
+
+    bfs = "bfs"
+    random = "random"
+    lazy = "lazy"
+    none = "none"
 
 
 def index(
@@ -34,6 +45,16 @@ def index(
     triple_vectors: Annotated[
         bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
     ] = False,
+    corpus: Annotated[
+        CorpusKind,
+        typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
+    ] = CorpusKind.none,
+    depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4,
+    walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60,
+    max_walks: Annotated[
+        int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")
+    ] = 60,
+    directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -58,6 +79,7 @@ def index(
             on_error=on_error.value,
             triple_vectors=triple_vectors,
             progress=stage_progress(bar),
+            corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
         )
     seconds = time.monotonic() - start
     if json:
@@ -65,6 +87,16 @@ def index(
     elif not quiet:
         for line in summary_lines(built, seconds):
             write(shown(line))
+
+
+def _corpus(
+    kind: CorpusKind, depth: int, walks: int, max_walks: int, *, directed: bool
+) -> CorpusSettings | None:
+    if kind is CorpusKind.none:
+        return None
+    from clew.index.corpus import CorpusSettings
+
+    return CorpusSettings(kind.value, depth, walks, max_walks, directed)
 
 
 def default_output(source: Path) -> Path:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clew.cli.console import counted, out, shown, write_json
 from clew.cli.opening import (
@@ -87,9 +87,28 @@ def _facts(held: Info) -> list[str]:
         )
     for source in held.sources:
         lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
+    if held.corpus is not None:
+        lines += _corpus_lines(held.corpus)
     if held.report.get("duplicates"):
         lines.append(f"{counted(held.report['duplicates'], 'duplicate triple')} merged")
     return lines + reading_notes(held.report)
+
+
+def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
+    """Say how entities were walked, and what the cap cut."""
+    how = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
+    if corpus["kind"] == "lazy":
+        return [f"corpus     {how}: walks are made when a question comes"]
+    if corpus["kind"] == "random":
+        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['distinct']:,} without repeats"]
+    lines = [f"corpus     {how}: {corpus['distinct']:,} walks, at most {corpus['max_walks']} of an entity"]
+    if corpus["drawn"] or corpus["undecided"]:
+        cut = corpus["drawn"] + corpus["undecided"]
+        lines.append(
+            f"           the cap cut the trees of {cut:,} of {corpus['roots']:,} "
+            f"entities, and {corpus['triples_left_out']:,} of their own triples"
+        )
+    return lines
 
 
 def _types(held: Info) -> str:

@@ -37,12 +37,19 @@ def opened_model(spec: str | None, trace: Path | None = None) -> Generator[Manag
         run_sync(model.close())
 
 
-def method_settings(method: str, frontier: str | None) -> object:
-    """Make the settings of a method; None for its defaults. Raises UsageError for what it does not have."""
+def method_settings(method: str, frontier: str | None, k: int | None = None) -> object:
+    """Make the settings of kg-rag or walk-retrieve; None for defaults, and for other methods.
+
+    `k` is left to SimGRAG where the method is another. Raises UsageError for what the method does not have.
+    """
+    if frontier is not None and method != "kg-rag":
+        raise UsageError(f"--frontier is for --method kg-rag, not {method}. Leave it out")
+    if method == "walk-retrieve" and k is not None:
+        from clew.methods.walk_retrieve import WalkRetrieveSettings
+
+        return WalkRetrieveSettings(k)
     if frontier is None:
         return None
-    if method != "kg-rag":
-        raise UsageError(f"--frontier is for --method kg-rag, not {method}. Leave it out")
     if frontier not in ("question", "answers"):
         raise UsageError(f"There is no frontier {frontier!r}. It is question or answers")
     from clew.methods.kg_rag import Settings

@@ -48,6 +48,7 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
     "search": ("arranging vectors", "entities"),
+    "walks": ("walking", "entities"),
     "triples": ("embedding triples", "triples"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"

@@ -53,9 +53,9 @@ def simgrag_settings(
     if not given and examples is None:
         return None
     if method not in ("auto", "simgrag"):
-        raise UsageError(
-            f"--shots, --k, --candidates, --examples and --hints are for simgrag, not for {method}"
-        )
+        names = [*given, *(["examples"] if examples is not None else [])]
+        told = ", ".join(f"--{name}" for name in names)
+        raise UsageError(f"{told}: for simgrag, not for {method}. Leave it out")
     from clew.methods.simgrag import Settings
     from clew.steps.simgrag_prompts import read_shots
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -33,9 +33,12 @@ from clew.index.vectors import (
 )
 from clew.text.embedder import Embedder
 
-Stage = Literal["read", "names", "vectors", "search", "triples"]
+if TYPE_CHECKING:
+    from clew.index.corpus import CorpusSettings
+
+Stage = Literal["read", "names", "vectors", "search", "walks", "triples"]
 Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities, then triples."""
+"""Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
 OnError = Literal["fail", "skip"]
 
 
@@ -60,11 +63,13 @@ def build_index(
     triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
+    corpus: CorpusSettings | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
     question.
+    With `corpus`, also the walks of every node (see `clew.index.corpus`).
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
@@ -76,7 +81,7 @@ def build_index(
             raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
     modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
-    key = _key(modified, (types, aliases), format, on_error, embedder)
+    key = _key(modified, (types, aliases), format, on_error, embedder, corpus, triple_vectors)
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
         report = _read(writer, sources, types, aliases, format, on_error, tell)
         graph = writer.graph()
@@ -86,6 +91,11 @@ def build_index(
         _add_names(writer, shards, count, tell)
         _add_vectors(writer, shards, tell)
         _add_search(writer, graph.nodes, embedder.dimension, tell)
+        if corpus is not None:
+            from clew.index.corpus import build_corpus
+
+            walks = build_corpus(graph, embedder, corpus, lambda done: tell("walks", done, graph.nodes))
+            writer.add_all(walks.sections())
         if triple_vectors:
             # It compiles kernels, which nothing else here needs.
             from clew.index.triple_vectors import write_triple_vectors
@@ -101,10 +111,12 @@ def _key(
     format: str | None,
     on_error: OnError,
     embedder: Embedder,
+    *more: object,
 ) -> str:
     """Stand for all that shapes an index; a build of the same key goes on where one that was stopped was."""
     files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
     parts = [files, [str(path) for path in side], format, on_error, embedder.name, embedder.fingerprint]
+    parts.append(repr(more))
     made_by = [clew.__version__, FORMAT_VERSION, has_faiss()]
     return hashlib.blake2b(json.dumps([parts, made_by]).encode(), digest_size=16).hexdigest()
 

@@ -88,6 +88,7 @@ class IndexWriter:
         self._path, self._generation, self._key = path, generation, key
         self.folder = path / _WRITING
         self._files: list[FileEntry] = []
+        self._kept: set[str] = set()
         self._marks: dict[str, Mapping[str, Any]] = {}
         if key is not None:
             self._files, self._marks = _read_journal(self.folder, key)
@@ -98,6 +99,19 @@ class IndexWriter:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
         array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
         self.add_parts(section, array.shape, array.dtype, (array,))
+
+    def keep(self, entry: FileEntry, folder: Path) -> None:
+        """Take over a file of the generation in `folder` as it is; on most disks without copying it."""
+        if not self._is_new(entry.section):
+            return
+        target = self.folder / entry.file
+        with disk_errors(self._path):
+            try:
+                os.link(folder / entry.file, target)
+                self._kept.add(entry.file)
+            except OSError:  # a disk without hard links
+                shutil.copyfile(folder / entry.file, target)
+        self._take(entry)
 
     def add_all(self, sections: Mapping[str, Array | bytes]) -> None:
         """Write all of `sections`."""
@@ -152,13 +166,10 @@ class IndexWriter:
         entry = next(f for f in self._files if f.section == section)
         return open_array(self.folder, entry, verify=False)
 
-    def keep(self, manifest: Manifest) -> None:
-        """Take over all sections of the last generation: its files get a second name. Raises IndexError_."""
-        with disk_errors(self._path):
-            for entry in manifest.files:
-                if self._is_new(entry.section):
-                    os.link(self._path / manifest.folder / entry.file, self.folder / entry.file)
-                    self._take(entry)
+    def keep_all(self, manifest: Manifest) -> None:
+        """Take over all sections of the last generation. Raises IndexError_."""
+        for entry in manifest.files:
+            self.keep(entry, self._path / manifest.folder)
 
     def commit(self, about: About) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexError_."""
@@ -166,7 +177,8 @@ class IndexWriter:
         manifest = Manifest(clew.__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
             _remove_strangers(self.folder, {entry.file for entry in self._files})
-            sync_files(self.folder, [entry.file for entry in self._files])
+            # What was taken over is on the disk already.
+            sync_files(self.folder, [e.file for e in self._files if e.file not in self._kept])
             self.folder.rename(self._path / manifest.folder)
             sync_path(self._path)
             _replace_manifest(self._path, manifest)

@@ -107,7 +107,7 @@ def with_triple_vectors(
         with writing(index.path) as writer:
             current = _newest(index)
             if TRIPLE_VECTORS not in current.sections:
-                writer.keep(current.manifest)
+                writer.keep_all(current.manifest)
                 write_triple_vectors(writer, current.graph, embedder, progress)
                 writer.commit(current.manifest.about)
         current = _newest(index)

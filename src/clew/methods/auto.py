@@ -23,7 +23,7 @@ from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, draw, nothing, text_of
 from clew.steps.link import Linker, given_mentions, unknown_names
-from clew.steps.measured import OVER_ALL, asks_over_all, counted, extreme_of, in_range, over_all
+from clew.steps.measured import asks_over_all, counted, extreme_of, in_range, over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading
@@ -167,8 +167,9 @@ class Auto:
         )
         if doubted is None:
             return self._first_that_holds(work, readings)
-        alone = self._without_mentions(work) if work.operator.kind in OVER_ALL else None
-        return alone if alone is not None and alone.abstained is None else Found(abstained=doubted)
+        if asks_over_all(work.comparison, work.operator):
+            return self._without_mentions(work)
+        return Found(abstained=doubted)
 
     def _readings(self, work: _Work) -> list[Reading]:
         """Readings with the names as written; with misspelt ones where that leaves something open."""

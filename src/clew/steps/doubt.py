@@ -13,7 +13,7 @@ from clew.steps.operators import Operator
 from clew.steps.readings import Anchor, Reading
 from clew.steps.vocabulary import class_fit
 from clew.text.english import INTERROGATIVE, WH_CLASSES
-from clew.text.question import Question
+from clew.text.question import Question, Word
 from clew.types import Abstention
 
 ENOUGH = 0.5
@@ -26,6 +26,11 @@ KNOWN_CLASS = 0.8
 """From this on it is known of what class the nodes of an end are."""
 LEAST_FIT = 0.2
 """Below this they are not what *who*, *when* or *where* asks for."""
+NEGATING = frozenset(
+    """not never without except excluding neither nor isnt arent wasnt werent dont doesnt didnt hasnt
+    havent""".split()
+)
+"""Words that turn what they stand with into its opposite, which no reading does."""
 COMPARING = frozenset("before after than between".split())
 """Words that compare; left open, the question is not understood."""
 
@@ -90,6 +95,9 @@ def doubt(
 
     `near_names` gives names of the graph that are written like a text.
     """
+    negated = [w.text for w in question.words if w.norm in NEGATING and _is_outside(w, reading)]
+    if negated:
+        return Abstention("no_relation", f'it cannot be asked for what is "{negated[0]}" so')
     if question.superlative is not None and operator.kind == "none":
         word = question.words[question.superlative[2]].text
         return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
@@ -105,6 +113,10 @@ def doubt(
     if confidence(reading, told, trust) < ENOUGH or owned:
         return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
     return None
+
+
+def _is_outside(word: Word, reading: Reading) -> bool:
+    return all(word.stop <= a.span.start or word.start >= a.span.stop for a in reading.anchors)
 
 
 def _phrase(comparison: Comparison, reading: Reading, told: Explanation) -> str:

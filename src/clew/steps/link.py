@@ -19,6 +19,8 @@ from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
 MOST_CANDIDATES = 5
+LIKE = 0.72
+"""Least similarity of a misspelt name: two edits need seven characters or so (*Nolan* is not *Poland*)."""
 DERIVED = 0.45
 """Least similarity of another form of a word with the word."""
 ALIKE = 0.4
@@ -58,7 +60,7 @@ class Linker:
         proposals: list[Mention] = []
         for start, stop in self._spans(found, taken):
             span = text[found[start].start : found[stop - 1].stop]
-            hits = self.names.fuzzy(span, MOST_CANDIDATES)
+            hits = [h for h in self.names.fuzzy(span, MOST_CANDIDATES) if h.score >= LIKE]
             if hits:
                 candidates = tuple(Candidate(h.entity, h.score, "typo") for h in hits)
                 proposals.append(Mention(found[start].start, found[stop - 1].stop, span, candidates))

@@ -99,11 +99,12 @@ def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
     """Whether nothing but the type of what is measured is said: *the longest film*."""
     if operator.kind not in OVER_ALL:
         return False
+    ends = [operator.end, operator.end ^ 1] if operator.kind == "most" else [operator.end]
     return not any(
         w.weight >= 0.9
         and w.start not in operator.used
         and not w.share
-        and max(comparison.kind[i, operator.end], comparison.cover[i, operator.end]) < SAID
+        and max(comparison.kind[i, ends].max(), comparison.cover[i, ends].max()) < SAID
         for i, w in enumerate(comparison.words)
     )
 

@@ -41,6 +41,7 @@ class Operator:
     counts: bool = False
 
 
+COUNTING = ("most", "fewest", "least")
 NONE = Operator("none")
 
 
@@ -62,10 +63,12 @@ def _range(question: Question, limits: Limits, comparison: Comparison, schema: S
     years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
     measured = years if limits.years else (schema.numbers[tails] >= MEASURED) & ~years
     number = limits.low if np.isfinite(limits.low) else limits.high
+    named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
     fits = measured & (schema.low[tails] <= number) & (schema.high[tails] >= number)
     if not fits.any():
+        fits = measured & (named >= NAMED)
+    if not fits.any():
         return NONE
-    named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
     relation = int(np.where(fits, 1 + named, 0).argmax())
     if fits.sum() > 1 and named[relation] < NAMED:
         return NONE
@@ -83,7 +86,13 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
     measured = timed | (schema.numbers[tails] >= MEASURED)
     if not measured.any():
         return _most(question, comparison, at)
-    named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
+    rows = [i for i, w in enumerate(comparison.words) if w.start > word.start]
+    if word.norm in COUNTING:
+        # *The most films* counts films; *the most employees* may be a number of employees.
+        rows = rows[:1]
+    named = comparison.relation[rows].max(axis=0) if rows else np.zeros(len(tails))
+    if word.norm not in COUNTING and len(comparison.words):
+        named = comparison.relation.max(axis=0)
     if attribute == "date":
         age = table.compare(["age"]).relation[0]
         named = np.where(timed, np.maximum(named, NAMED), 0.9 * age)
@@ -103,7 +112,7 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
 def _most(question: Question, comparison: Comparison, at: int) -> Operator:
     """*Who directed the most films*: the relation that is named, counted at the end that is not *films*."""
     word = question.words[at]
-    if word.norm not in ("most", "fewest", "least") or not len(comparison.words):
+    if word.norm not in COUNTING or not len(comparison.words):
         return NONE
     after = [i for i, w in enumerate(comparison.words) if w.start > word.start and w.weight > 0]
     if not after:

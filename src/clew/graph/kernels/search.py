@@ -81,7 +81,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "b22b68185e6474f1"
+HELPERS = "b326992b7c444a32"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096

@@ -1,0 +1,177 @@
+"""Figures of Walk&Retrieve on MetaQA: walks, corpora, questions, updates.
+
+Run: python benchmarks/walks.py PART DATA. PART is one of walks, build, ask, update; DATA is the folder of
+MetaQA.
+Wall time is given with processor time, as the first depends on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import re
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from clew.engine import Clew, index_sources, make_embedder
+from clew.graph.kernels.walks import random_walks
+from clew.graph.walks import Walker, WalkSettings, spread
+from clew.index.corpus import CorpusSettings, open_corpus
+from clew.index.directory import open_index
+from clew.index.edits import Edits
+from clew.index.update import update_index
+
+
+@contextmanager
+def timed(what: str) -> Iterator[dict[str, float]]:
+    """Print wall and processor seconds."""
+    found: dict[str, float] = {}
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield found
+    found["wall"], found["cpu"] = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"{what}: {found['wall']:.2f} s, processor {found['cpu']:.2f} s", flush=True)
+
+
+def knowledge_base(data: Path, folder: Path) -> Path:
+    """Unpack the triples."""
+    path = folder / "metaqa.txt"
+    if not path.exists():
+        with gzip.open(data / "kb.txt.gz") as packed, path.open("wb") as out:
+            shutil.copyfileobj(packed, out)
+    return path
+
+
+def index_of(kind: str, data: Path, folder: Path) -> Path:
+    """Index MetaQA with a corpus, unless that was done before."""
+    path = folder / f"metaqa-{kind}.clew"
+    if not path.exists():
+        corpus = None if kind == "none" else CorpusSettings(kind)  # pyright: ignore[reportArgumentType]
+        with timed(f"index with corpus {kind}"):
+            index_sources([knowledge_base(data, folder)], path, corpus=corpus)
+        report = open_corpus(open_index(path))
+        print(f"  {open_index(path).manifest.bytes / 1e6:.0f} MB, {report and report.report()}")
+    return path
+
+
+def walks(data: Path, folder: Path) -> None:
+    """Walks alone, 60 × 4 from every node."""
+    graph = open_index(index_of("none", data, folder)).graph
+    roots = np.arange(graph.nodes, dtype=np.int32)
+    for kind in ("random", "bfs"):
+        walker = Walker(graph, WalkSettings(kind))  # pyright: ignore[reportArgumentType]
+        walker.walk(roots[:10])
+        with timed(f"{kind} walks, merged") as took:
+            walker.walk(roots)
+        print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
+    tables, shape = walker.tables, (graph.nodes, 60, 4)
+    steps, nodes = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+
+    def fill(first: int, last: int) -> None:
+        part = slice(first, last)
+        random_walks(
+            tables.places, tables.edges, tables.slots, roots[part], np.uint64(0), steps[part], nodes[part]
+        )
+
+    for _ in range(5):
+        with timed("random walks, kernel alone, 2 threads") as took:
+            spread(graph.nodes, fill, 2)
+        print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
+
+
+def build(data: Path, folder: Path) -> None:
+    """All corpora."""
+    for kind in ("lazy", "bfs", "random"):
+        index_of(kind, data, folder)
+
+
+def questions(data: Path, hop: int, count: int) -> list[tuple[str, set[str]]]:
+    """Questions without bracket marks, with their answers."""
+    path = data / f"{hop}-hop" / "vanilla" / "qa_dev.txt"
+    text = (
+        path.read_text()
+        if path.exists()
+        else gzip.decompress(path.with_name("qa_dev.txt.gz").read_bytes()).decode()
+    )
+    lines = text.splitlines()
+    random.Random(1).shuffle(lines)
+    pairs = (line.split("\t") for line in lines[:count])
+    return [(re.sub(r"[\[\]]", "", question), set(answers.split("|"))) for question, answers in pairs]
+
+
+def ask(data: Path, folder: Path, count: int) -> None:
+    """Hits@1 by hop, and time, with the built-in reader."""
+    for kind in ("bfs", "random", "lazy", "none"):
+        if kind in ("bfs", "random") and not (folder / f"metaqa-{kind}.clew").exists():
+            continue
+        with Clew.open(index_of(kind, data, folder)) as clew:
+            clew.ask("who directed Inception", method="walk-retrieve")
+            hits, times = [], []
+            for hop in (1, 2, 3):
+                found = 0
+                for question, gold in questions(data, hop, count):
+                    answer = clew.ask(question, method="walk-retrieve")
+                    found += any(a.entity in gold for a in answer.answers)
+                    times.append(answer.timings_ms["total"])
+                hits.append(100 * found / count)
+            shown = " / ".join(f"{h:.1f}" for h in hits)
+            p95 = np.quantile(times, 0.95)
+            print(
+                f"{kind}: Hits@1 {shown}, mean {statistics.mean(hits):.2f} ({count} questions a hop); "
+                f"p50 {statistics.median(times):.1f} ms, p95 {p95:.1f} ms",
+                flush=True,
+            )
+
+
+def update(data: Path, folder: Path, sizes: list[int]) -> None:
+    """Random edits, half of them additions."""
+    kind = "bfs" if (folder / "metaqa-bfs.clew").exists() else "lazy"
+    path, embedder, rng = folder / "updated.clew", make_embedder(None), random.Random(5)
+    shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(index_of(kind, data, folder), path)
+    update_index(path, Edits(add=[("warm", "has_tags", "up")]), embedder=embedder)
+    for size in sizes:
+        graph = open_index(path).graph
+        removed = [named(graph, i) for i in rng.sample(range(graph.triples), size // 2)]
+        added = [
+            (named(graph, rng.randrange(graph.triples))[0], *named(graph, rng.randrange(graph.triples))[1:])
+            for _ in range(size - len(removed))
+        ]
+        with timed(f"{kind}: update of {size} triples"):
+            done = update_index(path, Edits(add=added, remove=removed), embedder=embedder)
+        print(f"  {done.corpus}", flush=True)
+
+
+def named(graph, triple: int) -> tuple[str, str, str]:  # noqa: ANN001
+    """Names of a triple."""
+    head, relation, tail = graph.triple(triple)
+    return graph.entities[head], graph.relations[relation], graph.entities[tail]
+
+
+def main() -> None:
+    """Run one part."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("part", choices=["walks", "build", "ask", "update"])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "clew-walks")
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[1] * 20 + [100, 10_000])
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if options.part == "ask":
+        ask(options.data, options.folder, options.count)
+    elif options.part == "update":
+        update(options.data, options.folder, options.sizes)
+    else:
+        {"walks": walks, "build": build}[options.part](options.data, options.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""`clew update`: add to an index and remove from it, without indexing again."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew.cli.console import shown, write, write_json
+from clew.cli.opening import EmbedderSpec, Json, Quiet
+from clew.errors import UsageError
+
+if TYPE_CHECKING:
+    from clew.index.update import Updated
+
+Files = list[Path] | None
+
+
+def update(
+    source: Annotated[Path, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
+    add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None,
+    remove: Annotated[
+        Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
+    ] = None,
+    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to add.")] = None,
+    aliases: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to add.")
+    ] = None,
+    remove_types: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to remove.")
+    ] = None,
+    remove_aliases: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to remove.")
+    ] = None,
+    remove_entities: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Entities, one a line, that lose all triples.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse new entities and relations.")] = False,
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
+    ] = False,
+    format: Annotated[str | None, typer.Option(metavar="NAME", help="Format, if it is not clear.")] = None,
+    embedder: EmbedderSpec = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Change an index as a whole or not at all; who has it open goes on with what was there."""
+    from clew.engine import update_index_files
+
+    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities)
+    if not any(given):
+        raise UsageError(
+            "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
+        )
+    start = time.monotonic()
+    updated = update_index_files(
+        source,
+        add or (),
+        remove or (),
+        types=types,
+        aliases=aliases,
+        remove_types=remove_types,
+        remove_aliases=remove_aliases,
+        remove_entities=remove_entities,
+        strict=strict,
+        ignore_missing=ignore_missing,
+        format=format,
+        embedder=embedder,
+    )
+    seconds = time.monotonic() - start
+    if json:
+        write_json(_json(updated, seconds))
+    elif not quiet:
+        for line in _lines(updated, seconds):
+            write(shown(line))
+
+
+def _json(updated: Updated, seconds: float) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    counts = dict(updated.manifest.about.counts)
+    corpus = None if updated.corpus is None else asdict(updated.corpus)
+    return {
+        "index": str(updated.path),
+        "generation": updated.manifest.generation,
+        "seconds": round(seconds, 3),
+        "counts": counts,
+        "update": asdict(updated.report),
+        "corpus": corpus,
+    }
+
+
+def _lines(updated: Updated, seconds: float) -> list[str]:
+    report, counts = updated.report, updated.manifest.about.counts
+    lines = [
+        f"{updated.path}: {report.added:,} triples added, {report.removed:,} removed; "
+        f"now {counts['triples']:,} triples, {counts['nodes']:,} entities ({seconds:.2f} s)"
+    ]
+    if report.new_entities or report.new_relations:
+        lines.append(f"{report.new_entities:,} new entities, {report.new_relations:,} new relations")
+    if report.duplicates:
+        lines.append(f"{report.duplicates:,} triples were there already")
+    if report.missing:
+        lines.append(f"{report.missing:,} were not there to be removed: {'; '.join(report.missing_examples)}")
+    if report.types or report.aliases:
+        lines.append(f"{report.types:,} types and {report.aliases:,} aliases added")
+    if updated.corpus is not None:
+        change = updated.corpus
+        lines.append(f"walks of {change.changed:,} entities changed, {change.embedded:,} walks embedded")
+    return lines

@@ -1,0 +1,212 @@
+"""Updating an index: a new generation that shares with the last one what did not change.
+
+Readers keep the generation that they have open; the next open sees the new one, whole. A crash at any point
+leaves the last one. Ids of entities and relations stay; new ones come after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.edit import GraphEdit, edited
+from clew.graph.graph import Graph, Int32, Int64
+from clew.index.build import check_embedder
+from clew.index.corpus import Corpus, open_corpus
+from clew.index.directory import Index, IndexWriter, open_index, writing
+from clew.index.edits import EditReport, Edits, resolve
+from clew.index.files import Array
+from clew.index.manifest import About, Manifest
+from clew.index.names import NamesIndex
+from clew.index.nearest.entities import ENTITY_SEARCH
+from clew.index.sections import graph_sections, with_prefix
+from clew.index.update_corpus import CorpusChange, updated_corpus
+from clew.index.update_names import updated_names
+from clew.index.vectors import (
+    ENTITY_SCALES,
+    ENTITY_VECTORS,
+    RELATION_VECTORS,
+    quantise,
+    readable,
+    relation_text,
+)
+from clew.text.embedder import Embedder
+
+MOST_LOGGED = 20
+"""Updates that the report of an index remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did.
+
+    `corpus` is None without a corpus. Where nothing changed, `manifest` is the old one.
+    """
+
+    path: Path
+    manifest: Manifest
+    report: EditReport
+    corpus: CorpusChange | None
+
+
+def update_index(
+    path: Path,
+    edits: Edits,
+    *,
+    embedder: Embedder,
+    strict: bool = False,
+    ignore_missing: bool = False,
+    wait: float = 5.0,
+) -> Updated:
+    """Apply `edits` to the index `path`, as a whole or not at all.
+
+    Raises UsageError as `resolve`, EmbedderMismatch, LockedError if another process still writes to the index
+    after `wait` seconds, InputError and FormatError if there is no good index, IndexError_ if it cannot be
+    written.
+    """
+    open_index(path)  # a path that is no index is refused before anything is made there
+    with writing(path, wait=wait) as writer:
+        index = open_index(path)
+        check_embedder(path, index.manifest, embedder)
+        edit, report = resolve(index.graph, index.names, edits, strict=strict, ignore_missing=ignore_missing)
+        if _is_empty(edit):
+            return Updated(path, index.manifest, report, None)
+        graph = edited(index.graph, edit)
+        sections = with_prefix("graph", graph_sections(graph))
+        sections |= with_prefix("names", _names(index, graph, edit).sections())
+        sections |= _vectors(index, edit, embedder)
+        corpus, change = _corpus(index, graph, edit, embedder)
+        contents: dict[str, Array | bytes] = {**sections}
+        if corpus is not None:
+            contents |= corpus.sections()
+        _write(writer, index, contents, dropped=_outdated(edit))
+        manifest = writer.commit(_about(index.manifest.about, graph, report))
+    return Updated(path, manifest, report, change)
+
+
+def _is_empty(edit: GraphEdit) -> bool:
+    changes = len(edit.added) + len(edit.removed) + len(edit.names) + len(edit.relations)
+    return not changes and edit.types is None and edit.aliases is None
+
+
+def _outdated(edit: GraphEdit) -> tuple[str, ...]:
+    """Prefixes of sections that say nothing true any more.
+
+    Vectors of triples are by triple id, and ids of triples move; the first question that needs them makes
+    them anew. The backend of a large index is made by indexing; without it all vectors are compared.
+    """
+    moved = len(edit.added) or len(edit.removed)
+    return ("triple_vectors.", ENTITY_SEARCH) if moved else ()
+
+
+def _write(
+    writer: IndexWriter, index: Index, contents: Mapping[str, Array | bytes], *, dropped: tuple[str, ...]
+) -> None:
+    """Write what is new; an array that is still the one of the open index is its file."""
+    entries = {entry.section: entry for entry in index.manifest.files}
+    folder = index.path / index.manifest.folder
+    held = _held(index)
+    for section, content in contents.items():
+        old = held.get(section)
+        if old is not None and section in entries and _is_same(old, content):
+            writer.keep(entries[section], folder)
+        else:
+            writer.add(section, content)
+    for section, entry in entries.items():
+        if section not in contents and not section.startswith(("graph.", "names.", "corpus.", *dropped)):
+            writer.keep(entry, folder)
+
+
+def _held(index: Index) -> dict[str, Array]:
+    found = dict(index.sections)
+    found |= with_prefix("graph", graph_sections(index.graph))
+    return found | with_prefix("names", index.names.sections())
+
+
+def _is_same(old: Array, new: Array | bytes) -> bool:
+    """Whether both are the same memory; equal arrays that are not are simply written."""
+    if isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    return old.__array_interface__["data"] == new.__array_interface__["data"]
+
+
+def _names(index: Index, graph: Graph, edit: GraphEdit) -> NamesIndex:
+    old = index.names
+    if not edit.names and edit.aliases is None:
+        return replace(old, graph=graph)
+    label_nodes = _label_nodes(old.label_nodes, index.graph, graph)
+    before, after = index.graph.nodes, graph.nodes
+    labels, more_labels = len(old.label_nodes), len(label_nodes) - len(old.label_nodes)
+    new_nodes = np.arange(before, after)
+    new_labels = np.arange(after + labels, after + labels + more_labels)
+    alias_base = after + labels + more_labels
+    alias_kept, alias_new = _matched_aliases(index.graph, graph)
+    kept = np.concatenate([
+        np.arange(before), np.arange(labels) + after, np.where(alias_kept >= 0, alias_kept + alias_base, -1)
+    ])  # fmt: skip
+    added = np.concatenate([new_nodes, new_labels, alias_new + alias_base])
+    strings = [graph.entities[n] for n in new_nodes.tolist()]
+    strings += [graph.labels[n] for n in label_nodes[labels:].tolist()]
+    strings += [graph.aliases.names[row] for row in alias_new.tolist()]
+    return updated_names(old, graph, label_nodes, kept, added, strings)
+
+
+def _label_nodes(old: Int32, before: Graph, graph: Graph) -> Int32:
+    differing = [n for n in range(before.nodes, graph.nodes) if graph.labels[n] != graph.entities[n]]
+    return np.concatenate([old, np.array(differing, np.int32)])
+
+
+def _matched_aliases(before: Graph, graph: Graph) -> tuple[Int64, Int64]:
+    """New row of each old alias (-1 if it is gone), and the rows that are new."""
+    if graph.aliases is before.aliases:
+        return np.arange(len(before.aliases.names)), np.empty(0, np.int64)
+    pairs = zip(graph.aliases.entity.tolist(), graph.aliases.names, strict=True)
+    place = {pair: row for row, pair in enumerate(pairs)}
+    old = zip(before.aliases.entity.tolist(), before.aliases.names, strict=True)
+    kept = np.array([place.pop(pair, -1) for pair in old], np.int64)
+    return kept, np.array(sorted(place.values()), np.int64)
+
+
+def _vectors(index: Index, edit: GraphEdit, embedder: Embedder) -> dict[str, NDArray[np.generic]]:
+    found: dict[str, NDArray[np.generic]] = {
+        name: index.array(name) for name in (ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS)
+    }
+    if edit.names:
+        q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
+        found[ENTITY_VECTORS] = np.concatenate([found[ENTITY_VECTORS], q])
+        found[ENTITY_SCALES] = np.concatenate([found[ENTITY_SCALES], scale])
+    if edit.relations:
+        vectors = embedder.embed([relation_text(label) for label in edit.relation_labels])
+        found[RELATION_VECTORS] = np.concatenate([found[RELATION_VECTORS], vectors.astype(np.float32)])
+    return found
+
+
+def _corpus(
+    index: Index, graph: Graph, edit: GraphEdit, embedder: Embedder
+) -> tuple[Corpus | None, CorpusChange | None]:
+    corpus = open_corpus(index)
+    if corpus is None:
+        return None, None
+    new = np.arange(index.graph.nodes, graph.nodes)
+    changed = np.unique(np.concatenate([edit.endpoints, new]))
+    if not len(changed):
+        return corpus, CorpusChange(0, 0, 0, compacted=False)
+    return updated_corpus(corpus, graph, embedder, changed, removed=bool(len(edit.removed)))
+
+
+def _about(about: About, graph: Graph, report: EditReport) -> About:
+    counts = {
+        **about.counts,
+        "nodes": graph.nodes,
+        "relations": len(graph.relations),
+        "triples": graph.triples,
+        "types": len(graph.types.names),
+        "aliases": len(graph.aliases.names),
+    }
+    updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
+    return replace(about, counts=counts, report={**about.report, "updates": updates[-MOST_LOGGED:]})

@@ -1,0 +1,188 @@
+"""A corpus after its graph has changed: only walks that differ are embedded again (section 2.1, *Indexing*).
+
+The result equals, root by root, what `build_corpus` makes of the changed graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int32, Int64, UInt16
+from clew.graph.walks import Walker, Walks
+from clew.index.corpus import (
+    Corpus,
+    Part,
+    WalkEmbedder,
+    joined_parts,
+    make_part,
+    own_triples_of,
+    part_of_rows,
+    root_of_walks,
+    walks_of_rows,
+)
+from clew.index.vectors import Float32, Int8
+from clew.text.embedder import Embedder
+
+MOST_PARTS = 12
+"""Beyond so many parts, or when half of what they hold is out of date, they are put into one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusChange:
+    """What an update of a corpus did: roots walked again, roots whose walks differ, walks embedded again."""
+
+    walked: int
+    changed: int
+    embedded: int
+    compacted: bool
+
+
+def updated_corpus(
+    corpus: Corpus, graph: Graph, embedder: Embedder, changed: Int64, *, removed: bool
+) -> tuple[Corpus, CorpusChange]:
+    """Update `corpus` to `graph`, in which the edges of the nodes `changed` are not what they were.
+
+    `removed` says that edges went. Parts that stay are those of `corpus`, in their order, unless it was
+    compacted.
+    """
+    maker = WalkEmbedder.of(graph, embedder)
+    if not corpus.parts:
+        return _updated_lazy(corpus, graph, maker, changed)
+    walker = Walker(graph, corpus.settings.walking)
+    old_nodes = len(corpus.row_of)
+    live = [_live(corpus, number) for number in range(len(corpus.parts))]
+    held = [(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
+    roots = walker.touched(held, changed, removed=removed)
+    walks = walker.walk(roots)
+    walks = walks_of_rows(walks, _differing(walks, corpus))
+    before = _stored(corpus, walks.roots[walks.roots < old_nodes])
+    changed_part, fresh = _embedded(walks, maker, before)
+    result = _with_part(corpus, changed_part, graph.nodes)
+    result = _with_nodes(result, maker, changed_part, graph.nodes)
+    compact = len(result.parts) > MOST_PARTS or 2 * _live_walks(result) < sum(len(p.q) for p in result.parts)
+    if compact:
+        result = compacted(result)
+    return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
+
+
+def compacted(corpus: Corpus) -> Corpus:
+    """Put all that is in use into one part, in the order of nodes."""
+    if not corpus.parts:
+        return corpus
+    roots = np.arange(len(corpus.row_of), dtype=np.int32)
+    part = _stored(corpus, roots)
+    return replace(corpus, parts=(part,), part_of=np.zeros(len(roots), np.int16), row_of=roots)
+
+
+def _live(corpus: Corpus, number: int) -> NDArray[np.bool_]:
+    """Which roots of a part are not in a later one."""
+    found = np.zeros(len(corpus.parts[number].walks.roots), np.bool_)
+    found[corpus.row_of[corpus.part_of == number]] = True
+    return found
+
+
+def _live_walks(corpus: Corpus) -> int:
+    count = 0
+    for number, part in enumerate(corpus.parts):
+        rows = corpus.row_of[corpus.part_of == number]
+        count += int((part.walks.offsets[rows + 1] - part.walks.offsets[rows]).sum())
+    return count
+
+
+def _stored(corpus: Corpus, roots: Int32) -> Part:
+    """Gather what is stored of `roots`, ascending, as one part."""
+    parts: list[Part] = []
+    for number, part in enumerate(corpus.parts):
+        mine = roots[corpus.part_of[roots] == number]
+        if len(mine) or not number:
+            parts.append(part_of_rows(part, corpus.row_of[mine]))
+    joined = joined_parts(parts)
+    order = np.argsort(joined.walks.roots, kind="stable")
+    return joined if len(parts) == 1 else part_of_rows(joined, order)
+
+
+def _embedded(walks: Walks, maker: WalkEmbedder, before: Part) -> tuple[Part, int]:
+    """Embed walks; vectors of those that were there are taken over. Also how many were embedded."""
+    owners = root_of_walks(walks)
+    row = _same_walk(before.walks, walks, owners)
+    q = np.empty((len(row), maker.embedder.dimension), np.int8)
+    scale = np.empty(len(row), np.float32)
+    kept, new = np.flatnonzero(row >= 0), np.flatnonzero(row < 0)
+    q[kept], scale[kept] = before.q[row[kept]], before.scale[row[kept]]
+    for start in range(0, len(new), 100_000):
+        rows = new[start : start + 100_000]
+        q[rows], scale[rows] = maker.quantised(owners[rows].tolist(), walks.steps[rows], walks.nodes[rows])
+    return Part(walks, q, scale), len(new)
+
+
+def _same_walk(before: Walks, walks: Walks, owners: Int32) -> Int64:
+    """Find the row of each walk in `before`, -1 where it was not there."""
+    if not len(before.steps) or not len(walks.steps):
+        return np.full(len(walks.steps), -1, np.int64)
+    old_owners = root_of_walks(before)
+    old, new = _hashes(old_owners, before), _hashes(owners, walks)
+    order = np.argsort(old, kind="stable")
+    at = np.minimum(np.searchsorted(old[order], new), len(old) - 1)
+    row = order[at]
+    same = (old[row] == new) & (old_owners[row] == owners)
+    same &= (before.steps[row] == walks.steps).all(axis=1) & (before.nodes[row] == walks.nodes).all(axis=1)
+    return np.where(same, row, -1)
+
+
+def _hashes(owners: Int32, walks: Walks) -> NDArray[np.uint64]:
+    from clew.graph.kernels.walks import hash_walks
+
+    found = np.empty(len(owners), np.uint64)
+    hash_walks(owners, walks.steps, walks.nodes, found)
+    return found
+
+
+def _differing(walks: Walks, corpus: Corpus) -> Int64:
+    """Rows of `walks` (by root) whose walks, their order, counts or state are not those that are stored."""
+    from clew.graph.kernels.walks import same_walks
+
+    same = np.zeros(len(walks.roots), np.uint8)
+    old = np.flatnonzero(walks.roots < len(corpus.row_of))
+    numbers = corpus.part_of[walks.roots[old]]
+    for number, part in enumerate(corpus.parts):
+        mine = old[numbers == number]
+        if len(mine):
+            same_walks(*_columns(walks), mine, corpus.row_of[walks.roots[mine]], *_columns(part.walks), same)
+    return np.flatnonzero(same == 0)
+
+
+def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8], Int64]:
+    return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
+
+
+def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:
+    more = nodes - len(corpus.row_of)
+    part_of = np.concatenate([corpus.part_of, np.zeros(more, np.int16)])
+    row_of = np.concatenate([corpus.row_of, np.zeros(more, np.int32)])
+    if not len(part.walks.roots):
+        return replace(corpus, part_of=part_of, row_of=row_of)
+    part_of[part.walks.roots] = len(corpus.parts)
+    row_of[part.walks.roots] = np.arange(len(part.walks.roots))
+    return replace(corpus, parts=(*corpus.parts, part), part_of=part_of, row_of=row_of)
+
+
+def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> Corpus:
+    """Replace the vectors of the roots of `part`."""
+    q: Int8 = np.zeros((nodes, corpus.nodes.shape[1]), np.int8)
+    scale: Float32 = np.zeros(nodes, np.float32)
+    q[: len(corpus.nodes)], scale[: len(corpus.nodes)] = corpus.nodes, corpus.node_scales
+    if len(part.walks.roots):
+        q[part.walks.roots], scale[part.walks.roots] = maker.node_vectors(part.walks, part.q, part.scale)
+    return replace(corpus, nodes=q, node_scales=scale)
+
+
+def _updated_lazy(
+    corpus: Corpus, graph: Graph, maker: WalkEmbedder, changed: Int64
+) -> tuple[Corpus, CorpusChange]:
+    walker = Walker(graph, own_triples_of(corpus.settings))
+    part = make_part(walker, maker, changed.astype(np.int32))
+    result = _with_nodes(corpus, maker, part, graph.nodes)
+    return result, CorpusChange(len(changed), len(changed), len(part.q), compacted=False)

@@ -1,0 +1,204 @@
+"""The `verbalise` step with a model (Walk&Retrieve section 2.1, Fig.
+
+2a): one call a distinct walk, in shards.
+
+A shard is one file, put in place whole, so that work that was stopped goes on with the first shard that is
+not there. A walk whose calls all fail is left out and counted; its shard is done again by the next run, which
+asks for that walk only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from clew.graph.graph import Graph
+from clew.index.nearest import NearWalk
+from clew.llm.budget import estimate
+from clew.llm.errors import BudgetReached, KeyRefused, LlmError
+from clew.llm.extract import clean
+from clew.llm.prices import Price
+from clew.llm.run import run_sync
+from clew.llm.types import ChatModel, Reply, Request
+from clew.steps.read_walks import triples_of
+from clew.steps.walk_prompts import as_line, walk_prompt
+
+SHARD = 256
+"""Walks of one file: what a kill may lose."""
+TRIES = 3
+LONGEST = 2000
+"""Characters of a sentence that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerbaliseReport:
+    """What was done.
+
+    Sentences of all walks (None where `failed`), how many calls were made, and their cost.
+    """
+
+    sentences: tuple[str | None, ...]
+    failed: int
+    calls: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerbaliseEstimate:
+    """What it will take at most: calls, tokens in and out, and money if the price is known."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    money: float | None
+
+
+Progress = Callable[[int, int, float | None], None]
+"""Called with (walks done, all walks, cost so far)."""
+
+
+def estimate_walks(
+    graph: Graph, walks: Sequence[NearWalk], price: Price | None, *, most_tokens: int = 128
+) -> VerbaliseEstimate:
+    """Estimate before anything is sent, high, as budgets do."""
+    charges = [estimate(request_of(graph, walk, most_tokens), price) for walk in dict.fromkeys(walks)]
+    money = None if price is None else sum(charge.money for charge in charges)
+    return VerbaliseEstimate(
+        len(charges), sum(c.input_tokens for c in charges), sum(c.output_tokens for c in charges), money
+    )
+
+
+def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
+    """The prompt of Fig. 2a for one walk."""
+    from dataclasses import replace
+
+    lines = [
+        as_line(f"{graph.labels[head]} | {graph.relation_labels[relation]} | {graph.labels[tail]}")
+        for head, relation, tail in triples_of(walk)
+    ]
+    return replace(walk_prompt("verbalise").request(WALK="\n".join(lines)), max_tokens=most_tokens)
+
+
+def verbalise_walks(
+    model: ChatModel,
+    graph: Graph,
+    walks: Sequence[NearWalk],
+    folder: Path,
+    *,
+    concurrency: int = 8,
+    progress: Progress | None = None,
+) -> VerbaliseReport:
+    """Say `walks` with a model; shards are kept in `folder` and taken from there.
+
+    Raises BudgetReached and KeyRefused, which no further try would mend; what was done until then is kept.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    distinct = list(dict.fromkeys(walks))
+    said: dict[NearWalk, str | None] = {}
+    calls, cost = 0, cast("float | None", 0.0)
+    for start in range(0, len(distinct), SHARD):
+        part = distinct[start : start + SHARD]
+        path = folder / f"shard-{start // SHARD:06}.json"
+        requests = [request_of(graph, walk) for walk in part]
+        key = _key(model.name, requests)
+        sentences = _stored(path, key, len(part))
+        missing = [i for i, sentence in enumerate(sentences) if sentence is None]
+        if missing:
+            try:
+                replies = run_sync(_ask_all(model, [requests[i] for i in missing], concurrency))
+            except _Stopped as stop:
+                _take(sentences, missing, stop.replies, requests)
+                _store(path, key, sentences)
+                raise stop.error from None
+            _take(sentences, missing, replies, requests)
+            _store(path, key, sentences)
+            calls += sum(reply.usage.calls for reply in replies if reply is not None)
+            costs = [reply.cost for reply in replies if reply is not None]
+            cost = None if cost is None or None in costs else cost + sum(c for c in costs if c is not None)
+        said |= dict(zip(part, sentences, strict=True))
+        if progress is not None:
+            progress(len(said), len(distinct), cost)
+    found = tuple(said[walk] for walk in walks)
+    return VerbaliseReport(found, sum(s is None for s in said.values()), calls, cost)
+
+
+class _Stopped(Exception):
+    """A budget or a refused key ended a shard: what came back before, and why."""
+
+    def __init__(self, replies: list[Reply | None], error: LlmError) -> None:
+        super().__init__(str(error))
+        self.replies, self.error = replies, error
+
+
+async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> list[Reply | None]:
+    """All replies, None for a request that failed `TRIES` times."""
+    gate, stop = asyncio.Semaphore(concurrency), list[LlmError]()
+
+    async def one(request: Request) -> Reply | None:
+        async with gate:
+            for _ in range(TRIES):
+                if stop:
+                    return None
+                try:
+                    reply = await model.complete(request)
+                except (BudgetReached, KeyRefused) as error:
+                    stop.append(error)
+                    return None
+                except LlmError:
+                    continue
+                if _sentence(reply, request):
+                    return reply
+            return None
+
+    replies = list(await asyncio.gather(*map(one, requests)))
+    if stop:
+        raise _Stopped(replies, stop[0])
+    return replies
+
+
+def _take(
+    sentences: list[str | None],
+    rows: Sequence[int],
+    replies: Sequence[Reply | None],
+    requests: Sequence[Request],
+) -> None:
+    for row, reply in zip(rows, replies, strict=True):
+        if reply is not None:
+            sentences[row] = _sentence(reply, requests[row])
+
+
+def _sentence(reply: Reply, request: Request) -> str:
+    return as_line(clean(reply.text, request.messages, request.stop))[:LONGEST]
+
+
+def _key(model: str, requests: Sequence[Request]) -> str:
+    digest = hashlib.sha256(model.encode())
+    for request in requests:
+        digest.update(request.key.encode())
+    return digest.hexdigest()
+
+
+def _stored(path: Path, key: str, count: int) -> list[str | None]:
+    """Sentences of a shard that is there for the same walks, prompt and model; else none."""
+    try:
+        raw: Any = json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return [None] * count
+    if not isinstance(raw, dict) or cast("dict[str, Any]", raw).get("key") != key:
+        return [None] * count
+    return list(cast("dict[str, Any]", raw)["sentences"])
+
+
+def _store(path: Path, key: str, sentences: Sequence[str | None]) -> None:
+    new = path.with_suffix(".new")
+    with new.open("w", encoding="utf-8") as file:
+        json.dump({"key": key, "sentences": list(sentences)}, file, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)

@@ -1,0 +1,126 @@
+"""Walks as sentences by templates: the built-in form of Walk&Retrieve's `verbalise` step (section 2.1).
+
+A relation's name becomes a phrase for each direction: `directed_by` is *is directed by* and *directed*,
+`has_genre` is *has genre* and *is genre of*. The walks of one root become a paragraph in which no beginning
+is said twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from clew.graph.graph import Graph
+from clew.index.vectors import readable, relation_text
+
+PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
+FINITE = frozenset("is are was were has have had can does did".split())
+POSSESSING = frozenset("has have had".split())
+REMEMBERED = 200_000
+"""Names kept in memory; then it starts anew."""
+_PAST = re.compile(r"[a-z]{2}(ed|[aou]wn|orn|ade|aught|ought|itten)$")
+_THIRD_PERSON = re.compile(r"[a-z][^aius\W]s$")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """How a relation is said from head to tail, and from tail to head."""
+
+    forward: str
+    inverse: str
+
+
+def phrases_of(label: str) -> Phrases:
+    """Phrase a relation by the form of its name alone."""
+    words = relation_text(label).split()
+    if not words:
+        return Phrases("is related to", "is related to")
+    text, rest = " ".join(words), " ".join(words[1:])
+    first, last = words[0].casefold(), words[-1].casefold()
+    if first in POSSESSING and rest:
+        return Phrases(text, f"is {rest} of")
+    if first in FINITE and len(words) > 2 and last in PREPOSITIONS:
+        return _ending(words[1:], text)
+    if last in PREPOSITIONS and len(words) > 1 and first not in FINITE:
+        return _ending(words, "")
+    if first in PREPOSITIONS and rest:
+        return Phrases(f"is {text}", f"is {rest} of")
+    if first in FINITE or last in PREPOSITIONS or (len(words) == 1 and _THIRD_PERSON.search(first)):
+        return Phrases(text, f"has as one that {text} it")
+    if len(words) == 1 and _PAST.search(first):
+        return Phrases(text, f"is {text} by")
+    return Phrases(f"has {text}", f"is {text} of")
+
+
+def _ending(words: Sequence[str], whole: str) -> Phrases:
+    """Phrase a name that ends with a preposition: *written by*, *capital of*, *born in*."""
+    text, body, last = " ".join(words), " ".join(words[:-1]), words[-1]
+    if last.casefold() == "by":
+        return Phrases(whole or f"is {text}", body)
+    if last.casefold() == "of":
+        return Phrases(whole or f"is {text}", f"has {body}")
+    return Phrases(whole or text, f"is that {last} which {body}")
+
+
+@dataclass(slots=True)
+class _Branch:
+    """What is said after one node; `then` by (step, node)."""
+
+    then: dict[tuple[int, int], _Branch] = field(default_factory=dict["tuple[int, int]", "_Branch"])
+
+
+class Verbaliser:
+    """Sentences over one graph; names are the labels that people read."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._labels = graph.labels
+        self._names: dict[int, str] = {}
+        phrased = [phrases_of(label) for label in graph.relation_labels]
+        self._phrases = [phrase for p in phrased for phrase in (p.forward, p.inverse)]
+
+    def name(self, node: int) -> str:
+        """Name of a node as it is said."""
+        known = self._names.get(node)
+        if known is None:
+            if len(self._names) >= REMEMBERED:
+                self._names.clear()
+            known = self._names[node] = readable(self._labels[node])
+        return known
+
+    def sentence(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
+        """Say one walk; a negative step is behind its end."""
+        parts = [self.name(root)]
+        for at, (step, node) in enumerate(zip(steps, nodes, strict=True)):
+            if step < 0:
+                break
+            parts.append(f"{', which ' if at else ' '}{self._phrases[step]} {self.name(node)}")
+        return "".join(parts)
+
+    def outline(self, root: int, steps: Sequence[int]) -> str:
+        """Say a walk without the names of the nodes behind its root."""
+        said = (self._phrases[step] for step in steps if step >= 0)
+        return f"{self.name(root)} {', which '.join(said)}"
+
+    def paragraph(self, root: int, walks: Iterable[tuple[Sequence[int], Sequence[int]]]) -> str:
+        """Say the walks of one root together, their common beginnings once."""
+        trunk = _Branch()
+        for steps, nodes in walks:
+            branch = trunk
+            for step, node in zip(steps, nodes, strict=True):
+                if step < 0:
+                    break
+                branch = branch.then.setdefault((step, node), _Branch())
+        return f"{self.name(root)} {self._said(trunk)}." if trunk.then else f"{self.name(root)}."
+
+    def _said(self, branch: _Branch) -> str:
+        """Say what follows, clauses of one relation together: *is directed by A and B, has genre C*."""
+        grouped: dict[int, list[str]] = {}
+        for (step, node), then in branch.then.items():
+            more = f" (which {self._said(then)})" if then.then else ""
+            grouped.setdefault(step, []).append(self.name(node) + more)
+        return "; ".join(f"{self._phrases[step]} {_listed(names)}" for step, names in grouped.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

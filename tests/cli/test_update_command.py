@@ -1,0 +1,106 @@
+"""`clew update`, `clew index --corpus` and what `clew info` says of it."""
+
+import json
+
+import pytest
+
+from clew.engine import Clew
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(**texts):
+        for name, text in texts.items():
+            (tmp_path / f"{name}.tsv").write_text(text)
+
+    return write
+
+
+def test_triples_are_added_and_removed(index, run, files):
+    files(new="Tenet\tdirected_by\tChristopher Nolan\n", gone="Heat\tdirected_by\tMichael Mann\n")
+    done = run("update", index, "--add", "new.tsv", "--remove", "gone.tsv", "--json")
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert (told["update"]["added"], told["update"]["removed"], told["update"]["new_entities"]) == (1, 1, 1)
+    assert told["generation"] == 2
+    with Clew.open(index) as opened:
+        assert opened.index.names.exact("Tenet")
+
+
+def test_what_is_not_there_cannot_be_removed(index, run, files):
+    files(gone="Heat\tdirected_by\tNobody\n")
+    refused = run("update", index, "--remove", "gone.tsv")
+    assert refused.exit_code == 2
+    assert "Heat directed_by Nobody" in refused.stderr
+    assert "Nothing was changed" in refused.stderr
+    assert run("update", index, "--remove", "gone.tsv", "--ignore-missing").exit_code == 0
+
+
+def test_strict_refuses_new_names(index, run, files):
+    files(new="Tenet\tdirected_by\tChristopher Nolan\n")
+    refused = run("update", index, "--add", "new.tsv", "--strict")
+    assert refused.exit_code == 2
+    assert "Tenet" in refused.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--add", "missing.tsv")])
+def test_wrong_usage_does_nothing(index, run, arguments):
+    assert run("update", index, *arguments).exit_code == 2
+
+
+def test_a_malformed_line_is_named(index, run, files):
+    files(new="Tenet\tdirected_by\tChristopher Nolan\nonly one column\n")
+    refused = run("update", index, "--add", "new.tsv")
+    assert refused.exit_code == 2
+    assert "new.tsv:2" in refused.stderr
+
+
+def test_a_plain_file_is_not_an_index(films, run, files):
+    files(new="a\tb\tc\n")
+    assert run("update", films, "--add", "new.tsv").exit_code == 2
+
+
+def test_info_tells_what_the_cap_cut(films, run):
+    made = run("index", films, "--corpus", "bfs", "--depth", "2", "--max-walks", "10", "--quiet")
+    assert made.exit_code == 0
+    told = json.loads(run("info", films.with_suffix(".clew"), "--json").stdout)["corpus"]
+    assert (told["kind"], told["depth"], told["max_walks"]) == ("bfs", 2, 10)
+    assert told["triples_left_out"] == 90
+    shown = run("info", films.with_suffix(".clew")).stdout
+    assert "at most 10 of an entity" in shown
+    assert "90 of their own triples" in shown
+
+
+@pytest.mark.parametrize("arguments", [("--depth", "9"), ("--max-walks", "0"), ("--walks", "0")])
+def test_numbers_of_a_corpus_out_of_range_are_refused(films, run, arguments):
+    refused = run("index", films, "--corpus", "random", *arguments)
+    assert refused.exit_code == 2
+    assert "give a number" in refused.stderr
+
+
+def test_k_reaches_walk_retrieve(films, run):
+    assert run("index", films, "--corpus", "bfs", "--quiet").exit_code == 0
+    index = films.with_suffix(".clew")
+
+    def asked(*options):
+        return run("ask", index, "Who directed Memento?", "--method", "walk-retrieve", *options)
+
+    told = asked("--k", "1", "--json", "--explain")
+    assert told.exit_code in (0, 3)
+    (retrieved,) = [s["detail"] for s in json.loads(told.stdout)["steps"] if s["name"] == "retrieve"]
+    assert len(retrieved["walks"]) == 1
+    assert asked("--k", "101").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "kg-rag", "--k", "2"), "--k: for simgrag, not for kg-rag"),
+        (("--method", "walk-retrieve", "--k", "2", "--shots", "3"), "--shots: for simgrag"),
+        (("--method", "walk-retrieve", "--frontier", "answers"), "--frontier is for --method kg-rag"),
+    ],
+)
+def test_options_of_other_methods_are_refused(index, run, options, message):
+    refused = run("ask", index, "who", *options)
+    assert refused.exit_code == 2
+    assert message in refused.stderr

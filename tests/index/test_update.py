@@ -1,0 +1,298 @@
+"""An updated index equals one of the changed graph, and is whole or as it was."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clew.errors import IndexError_, InputError, LockedError, UsageError
+from clew.graph.build import graph_of
+from clew.graph.edit import GraphEdit, edited
+from clew.index import files, update_corpus
+from clew.index.build import build_index
+from clew.index.corpus import CorpusSettings, build_corpus, open_corpus
+from clew.index.directory import open_index, writing
+from clew.index.edits import Edits
+from clew.index.names import NamesIndex
+from clew.index.sections import graph_sections
+from clew.index.update import update_index
+from clew.index.update_corpus import compacted, updated_corpus
+
+
+class Letters:
+    """Counts letters."""
+
+    name, dimension, fingerprint = "letters", 27, "letters-1"
+
+    def embed(self, texts):
+        rows = np.zeros((len(texts), 27), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for letter in text.casefold():
+                row[ord(letter) % 27] += 1
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
+
+
+EMBEDDER = Letters()
+FILMS = "Memento\tdirected_by\tNolan\nTenet\tdirected_by\tNolan\nHeat\tdirected_by\tMann\nHeat\tyear\t1995\n"
+
+
+@pytest.fixture
+def films(tmp_path):
+    source = tmp_path / "films.tsv"
+    source.write_text(FILMS)
+    path = tmp_path / "films.clew"
+    build_index([source], path, embedder=EMBEDDER, corpus=CorpusSettings("bfs", 3, max_walks=6))
+    return path
+
+
+def assert_same_corpus(found, wanted):
+    assert np.array_equal(found.nodes, wanted.nodes)
+    assert np.array_equal(found.node_scales, wanted.node_scales)
+    for root in range(len(wanted.row_of)):
+        mine, theirs = found.of_root(root), wanted.of_root(root)
+        for name in ("steps", "nodes", "counts", "vectors"):
+            assert np.array_equal(getattr(mine, name), getattr(theirs, name)), (root, name)
+    assert found.report().__class__(*[*vars_of(found.report())[:-1], 0]) == found.report().__class__(
+        *[*vars_of(wanted.report())[:-1], 0]
+    )
+
+
+def vars_of(report):
+    return [getattr(report, name) for name in report.__slots__]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed):
+    rng = random.Random(seed)
+    size = rng.choice([5, 12, 30, 60])
+    names, hub = [f"n{i}" for i in range(size)], rng.random() < 0.5
+
+    def tail():
+        return names[0] if hub and rng.random() < 0.3 else rng.choice(names)
+
+    triples = {
+        (rng.choice(names), rng.choice("rs"), tail()) for _ in range(int(size * rng.choice([1, 1.5, 3])))
+    }
+    graph = graph_of(sorted(triples))
+    options = CorpusSettings(
+        rng.choice(["bfs", "bfs", "random"]), rng.randint(1, 5), rng.choice([3, 10]), rng.choice([3, 8, 20]),
+        rng.random() < 0.3, seed,
+    )  # fmt: skip
+    held = {graph.triple(i) for i in range(graph.triples)}
+    corpus = build_corpus(graph, EMBEDDER, options)
+    for _ in range(4):
+        removed = rng.sample(sorted(held), min(rng.choice([0, 1, 1, 3]), len(held) - 1))
+        new = [f"new{graph.nodes}"] if rng.random() < 0.3 else []
+        count = graph.nodes + len(new)
+        draws = [
+            (rng.randrange(count), rng.randrange(len(graph.relations)), rng.randrange(count))
+            for _ in range(2)
+        ]
+        added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
+        edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
+        changed = np.unique(np.concatenate([edit.endpoints, np.arange(graph.nodes, count)]))
+        graph, held = edited(graph, edit), (held - set(removed)) | set(added)
+        corpus, _ = updated_corpus(corpus, graph, EMBEDDER, changed, removed=bool(removed))
+        assert_same_corpus(corpus, build_corpus(graph, EMBEDDER, options))
+
+
+def rows(triples):
+    return np.array(triples, np.int64).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
+    rng = random.Random(seed)
+    names = [f"n{i}{'x' * (i % 5)}" for i in range(12)]
+    source = tmp_path / "graph.tsv"
+    triples = sorted({(rng.choice(names), rng.choice("rs"), rng.choice(names)) for _ in range(25)})
+    source.write_text("".join("\t".join(t) + "\n" for t in triples))
+    types, aliases = tmp_path / "types.tsv", tmp_path / "aliases.tsv"
+    named = triples[0][0]
+    types.write_text(f"{named}\tthing\n")
+    aliases.write_text(f"{named}\tfirst\n{triples[1][0]}\tsecond one\n")
+    path = tmp_path / "graph.clew"
+    build_index([source], path, embedder=EMBEDDER, types=types, aliases=aliases)
+    for step in range(3):
+        index = open_index(path)
+        graph = index.graph
+        gone = [named_triple(graph, i) for i in rng.sample(range(graph.triples), 2)]
+        more = [
+            (rng.choice([*names, f"new {step}"]), rng.choice("rst"), rng.choice([*names, "2001"]))
+            for _ in "ab"
+        ]
+        edits = Edits(
+            add=more, remove=gone, add_aliases=[(named, f"also {step}"), (f"new {step}", "young")],
+            remove_aliases=[(named, "first")] if step == 1 else (), add_types=[(named, f"kind {step}")],
+        )  # fmt: skip
+        update_index(path, edits, embedder=EMBEDDER)
+        index = open_index(path, verify=True)
+        held = {named_triple(index.graph, i) for i in range(index.graph.triples)}
+        assert held == ({named_triple(graph, i) for i in range(graph.triples)} - set(gone)) | set(more)
+        assert_sections_fit(index)
+        assert [h.entity for h in index.names.exact(f"also {step}")] == [
+            h.entity for h in index.names.exact(named)
+        ]
+
+
+def named_triple(graph, number):
+    head, relation, tail = graph.triple(number)
+    return graph.entities[head], graph.relations[relation], graph.entities[tail]
+
+
+def assert_sections_fit(index):
+    """Names and vectors are what would be made of the graph; both sides hold the same triples."""
+    graph = index.graph
+    for name, array in NamesIndex.of(graph).sections().items():
+        found = index.names.sections()[name]
+        assert np.array_equal(found, array), name
+        assert found.dtype == array.dtype
+    back = [
+        (int(graph.into.neighbour[i]), int(graph.into.relation[i]), node)
+        for node in range(graph.nodes)
+        for i in range(graph.into.offsets[node], graph.into.offsets[node + 1])
+    ]
+    assert back == sorted(map(graph.triple, range(graph.triples)), key=lambda t: (t[2], t[1], t[0]))
+    assert len(index.array("entity_vectors.q")) == graph.nodes == len(graph.values.kind)
+    assert len(graph_sections(graph)["source"]) == graph.triples
+
+
+def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):
+    before = (films / "manifest.json").read_bytes()
+    edits = Edits(remove=[("Heat", "year", "1995"), ("Heat", "year", "1996")])
+    with pytest.raises(UsageError, match=r"Heat year 1996.*--ignore-missing"):
+        update_index(films, edits, embedder=EMBEDDER)
+    assert (films / "manifest.json").read_bytes() == before
+    done = update_index(films, edits, embedder=EMBEDDER, ignore_missing=True)
+    assert (done.report.removed, done.report.missing) == (1, 1)
+
+
+def test_a_duplicate_is_counted_and_an_update_of_nothing_is_no_generation(films):
+    edits = Edits(add=[("Heat", "year", "1995")])
+    done = update_index(films, edits, embedder=EMBEDDER)
+    assert (done.report.added, done.report.duplicates, done.manifest.generation) == (0, 1, 1)
+
+
+def test_removed_and_added_at_once_stays(films):
+    triple = ("Heat", "year", "1995")
+    update_index(films, Edits(add=[triple], remove=[triple]), embedder=EMBEDDER)
+    graph = open_index(films).graph
+    assert triple in {named_triple(graph, i) for i in range(graph.triples)}
+
+
+def test_strict_refuses_what_is_new(films):
+    with pytest.raises(UsageError, match=r"1 entities and 1 relations.*Dune"):
+        update_index(films, Edits(add=[("Dune", "seen_by", "Mann")]), embedder=EMBEDDER, strict=True)
+
+
+def test_an_entity_that_is_removed_loses_all_and_keeps_its_id(films):
+    before = open_index(films)
+    update_index(films, Edits(remove_entities=["Nolan"]), embedder=EMBEDDER)
+    after = open_index(films)
+    assert after.graph.triples == before.graph.triples - 2
+    assert list(after.graph.entities) == list(before.graph.entities)
+
+
+def test_who_has_it_open_keeps_the_old_generation(films):
+    old = open_index(films)
+    held = [old.graph.triple(i) for i in range(old.graph.triples)]
+    update_index(films, Edits(add=[("Dune", "year", "2021")]), embedder=EMBEDDER)
+    assert [old.graph.triple(i) for i in range(old.graph.triples)] == held
+    assert open_index(films).graph.triples == len(held) + 1
+
+
+def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
+    release = threading.Event()
+
+    def hold():
+        with writing(films):
+            release.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        time.sleep(0.2)
+        with pytest.raises(LockedError, match="another process"):
+            update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER, wait=0.2)
+    finally:
+        release.set()
+        thread.join()
+
+
+def test_a_full_disk_leaves_what_was(films, monkeypatch):
+    before = (films / "manifest.json").read_bytes()
+
+    def full(_file, _piece):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "write_piece", full)
+    with pytest.raises(IndexError_, match="disk is full"):
+        update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER)
+    monkeypatch.undo()
+    assert (films / "manifest.json").read_bytes() == before
+    open_index(films, verify=True)
+
+
+def test_no_index_is_made_where_there_was_none(tmp_path):
+    with pytest.raises(InputError, match="no such index"):
+        update_index(tmp_path / "none.clew", Edits(add=[("a", "b", "c")]), embedder=EMBEDDER)
+    assert not (tmp_path / "none.clew").exists()
+
+
+KILLED = """
+import sys, itertools
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_update import EMBEDDER
+from clew.index.edits import Edits
+from clew.index.update import update_index
+print("go", flush=True)
+for i in itertools.count():
+    update_index(Path(sys.argv[1]), Edits(add=[(f"new {i}", "year", str(i))]), embedder=EMBEDDER)
+"""
+
+
+def test_a_kill_at_any_moment_leaves_a_whole_index(films):
+    rng = random.Random(3)
+    here = str(Path(__file__).parent)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(films), here], stdout=subprocess.PIPE, env=environment
+        )
+        process.stdout.readline()
+        time.sleep(rng.uniform(0.0, 0.4))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        index = open_index(films, verify=True)
+        corpus = open_corpus(index)
+        assert_same_corpus(corpus, build_corpus(index.graph, EMBEDDER, corpus.settings))
+        assert_sections_fit(index)
+
+
+def test_parts_are_put_into_one_when_there_are_many(films, monkeypatch):
+    monkeypatch.setattr(update_corpus, "MOST_PARTS", 2)
+    for year in range(4):
+        update_index(films, Edits(add=[("Heat", "year", str(year))]), embedder=EMBEDDER)
+    corpus = open_corpus(open_index(films))
+    assert len(corpus.parts) <= 2
+    assert_same_corpus(compacted(corpus), build_corpus(open_index(films).graph, EMBEDDER, corpus.settings))
+
+
+def test_a_lazy_corpus_is_updated_too(tmp_path):
+    source = tmp_path / "films.tsv"
+    source.write_text(FILMS)
+    path = tmp_path / "films.clew"
+    build_index([source], path, embedder=EMBEDDER, corpus=CorpusSettings("lazy"))
+    update_index(path, Edits(add=[("Dune", "year", "2021"), ("Heat", "seen_by", "Mann")]), embedder=EMBEDDER)
+    index = open_index(path)
+    wanted = build_corpus(index.graph, EMBEDDER, CorpusSettings("lazy"))
+    assert np.array_equal(open_corpus(index).nodes, wanted.nodes)
