@@ -96,8 +96,8 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
 
 def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     """Top-16 of misspelt names against a scan of all vectors."""
-    from clew.index.nearest.entities import ENTITY_SEARCH, nearest_stored
-    from clew.index.nearest.registry import open_vectors
+    from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
+    from clew.index.backends.registry import open_vectors
     from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS
 
     if ENTITY_SEARCH not in clew.index.files:

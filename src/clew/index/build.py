@@ -17,11 +17,11 @@ import clew
 from clew.errors import EmbedderMismatch, IndexError_, InputError
 from clew.graph.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
+from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
+from clew.index.backends.registry import FEW, has_faiss
 from clew.index.directory import IndexWriter, writing
 from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
-from clew.index.nearest.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.nearest.registry import FEW, has_faiss
 from clew.index.sections import graph_sections, with_prefix
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
 from clew.index.vectors import (

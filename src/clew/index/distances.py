@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from clew.graph.distances import Candidates, Distance, Mask, TextDistances, Vectors
+from clew.index.backends.base import VectorIndex
+from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
+from clew.index.backends.registry import open_vectors
 from clew.index.directory import Index
-from clew.index.nearest.base import VectorIndex
-from clew.index.nearest.entities import ENTITY_SEARCH, nearest_stored
-from clew.index.nearest.registry import open_vectors
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS, readable, relation_text
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clew.graph.edit import GraphEdit, edited
 from clew.graph.graph import Graph, Int32, Int64
+from clew.index.backends.entities import ENTITY_SEARCH
 from clew.index.build import check_embedder
 from clew.index.corpus import Corpus, open_corpus
 from clew.index.directory import Index, IndexWriter, open_index, writing
@@ -23,7 +24,6 @@ from clew.index.edits import EditReport, Edits, resolve
 from clew.index.files import Array
 from clew.index.manifest import About, Manifest
 from clew.index.names import NamesIndex
-from clew.index.nearest.entities import ENTITY_SEARCH
 from clew.index.sections import graph_sections, with_prefix
 from clew.index.update_corpus import CorpusChange, updated_corpus
 from clew.index.update_names import updated_names

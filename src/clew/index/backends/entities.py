@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.index.nearest.base import Float32, Nearest, VectorIndex
-from clew.index.nearest.registry import MANY, FaissCells, FaissFlat
+from clew.index.backends.base import Float32, Nearest, VectorIndex
+from clew.index.backends.registry import MANY, FaissCells, FaissFlat
 
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
 _BATCH = 1 << 17

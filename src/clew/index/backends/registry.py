@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from clew.errors import UsageError
-from clew.index.nearest.base import VectorIndex, check_file
-from clew.index.nearest.faiss_index import FaissCells, FaissFlat
-from clew.index.nearest.flat import FlatVectors
+from clew.index.backends.base import VectorIndex, check_file
+from clew.index.backends.faiss_index import FaissCells, FaissFlat
+from clew.index.backends.flat import FlatVectors
 
 BACKENDS: tuple[type[FlatVectors] | type[FaissFlat] | type[FaissCells], ...] = (
     FlatVectors,

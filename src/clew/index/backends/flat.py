@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from clew.errors import UsageError
-from clew.index.nearest.base import (
+from clew.index.backends.base import (
     Float32,
     Int64,
     Nearest,

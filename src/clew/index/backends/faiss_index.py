@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from clew.errors import FormatError, MissingExtra, UsageError
-from clew.index.nearest.base import (
+from clew.index.backends.base import (
     Float32,
     Int64,
     Nearest,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexError_, InputError, UsageError
-from clew.index.nearest.registry import BACKENDS, backend_for, backend_named, has_faiss, open_vectors
+from clew.index.backends.registry import BACKENDS, backend_for, backend_named, has_faiss, open_vectors
 
 DIMENSION = 16
 
