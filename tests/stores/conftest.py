@@ -1,5 +1,6 @@
 """Databases for the tests of stores: a Neo4j server for the whole run, and example graphs in it."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,6 +22,8 @@ def films():
 
 @pytest.fixture(scope="session")
 def neo4j_address():
+    if not os.environ.get("CLEW_TEST_NEO4J"):
+        pytest.skip("set CLEW_TEST_NEO4J=1 to test against a Neo4j server (Java 17 and Maven; some minutes)")
     pytest.importorskip("neo4j", reason="the driver of Neo4j is not installed")
     import neo4j_server
 
