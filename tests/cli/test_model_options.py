@@ -89,11 +89,14 @@ def test_compare_takes_them(run, films, server):
 
 
 def test_verify_takes_them(run, films, tmp_path, server):
-    words = ("verify", films, "Oslo is big.", "--llm", "vllm/m", "--json", "--quiet")
+    words = ("verify", films, "Oslo is big.", "--method", "simgrag", "--llm", "vllm/m", "--json", "--explain")
     cache = tmp_path / "replies.sqlite"
-    assert run(*words, "--max-tokens", "5", "--cache", cache).exit_code == 3
+    stopped = run(*words, "--quiet", "--max-tokens", "5", "--cache", cache)
+    assert stopped.exit_code == 3
+    assert "budget" in [step["name"] for step in json.loads(stopped.stdout)["steps"]]
     assert server == []
-    assert cache.exists()
+    assert run(*words, "--quiet", "--cache", cache).exit_code == 3
+    assert len(server) > 0  # without the limit it is asked
 
 
 @pytest.mark.parametrize(
