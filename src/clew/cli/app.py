@@ -10,6 +10,7 @@ from clew.cli.ask import ask
 from clew.cli.compare import compare
 from clew.cli.cypher import app as cypher
 from clew.cli.datasets import datasets
+from clew.cli.doctor import doctor
 from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
 from clew.cli.index import index
@@ -62,4 +63,5 @@ for command in (index, update, ask, verify, compare, match, info, query):
 app.command("eval")(evaluate)
 app.command()(report)
 app.command()(datasets)
+app.command()(doctor)
 app.add_typer(cypher, name="cypher")

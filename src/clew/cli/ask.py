@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.model import (
+    Cache,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    ModelOptions,
+    PricesFile,
+    Replay,
+    method_settings,
+    opened_model,
+)
 from clew.cli.opening import (
     FIRST_TIME,
     EmbedderSpec,
@@ -47,6 +58,12 @@ def ask(
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
     llm: LlmSpec = None,
+    cache: Cache = None,
+    replay: Replay = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    prices: PricesFile = None,
     shots: Shots = None,
     k: Annotated[
         int | None,
@@ -79,7 +96,6 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    from clew.cli.model import method_settings, opened_model
     from clew.cli.simgrag import simgrag_settings
 
     own = method_settings(method, frontier, k)
@@ -92,13 +108,14 @@ def ask(
         hints=hints,
     )
     settings = settings if own is None else own
+    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.batch import ask_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        with opened_model(llm, trace) as model:
+        with opened_model(llm, calling) as model:
             ask_all(
                 start,
                 questions,
@@ -120,7 +137,7 @@ def ask(
         raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
     clean_question(question)  # before a long indexing, not after it
     with (
-        opened_model(llm, trace) as model,
+        opened_model(llm, calling) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):

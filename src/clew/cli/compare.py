@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.model import (
+    Cache,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    ModelOptions,
+    PricesFile,
+    Replay,
+    opened_model,
+)
 from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
 from clew.errors import ClewError, UsageError
 
@@ -57,6 +67,12 @@ def compare(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     llm: LlmSpec = None,
+    cache: Cache = None,
+    replay: Replay = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    prices: PricesFile = None,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -66,7 +82,6 @@ def compare(
     A method that fails has its error in its row. Exit code 1 if all of them fail.
     """
     from clew.cli.console import out, write_json
-    from clew.cli.model import opened_model
     from clew.cli.progress import explained_wait
     from clew.engine import clean_question
     from clew.methods.registry import method_named
@@ -78,9 +93,10 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
+    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices)
     rows: list[Row] = []
     with (
-        opened_model(llm) as model,
+        opened_model(llm, calling) as model,
         opened(source, embedder, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.model import (
+    Cache,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    ModelOptions,
+    PricesFile,
+    Replay,
+    opened_model,
+)
 from clew.cli.opening import (
     FIRST_TIME,
     EmbedderSpec,
@@ -46,6 +56,12 @@ def verify(
     ] = False,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to verify.")] = "auto",
     llm: LlmSpec = None,
+    cache: Cache = None,
+    replay: Replay = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    prices: PricesFile = None,
     shots: Shots = None,
     k: K = None,
     candidates: FewCandidates = None,
@@ -66,19 +82,19 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    from clew.cli.model import opened_model
     from clew.cli.simgrag import simgrag_settings
 
     settings = simgrag_settings(
         method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
     )
+    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         from clew.cli.claims import verify_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
-        with opened_model(llm, trace) as model:
+        with opened_model(llm, calling) as model:
             verify_all(
                 start,
                 claims,
@@ -101,7 +117,7 @@ def verify(
         raise UsageError("--out is for --claims. Leave it out, or redirect: … --json > FILE")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with (
-        opened_model(llm, trace) as model,
+        opened_model(llm, calling) as model,
         opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
