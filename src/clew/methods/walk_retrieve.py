@@ -164,8 +164,10 @@ class WalkRetrieve:
 
     def _generate(self, model: ChatModel, question: str, id: str | None, entities: Sequence[str]) -> Answer:
         """Section 2.2 with a model: eq. 3, then one call; entities that the user names come first."""
+        from clew.llm.managed import ManagedModel
         from clew.llm.run import run_sync
 
+        model = model.for_question(id) if isinstance(model, ManagedModel) else model
         began = perf_counter()
         first = [hit.entity for name in entities for hit in self.names.exact(name)[:1]]
         vector = self.embedder.embed([question])[0]
