@@ -279,6 +279,18 @@ def test_a_disk_without_room_keeps_the_answers_before_it(seen, index, write_line
     assert answered == [str(i) for i in range(8)]
 
 
+def test_a_disk_without_room_keeps_the_verdicts_before_it(seen, index, write_lines):
+    claim = "Memento was directed by Christopher Nolan"
+    claims = write_lines("claims.jsonl", *({"id": str(i), "claim": claim} for i in range(8)))
+    command = ("verify", index, "--claims", claims, "--out", "verdicts.jsonl")
+    code, _, err = seen(*command, preexec_fn=small_files)
+    assert code == 1
+    assert err.startswith("error: verdicts.jsonl: cannot be written (File too large). Its verdicts are kept")
+    assert seen(*command)[0] == 0
+    verified = [json.loads(line)["id"] for line in Path("verdicts.jsonl").read_text().splitlines()]
+    assert verified == [str(i) for i in range(8)]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("args", [("ask", "films.clew", "around Memento"), ("--help",)])
 def test_an_output_without_room(seen, index, args):

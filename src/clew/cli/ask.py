@@ -112,7 +112,7 @@ def ask(
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
-        from clew.cli.batch import ask_all
+        from clew.cli.questions import ask_all
 
         start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
         with opened_model(llm, calling) as model:

@@ -1,4 +1,4 @@
-"""`clew ask --questions`: many questions, one JSON line each; those answered in `--out` are left out."""
+"""Many questions or claims, one JSON line each; those that `--out` has a result of are left out."""
 
 from __future__ import annotations
 
@@ -9,90 +9,163 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeVar, cast
 
-from clew.cli.ask import answer_json
 from clew.cli.console import json_line, warn, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.jsonl import STDIN, objects, parse, source_name, unique_ids
+from clew.cli.jsonl import STDIN, parse
 from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
-from clew.engine import clean_question
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.llm.types import ChatModel
 
-LINE_START = b'{"id": '
-"""How each line of answers begins; what a kill has torn begins so too."""
+_LINE_START = b'{"id": '
+"""How each line of results begins; what a kill has torn begins so too."""
+_ADVICE = "Give another --out"
+
+
+class Item(Protocol):
+    """What is asked: a line of the file that a user gives."""
+
+    @property
+    def id(self) -> str:
+        """What tells it from the others."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The question or the claim."""
+        ...
+
+
+ItemT = TypeVar("ItemT", bound=Item)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A line of the file of questions."""
+class Kind:
+    """What a batch is of: the fields of its results, and the words of its messages."""
 
-    id: str
-    text: str
-    entities: tuple[str, ...]
-
-
-def ask_all(
-    start: Callable[[], Clew],
-    questions: str,
-    out: Path | None,
-    *,
-    method: str,
-    explain: bool,
-    quiet: bool,
-    model: ChatModel | None = None,
-    settings: object = None,
-) -> None:
-    """Answer all questions of a file, to stdout or, resumable, to `out`; `start` opens the source.
-
-    All questions are read before the first is asked, so that a malformed line costs nothing.
-    """
-    asked = read_questions(questions)
-    run = _Run(method, explain, quiet, out, model, settings)
-    if out is None:
-        with start() as clew:
-            run.answer(clew, asked, None)
-        return
-    if questions != STDIN and out.exists() and out.samefile(questions):
-        raise UsageError(f"{out}: --out is the file of questions. Give another file")
-    with answers_file(out) as file:
-        done = answered(file, out, asked, method)
-        with start() as clew:
-            if done and not quiet:
-                warn(f"{out}: {len(done):,} of {len(asked):,} questions are answered already")
-            run.answer(clew, [q for q in asked if q.id not in done], file)
+    item: str
+    """The field of the text too: `question`."""
+    items: Literal["questions", "claims"]
+    field: str
+    """A field that every result has beside it."""
+    result: str
+    """What one is called, with its article: `an answer`."""
+    results: str
+    of: str
+    """Whose a result is: `to another question`."""
+    doing: str
+    done: str
 
 
-def read_questions(path: str) -> list[Question]:
-    """Read the questions; ParseError for a malformed line, an empty question, or an id used twice."""
-    file = source_name(path)
-    read = [_question(file, *item) for item in unique_ids(objects(path), file)]
-    if not read:
-        raise InputError(f'{file}: no questions. Write a line {{"id": "1", "question": "…"}} for each')
-    return read
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """How the items of a batch become lines of `out`, or of stdout."""
 
+    kind: Kind
+    method: str
+    out: Path | None
+    quiet: bool
 
-def _question(file: str, number: int, id: str, value: dict[str, Any]) -> Question:
-    text, entities = value.get("question"), value.get("entities")
-    if not isinstance(text, str):
-        raise ParseError(
-            file, number, "field 'question' is missing or not a string", 'Write {"question": "…"}'
-        )
-    if entities is None:
-        entities = []
-    names = cast("list[object]", entities) if isinstance(entities, list) else [None]
-    if not all(isinstance(name, str) for name in names):
-        raise ParseError(file, number, "field 'entities' is not a list of strings", 'Write "entities": ["…"]')
-    try:
-        cleaned = clean_question(text)
-    except UsageError as error:
-        raise ParseError(file, number, str(error)) from error
-    return Question(id, cleaned, tuple(cast("list[str]", names)))
+    def run(
+        self,
+        start: Callable[[], Clew],
+        given: str,
+        items: Sequence[ItemT],
+        one: Callable[[Clew, ItemT], dict[str, Any]],
+    ) -> None:
+        """Write the result of `one` for each item that was read from `given`; `start` opens the source.
+
+        Raises UsageError if `out` is the file that was given, else as `answered`, `answers_file` and `one`.
+        """
+        out = self.out
+        if out is None:
+            with start() as clew:
+                self._write_all(clew, items, one, None)
+            return
+        if given != STDIN and out.exists() and out.samefile(given):
+            raise UsageError(f"{out}: --out is the file of {self.kind.items}. Give another file")
+        with answers_file(out) as file:
+            done = self.answered(file, out, items)
+            with start() as clew:
+                if done and not self.quiet:
+                    counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
+                    warn(f"{out}: {counts} are {self.kind.done} already")
+                self._write_all(clew, [item for item in items if item.id not in done], one, file)
+
+    def answered(self, file: BinaryIO, path: Path, items: Sequence[Item]) -> set[str]:
+        """Ids that the file has a result of; a last line that was torn by a kill is cut off.
+
+        Raises ParseError if the file holds something else, or results of other items.
+        """
+        kind = self.kind
+        texts = {item.id: item.text for item in items}
+        content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        done: set[str] = set()
+        for number, raw in enumerate(whole.splitlines(), 1):
+            advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
+            line = parse(raw, str(path), number, advice)
+            id = str(line.get("id"))
+            if kind.item not in line or kind.field not in line:
+                raise ParseError(str(path), number, f"not {kind.result} of Clew", _ADVICE)
+            if id in texts and (line[kind.item], line.get("method")) != (texts[id], self.method):
+                what = kind.result.split()[-1]
+                reason = f"id {id!r} holds the {what} {kind.of} or of another method"
+                raise ParseError(str(path), number, reason, _ADVICE)
+            done.add(id)
+        torn = content[len(whole) :]
+        if not (torn.startswith(_LINE_START) or _LINE_START.startswith(torn)):
+            raise ParseError(str(path), whole.count(b"\n") + 1, f"not {kind.result} of Clew", _ADVICE)
+        file.truncate(len(whole))
+        file.seek(len(whole))
+        return done & texts.keys()
+
+    def _write_all(
+        self,
+        clew: Clew,
+        items: Sequence[ItemT],
+        one: Callable[[Clew, ItemT], dict[str, Any]],
+        file: BinaryIO | None,
+    ) -> None:
+        done = 0
+        try:
+            with Bar(quiet=self.quiet) as bar, explained_wait(FIRST_TIME, quiet=self.quiet):
+                for item in items:
+                    try:
+                        result = one(clew, item)
+                    except ClewError as error:
+                        error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
+                        raise
+                    self._write(result, file)
+                    done += 1
+                    bar.update(self.kind.doing, done, len(items), self.kind.items)
+        except KeyboardInterrupt as error:
+            how = (
+                "use --out FILE to be able to go on later"
+                if file is None
+                else "the same command goes on from here"
+            )
+            counts = f"{done:,} of {len(items):,} {self.kind.done} now"
+            raise Interrupted(f"interrupted: {counts}; {how}") from error
+
+    def _write(self, result: dict[str, Any], file: BinaryIO | None) -> None:
+        if file is None:
+            write_json(result)
+            sys.stdout.flush()
+            return
+        line = (json_line(result) + "\n").encode("utf-8")
+        try:
+            while line:
+                line = line[file.write(line) :]
+        except OSError as error:
+            raise OutputError(
+                f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.results} are kept: make "
+                "room, and the same command goes on from there"
+            ) from error
 
 
 @contextmanager
@@ -111,88 +184,3 @@ def answers_file(path: Path) -> Generator[BinaryIO]:
                 f"{path}: another process is writing answers here. Wait, or give another --out"
             ) from error
         yield cast(BinaryIO, file)
-
-
-def answered(file: BinaryIO, path: Path, asked: Sequence[Question], method: str) -> set[str]:
-    """Ids that the file has an answer to; a last line that was torn by a kill is cut off.
-
-    Raises ParseError if the file holds something else, or answers to other questions.
-    """
-    texts = {question.id: question.text for question in asked}
-    content = file.read()
-    whole = content[: content.rfind(b"\n") + 1]
-    done: set[str] = set()
-    for number, raw in enumerate(whole.splitlines(), 1):
-        line = parse(raw, str(path), number, "The file does not hold answers of Clew. Give another --out")
-        id = str(line.get("id"))
-        if "question" not in line or "answers" not in line:
-            raise ParseError(str(path), number, "not an answer of Clew", "Give another --out")
-        if id in texts and (line["question"], line.get("method")) != (texts[id], method):
-            reason = f"id {id!r} holds the answer to another question or of another method"
-            raise ParseError(str(path), number, reason, "Give another --out")
-        done.add(id)
-    torn = content[len(whole) :]
-    if not (torn.startswith(LINE_START) or LINE_START.startswith(torn)):
-        raise ParseError(str(path), whole.count(b"\n") + 1, "not an answer of Clew", "Give another --out")
-    file.truncate(len(whole))
-    file.seek(len(whole))
-    return done & texts.keys()
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """How the questions are answered."""
-
-    method: str
-    explain: bool
-    quiet: bool
-    out: Path | None
-    model: ChatModel | None = None
-    settings: object = None
-
-    def answer(self, clew: Clew, questions: Sequence[Question], file: BinaryIO | None) -> None:
-        """Answer `questions` in their order to `file`, or to stdout."""
-        done = 0
-        try:
-            with Bar(quiet=self.quiet) as bar, explained_wait(FIRST_TIME, quiet=self.quiet):
-                for question in questions:
-                    self._write(self._ask(clew, question), file)
-                    done += 1
-                    bar.update("asking", done, len(questions), "questions")
-        except KeyboardInterrupt as error:
-            how = (
-                "use --out FILE to be able to go on later"
-                if file is None
-                else "the same command goes on from here"
-            )
-            raise Interrupted(f"interrupted: {done:,} of {len(questions):,} answered now; {how}") from error
-
-    def _ask(self, clew: Clew, question: Question) -> dict[str, Any]:
-        try:
-            answer = clew.ask(
-                question.text,
-                id=question.id,
-                entities=question.entities,
-                method=self.method,
-                model=self.model,
-                settings=self.settings,
-            )
-        except ClewError as error:
-            error.add_note(f"This is the question with id {question.id!r}")
-            raise
-        return answer_json(answer, explain=self.explain)
-
-    def _write(self, answer: dict[str, Any], file: BinaryIO | None) -> None:
-        if file is None:
-            write_json(answer)
-            sys.stdout.flush()
-            return
-        line = (json_line(answer) + "\n").encode("utf-8")
-        try:
-            while line:
-                line = line[file.write(line) :]
-        except OSError as error:
-            raise OutputError(
-                f"{self.out}: cannot be written ({error.strerror}). Its answers are kept: make room, and "
-                "the same command goes on from there"
-            ) from error

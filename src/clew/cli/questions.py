@@ -1,0 +1,88 @@
+"""`clew ask --questions`: a file of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from clew.cli.ask import answer_json
+from clew.cli.batch import Batch, Kind
+from clew.cli.jsonl import objects, source_name, unique_ids
+from clew.engine import clean_question
+from clew.errors import InputError, ParseError, UsageError
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.llm.types import ChatModel
+
+_KIND = Kind(
+    "question", "questions", "answers", "an answer", "answers", "to another question", "asking", "answered"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A line of the file of questions."""
+
+    id: str
+    text: str
+    entities: tuple[str, ...]
+
+
+def ask_all(
+    start: Callable[[], Clew],
+    questions: str,
+    out: Path | None,
+    *,
+    method: str,
+    explain: bool,
+    quiet: bool,
+    model: ChatModel | None = None,
+    settings: object = None,
+) -> None:
+    """Answer all questions of a file, to stdout or, resumable, to `out`; `start` opens the source.
+
+    All questions are read before the first is asked, so that a malformed line costs nothing.
+    """
+
+    def one(clew: Clew, question: Question) -> dict[str, Any]:
+        answer = clew.ask(
+            question.text,
+            id=question.id,
+            entities=question.entities,
+            method=method,
+            model=model,
+            settings=settings,
+        )
+        return answer_json(answer, explain=explain)
+
+    Batch(_KIND, method, out, quiet).run(start, questions, read_questions(questions), one)
+
+
+def read_questions(path: str) -> list[Question]:
+    """Read the questions; ParseError for a malformed line, an empty question, or an id used twice."""
+    file = source_name(path)
+    read = [_question(file, *item) for item in unique_ids(objects(path), file)]
+    if not read:
+        raise InputError(f'{file}: no questions. Write a line {{"id": "1", "question": "…"}} for each')
+    return read
+
+
+def _question(file: str, number: int, id: str, value: dict[str, Any]) -> Question:
+    text, entities = value.get("question"), value.get("entities")
+    if not isinstance(text, str):
+        raise ParseError(
+            file, number, "field 'question' is missing or not a string", 'Write {"question": "…"}'
+        )
+    if entities is None:
+        entities = []
+    names = cast("list[object]", entities) if isinstance(entities, list) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise ParseError(file, number, "field 'entities' is not a list of strings", 'Write "entities": ["…"]')
+    try:
+        cleaned = clean_question(text)
+    except UsageError as error:
+        raise ParseError(file, number, str(error)) from error
+    return Question(id, cleaned, tuple(cast("list[str]", names)))
