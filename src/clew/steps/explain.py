@@ -15,8 +15,6 @@ EXPLAINED = 0.27
 """From this share on a word counts as explained by a step."""
 FIRM = 0.42
 """The same for the noun in *the … of X*, which alone says what is asked for."""
-TYPED = 0.35
-"""The same for the type of a node."""
 MODIFIER = 0.12
 """The same for a word that stands right before an explained noun (*jersey number*)."""
 DETERMINED = 0.5
