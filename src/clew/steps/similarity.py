@@ -158,8 +158,9 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     top = relation.max(axis=1, keepdims=True)
     relation = relation * (relation / np.where(top > 0, top, 1.0)) ** scale.contrast
 
-    roles = (relation[:, None, :] * vocabulary.role[None]).max(axis=2)
     person = np.array([class_row(vocabulary.lexicon, w)[CLASSES.index("person")] for w in words])
+    suffered = relation * (1 - person[:, None] * vocabulary.active)  # a *player* is no tail of `plays_in_club`
+    roles = (suffered[:, None, :] * vocabulary.role[None]).max(axis=2)
     agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
     roles = np.maximum(roles, agents)
     kind = np.maximum(kind, scale.role * roles)
