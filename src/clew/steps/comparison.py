@@ -18,6 +18,8 @@ Float = NDArray[np.float64]
 
 COMPOUND = 0.3
 """Weight of the first of two nouns that are asked for together (*what film genre*)."""
+TELLING = 0.5
+"""Unless it is so similar to a relation (*which national team*)."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
@@ -174,7 +176,9 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
-    weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
+    telling = found.relation.max(axis=1) >= TELLING
+    weight = np.array([_weight(question, w, weights, bool(t)) for w, t in zip(words, telling, strict=True)])
+    weight *= weights.word
     for row, word in enumerate(words):
         if is_asked(question, word):
             step[row] *= found.turned[row]
@@ -192,13 +196,13 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     )
 
 
-def _weight(question: Question, word: Word, weights: Weights) -> float:
+def _weight(question: Question, word: Word, weights: Weights, telling: bool) -> float:
     if word.norm in WH_CLASSES:
         return weights.wh
     if word.share:
         return 0.3 * word.share
     at = question.words.index(word)
-    if _is_plain(word) and at + 1 < len(question.words) and is_asked(question, question.words[at + 1]):
+    if not telling and _is_plain(word) and at + 1 < len(question.words) and is_asked(question, question.words[at + 1]):
         return COMPOUND
     return word.weight * (weights.asked if is_asked(question, word) else 1.0)
 
