@@ -86,7 +86,7 @@ def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
 
 
 def _beside_namesakes(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
-    """[W, R]: `BESIDE` where a word is the whole name of other relations (*ethnicity* beside `nationality`)."""
+    """[W, R]: `BESIDE` where a word is the whole name of another relation (*ethnicity*: `nationality`)."""
     lemmas = vocabulary.lexicon.lemmas
     names = [{*lemmas(ws[0]), ws[0]} if len(ws) == 1 else set[str]() for ws in vocabulary.labels]
     own = np.array([[bool(name & {*lemmas(w), w}) for name in names] for w in words])
@@ -159,7 +159,9 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     relation = relation * (relation / np.where(top > 0, top, 1.0)) ** scale.contrast
 
     person = np.array([class_row(vocabulary.lexicon, w)[CLASSES.index("person")] for w in words])
-    suffered = relation * (1 - person[:, None] * vocabulary.active)  # a *player* is no tail of `plays_in_club`
+    suffered = relation * (
+        1 - person[:, None] * vocabulary.active
+    )  # a *player* is no tail of `plays_in_club`
     roles = (suffered[:, None, :] * vocabulary.role[None]).max(axis=2)
     agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
     roles = np.maximum(roles, agents)

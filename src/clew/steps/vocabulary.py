@@ -45,8 +45,8 @@ class Vocabulary:
     the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
     the end's nodes that are tails of each relation; `acts` [S, R]: that are heads of it, where its name is
-    a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are of each of the lexicon's noun
-    classes.
+    a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
+    of each of the lexicon's noun classes.
     """
 
     labels: tuple[tuple[str, ...], ...]
