@@ -86,6 +86,7 @@ class Reader:
     weights: Weights
     follow: Float
     backs: NDArray[np.bool_]
+    meets: NDArray[np.bool_]
     symmetric: NDArray[np.bool_]
     fixed: Float
 
@@ -97,6 +98,8 @@ class Reader:
         arrived = index ^ 1
         ways = schema.cooccur[arrived].astype(np.float64)
         ways[index, arrived] = schema.repeated[arrived]
+        ways[schema.unlike[arrived]] = 0
+        meets = ((schema.cooccur > 0) & ~schema.unlike)[np.ix_(arrived, arrived)]
         share = ways / np.maximum(schema.nodes[arrived], 1)[:, None]
         with np.errstate(divide="ignore"):
             follow = np.where(ways > 0, weights.step - weights.rare * np.log10(share), np.inf)
@@ -108,7 +111,7 @@ class Reader:
                 backs[2 * relation, 2 * inverse] = backs[2 * inverse + 1, 2 * relation + 1] = True
                 backs[2 * inverse, 2 * relation] = backs[2 * relation + 1, 2 * inverse + 1] = True
         symmetric = np.repeat(schema.inverse == np.arange(len(schema.inverse)), 2)
-        return cls(graph, schema, vocabulary, weights, follow, backs, symmetric, fixed)
+        return cls(graph, schema, vocabulary, weights, follow, backs, meets, symmetric, fixed)
 
     def ends_of(self, node: int) -> list[int]:
         """The ends that a node has: steps that can be walked from it."""
@@ -267,10 +270,8 @@ class Reader:
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
-        index = np.arange(steps) ^ 1
-        meets = self.schema.cooccur[np.ix_(index, index)] > 0
         return Space(
-            self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64)
+            self.follow, self.backs, self.meets, self.symmetric, self.fixed, final, active.astype(np.int64)
         )
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:

@@ -62,6 +62,10 @@ LEAK = 0.1
 """What a cosine below the floor still counts, so that it breaks ties."""
 
 
+IDENTIFYING = frozenset("id ids identifier uuid guid uri url code key".split())
+"""What a thing is kept under is named by these: no *product* is a `productID`."""
+APART = 0.3
+"""What is left of the similarity of other words with such a relation."""
 BESIDE = 0.6
 """What is left of a word's similarity with other relations than those that it is the whole name of."""
 
@@ -91,6 +95,12 @@ def _beside_namesakes(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     names = [{*lemmas(ws[0]), ws[0]} if len(ws) == 1 else set[str]() for ws in vocabulary.labels]
     own = np.array([[bool(name & {*lemmas(w), w}) for name in names] for w in words])
     return np.where(own.any(axis=1, keepdims=True) & ~own, BESIDE, 1.0)
+
+
+def _beside_identifiers(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, R]: `APART` where a word is not the one that makes the relation an identifier (`productID`)."""
+    identifying = [IDENTIFYING & set(ws) if len(ws) > 1 else frozenset[str]() for ws in vocabulary.labels]
+    return np.array([[APART if ids and w not in ids else 1.0 for ids in identifying] for w in words])
 
 
 def _best(vocabulary: Vocabulary, table: Float) -> Float:
@@ -152,7 +162,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = kind * even * agreement * vocabulary.richness
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
-    beside = _beside_namesakes(vocabulary, words)
+    beside = _beside_namesakes(vocabulary, words) * _beside_identifiers(vocabulary, words)
     relation = (1 - (1 - cosine) * (1 - scale.lexical * lexical)) * beside
     full = (1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))) * beside
     top = relation.max(axis=1, keepdims=True)

@@ -168,7 +168,7 @@ def _end_classes(
         )
         own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
-    years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
+    years = schema.numbers * schema.years
     own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
     own[:, time] = np.maximum(own[:, time], np.maximum(schema.dates, years))
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
