@@ -142,10 +142,10 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
     """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
-    from clew.methods.kaping import Kaping
+    from clew.methods.kaping import Kaping, Settings
 
     print("                                 hits  exact  set   none")
-    near = Kaping(clew.index, clew.embedder, hops=3, top=30)
+    near = Kaping(clew.index, clew.embedder, settings=Settings(hops=3, top=30))
     found = score(lambda q: near.answer(q.text, entities=[q.entity]), questions)
     print_scores("kaping N=3 K=30", found)
     for name in names:

@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.method_options import (
+    Examples,
+    FewCandidates,
+    Frontier,
+    Hints,
+    Hops,
+    K,
+    MethodOptions,
+    Seed,
+    Shots,
+    Texts,
+)
 from clew.cli.model import (
     Cache,
     MaxCalls,
@@ -16,6 +28,7 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    Trace,
     opened_model,
 )
 from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
@@ -73,13 +86,24 @@ def compare(
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
     prices: PricesFile = None,
+    trace: Trace = None,
+    hops: Hops = None,
+    k: K = None,
+    frontier: Frontier = None,
+    seed: Seed = None,
+    texts: Texts = None,
+    shots: Shots = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask several methods the same question, and see what each answers and what it costs.
 
-    A method that fails has its error in its row. Exit code 1 if all of them fail.
+    Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
+    code 1 if all of them fail.
     """
     from clew.cli.console import out, write_json
     from clew.cli.progress import explained_wait
@@ -93,17 +117,22 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices)
+    chosen = MethodOptions(hops, k, frontier, seed, tuple(texts or ()), shots, candidates, examples, hints)
+    settings = chosen.settings_of_each(names, model=llm is not None)
+    ranking = chosen.rank_triples(names)
+    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
     rows: list[Row] = []
     with (
         opened_model(llm, calling) as model,
-        opened(source, embedder, quiet=quiet) as clew,
+        opened(source, embedder, quiet=quiet, rank_triples=ranking) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         for name in names:
             asked: Answer | ClewError
             try:
-                asked = clew.ask(question, entities=entities or (), method=name, model=model)
+                asked = clew.ask(
+                    question, entities=entities or (), method=name, model=model, settings=settings[name]
+                )
             except ClewError as error:
                 asked = error
             rows.append(Row(name, asked) if isinstance(asked, Answer) else Row(name, None, asked))

@@ -11,8 +11,8 @@ Intelligence, 2025. Steps, in the paper's order, with their files:
 
 Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p
 0.05, top-k 40 (Table 3); stop at `<END>` (3.4.1); repeat penalty 1.1 for sub-answers, stop at `?` for
-reformulation (3.4.3); 512 tokens for synthesis (3.4.4). A parameter that the model's server does not take is
-not sent; the trace notes it.
+reformulation (3.4.3); 512 tokens for synthesis (3.4.4); one seed for all steps (4.2.1). A parameter that
+the model's server does not take is not sent; the trace notes it.
 
 Deviations, with their reasons:
 
@@ -38,7 +38,7 @@ from time import perf_counter
 from typing import Literal
 
 from clew.errors import UsageError
-from clew.graph.candidates import Candidates, Limits, find_candidates
+from clew.graph.candidates import Candidates, Limits, find_candidates, hub_notes
 from clew.graph.graph import Graph
 from clew.grounding import ground
 from clew.index.directory import Index
@@ -46,6 +46,7 @@ from clew.index.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
+from clew.methods.settings import positive
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.steps.named import named_entities, without_names
@@ -67,7 +68,7 @@ TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
 class Settings:
     """N hops, K triples for a sub-question, where candidates begin, and hops around an earlier answer.
 
-    `limits` bound a hop at hubs.
+    `limits` bound a hop at hubs; `seed` is that of the model's sampling.
     """
 
     hops: int = 3
@@ -75,10 +76,10 @@ class Settings:
     frontier: Frontier = "answers"
     answer_hops: int = 1
     limits: Limits = field(default_factory=Limits)
+    seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.hops < 1 or self.top < 1 or self.answer_hops < 1:
-            raise UsageError("KG-RAG needs at least one hop and one triple: hops and top are 1 or more.")
+        positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
         if self.frontier not in ("question", "answers"):
             raise UsageError(f"There is no frontier {self.frontier!r}. It is question or answers.")
 
@@ -93,13 +94,14 @@ class Steps:
     synthesise: Synthesise
 
 
-def model_steps(graph: Graph) -> Steps:
-    """Make the steps as in the paper, by a chat model."""
+def model_steps(graph: Graph, seed: int = 0) -> Steps:
+    """Make the steps as in the paper, by a chat model; all of them sample with the same seed (4.2.1)."""
+    sampling = replace(TABLE_3, seed=seed)
     return Steps(
-        ModelDecompose(TABLE_3),
-        ModelAnswer(graph, replace(TABLE_3, repeat_penalty=1.1)),
-        ModelReformulate(graph, TABLE_3),
-        ModelSynthesis(graph, replace(TABLE_3, max_tokens=512)),
+        ModelDecompose(sampling),
+        ModelAnswer(graph, replace(sampling, repeat_penalty=1.1)),
+        ModelReformulate(graph, sampling),
+        ModelSynthesis(graph, replace(sampling, max_tokens=512)),
     )
 
 
@@ -158,9 +160,11 @@ class KgRag:
         self.graph, self.model, self.settings = self.index.graph, model, settings or Settings()
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = Auto(self.index, embedder)
-        self.find_seeds = FindSeeds(self.index.names, auto.linker, auto.reader)
+        self.find_seeds = FindSeeds(self.graph, self.index.names, auto.linker, auto.reader)
         self.steps = steps or (
-            built_in_steps(auto, self.settings.frontier) if model is None else model_steps(self.graph)
+            built_in_steps(auto, self.settings.frontier)
+            if model is None
+            else model_steps(self.graph, self.settings.seed)
         )
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -188,8 +192,10 @@ class KgRag:
         work.seeds = self.find_seeds(work.question, entities)
         work.time("link", since)
         since = perf_counter()
-        if work.talk is not None and not work.seeds:
-            return self._abstain(work, no_entity(self.index, work.question))
+        if entities or work.talk is not None:
+            missing = self.find_seeds.missing(work.question, entities, work.seeds)
+            if missing is not None:
+                return self._abstain(work, missing)
         work.plan = self.steps.decompose(work.question, entities, work.talk)
         work.complete = not work.plan.cut
         work.time("decompose", since)
@@ -230,11 +236,8 @@ class KgRag:
             "left out": found.left_out,
         }
         work.steps.append(Step(name, detail))
-        if found.left_out:
-            work.complete = False
-            work.notes.append(
-                f"{found.left_out:,} triples around hubs were left out; the most similar were kept"
-            )
+        work.complete &= not found.left_out
+        work.notes += hub_notes(found)
         work.time("candidates", since)
         return found
 
@@ -328,14 +331,6 @@ class KgRag:
             complete=work.complete,
             chain=self._chain(work),
         )
-
-
-def no_entity(index: Index, question: str) -> Abstention:
-    """Why retrieval cannot begin, with names that are written nearly so."""
-    names = " ".join(w.text for w in read_question(question).words if w.capital)
-    detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
-    near = tuple(index.graph.labels[h.entity] for h in index.names.fuzzy(names, 3)) if names else ()
-    return Abstention("no_entity", detail, near)
 
 
 def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
