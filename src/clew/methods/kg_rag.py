@@ -20,6 +20,8 @@ Deviations, with their reasons:
   entities that it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
   out by what merely is near (Hits@1 in benchmarks/RESULTS.md). `frontier="question"` is the paper's: N hops
   from the question's entities, always.
+- A later sub-question that the triples around the answers do not answer is asked once more, of those within
+  N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
 - What is handed from sub-question to sub-question is the names that the evidence proves, not the model's
   sentence, and a sub-question without any ends the chain with an abstention: section 4.4.3 reports
   sub-answers from the model's own knowledge. The chain shows the sentence too.
@@ -253,14 +255,35 @@ class KgRag:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
         picked = self._top(work, candidates, text)
-        since = perf_counter()
         asked = Asked(work.plan, question, text, picked, tuple(work.links), work.seeds, notes)
-        link = self.steps.answer(asked, work.talk)
-        work.time("sub_answers", since)
+        link = self._sub_answer(work, asked)
+        if not link.proofs and question.hop is None and self._near_answers(work):
+            link = self._sub_answer(work, self._farther(work, asked))
         if work.links and question.hop is None and link.proofs and _adds_nothing(link, work.links):
             work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
+
+    def _sub_answer(self, work: _Work, asked: Asked) -> Link:
+        since = perf_counter()
+        link = self.steps.answer(asked, work.talk)
+        work.time("sub_answers", since)
+        return link
+
+    def _near_answers(self, work: _Work) -> bool:
+        """Whether triples were looked for around earlier answers, and not as far as they may be."""
+        settings = self.settings
+        return settings.frontier == "answers" and bool(work.links) and settings.answer_hops < settings.hops
+
+    def _farther(self, work: _Work, asked: Asked) -> Asked:
+        """The same with the top K within N hops of the answers: a sub-question of several steps (4.4.3)."""
+        hops = self.settings.hops
+        found = self._candidates(work, _answers(work), hops, asked.text, "candidates farther from answers")
+        since = perf_counter()
+        top, _ = self.vectors.top(asked.text, found.triples, self.settings.top)
+        work.time("top_k", since)
+        note = f"looked again, within {hops} hops of the answers before"
+        return replace(asked, triples=tuple(top.tolist()), notes=(*asked.notes, note))
 
     def _is_whole(self, work: _Work, question: SubQuestion) -> bool:
         """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
@@ -268,14 +291,13 @@ class KgRag:
 
     def _top(self, work: _Work, candidates: Candidates, text: str) -> tuple[int, ...]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
-        settings = self.settings
-        answers = [e for link in work.links for e in link.proofs]
+        settings, answers = self.settings, _answers(work)
         if settings.frontier == "question" or not answers:
             since = perf_counter()
             top, _ = self.vectors.top(text, candidates.triples, settings.top)
         else:
             named = named_entities(self.graph, text, work.seeds)
-            around = list(dict.fromkeys([*answers, *named]))
+            around = tuple(dict.fromkeys([*answers, *named]))
             found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
             since = perf_counter()
             # All of these triples are at the named entities; the rest of the text tells them apart.
@@ -331,6 +353,11 @@ class KgRag:
             complete=work.complete,
             chain=self._chain(work),
         )
+
+
+def _answers(work: _Work) -> tuple[int, ...]:
+    """What the chain has reached."""
+    return tuple(dict.fromkeys(entity for link in work.links for entity in link.proofs))
 
 
 def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
