@@ -109,11 +109,7 @@ def model_steps(graph: Graph, seed: int = 0) -> Steps:
 
 def built_in_decompose(auto: Auto) -> PatternDecompose:
     """Make the decomposition that needs no model."""
-
-    def read(text: str, names: Sequence[str]) -> Answer:
-        return auto.answer(text, entities=names)
-
-    return PatternDecompose(auto.graph, auto.linker, auto.reader, read)
+    return PatternDecompose(auto.graph, auto.linker, auto.reader, auto.pattern)
 
 
 def built_in_steps(auto: Auto, frontier: Frontier) -> Steps:
