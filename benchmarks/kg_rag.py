@@ -3,6 +3,11 @@
     python benchmarks/kg_rag.py speed --data ../shared/data/metaqa
     python benchmarks/kg_rag.py grid --data ../shared/data/metaqa [--sample 300]
     python benchmarks/kg_rag.py systems --data ../shared/data/metaqa [--sample 300]
+    python benchmarks/kg_rag.py large --index LARGE.clew [--triples 3000000]
+
+`grid` and `systems` take `--seed`, and `--half first|second` for one of two disjoint halves of the dev
+questions. `large` generates a graph with a hub in a third of its triples, indexes it in another process, and
+embeds its triples.
 
 Accuracy is on a seeded sample of the dev questions, with the entity of each question given as in the paper.
 Hits@1: the answer includes a correct entity. Exact match: the first answer equals a correct one after
@@ -13,8 +18,12 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import os
 import random
 import re
+import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +35,7 @@ import numpy as np
 from clew.engine import Clew
 from clew.graph.candidates import find_candidates
 from clew.graph.graph import Graph
-from clew.index.triple_vectors import TripleVectors, with_triple_vectors, write_triple_vectors
+from clew.index.triple_vectors import TRIPLE_VECTORS, TripleVectors, with_triple_vectors, write_triple_vectors
 from clew.steps.chain import Plan
 from clew.steps.decompose import Decompose
 from clew.types import Answer
@@ -44,8 +53,8 @@ class Question:
     gold: tuple[str, ...]
 
 
-def read_questions(data: Path, sample: int, seed: int) -> list[Question]:
-    """Draw `sample` dev questions of each number of hops."""
+def read_questions(data: Path, sample: int, seed: int, half: str | None = None) -> list[Question]:
+    """Draw `sample` dev questions of each number of hops, from all of them or from a half."""
     drawn: list[Question] = []
     for hops in (1, 2, 3):
         folder = data / f"{hops}-hop" / "vanilla"
@@ -56,6 +65,10 @@ def read_questions(data: Path, sample: int, seed: int) -> list[Question]:
             else path.open(encoding="utf-8") as lines
         ):
             rows = [line.rstrip("\n").split("\t") for line in lines]
+        if half is not None:
+            random.Random(0).shuffle(rows)
+            middle = len(rows) // 2
+            rows = rows[:middle] if half == "first" else rows[middle:]
         for text, gold in random.Random(seed).sample(rows, sample):
             entity = TOPIC.search(text)
             assert entity is not None
@@ -142,10 +155,10 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
     """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
-    from clew.methods.kaping import Kaping
+    from clew.methods.kaping import Kaping, Settings
 
     print("                                 hits  exact  set   none")
-    near = Kaping(clew.index, clew.embedder, hops=3, top=30)
+    near = Kaping(clew.index, clew.embedder, settings=Settings(hops=3, top=30))
     found = score(lambda q: near.answer(q.text, entities=[q.entity]), questions)
     print_scores("kaping N=3 K=30", found)
     for name in names:
@@ -203,11 +216,77 @@ def speed(clew: Clew, repeats: int) -> None:
     print(f"candidate triples: {percentiles(sizes)}")
 
 
+HUB, SYLLABLES = "Old Town", ("ka", "lo", "mi", "ra", "tes", "vin", "dor", "pel", "sun", "ber", "quo", "hal")
+
+
+def name_of(number: int) -> str:
+    """A name of two words for an entity, not the same for any two."""
+    parts: list[str] = []
+    for _ in range(6):
+        number, at = divmod(number, len(SYLLABLES))
+        parts.append(SYLLABLES[at])
+    return f"{''.join(parts[:3])} {''.join(parts[3:])}".title()
+
+
+def write_large(path: Path, triples: int) -> None:
+    """Write a graph with 3 triples for each entity, one of them at a hub, and 200 other relations."""
+    entities, draw = triples // 3, np.random.default_rng(0)
+    names = [name_of(i) for i in range(entities)]
+    heads, tails = (draw.integers(0, entities, triples - entities) for _ in range(2))
+    relations = draw.integers(0, 200, triples - entities)
+    with path.open("w", encoding="utf-8") as lines:
+        lines.writelines(f"{name}\tlives in\t{HUB}\n" for name in names)
+        for head, relation, tail in zip(heads.tolist(), relations.tolist(), tails.tolist(), strict=True):
+            lines.write(f"{names[head]}\trelation {name_of(relation)[:6]}\t{names[tail]}\n")
+
+
+def peak_gb() -> float:
+    """The most memory that this process had, mapped files included."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def large(path: Path, triples: int) -> None:
+    """Triple vectors of a large graph, and questions at its hub."""
+    from clew.methods.kaping import Kaping
+    from clew.methods.kg_rag import KgRag
+
+    if not path.exists():
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            source = Path(folder) / "large.tsv"
+            write_large(source, triples)
+            command = (sys.executable, "-m", "clew", "index", str(source), "-o", str(path), "--quiet")
+            subprocess.run(command, check=True)
+    clew = Clew.open(path)
+    embedded = TRIPLE_VECTORS in clew.index.sections
+    before, start, cpu = peak_gb(), time.perf_counter(), time.process_time()
+    clew.embed_triples()
+    wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    graph, vectors = clew.index.graph, TripleVectors.of(clew.index, clew.embedder)
+    size, peak = vectors.rows.nbytes + vectors.scales.nbytes, f"{before:.2f} -> {peak_gb():.2f} GB"
+    print(f"{graph.triples:,} triples, {graph.nodes:,} nodes; load {os.getloadavg()[0]:.1f}")
+    if not embedded:
+        print(f"built at {graph.triples / wall:,.0f} triples/s, {graph.triples / cpu:,.0f} a CPU second")
+    print(f"{size / 1e6:.0f} MB, {size / graph.triples:.0f} bytes a triple; peak {peak}")
+    question = f"Who lives in {HUB}?"
+    for method in (Kaping(clew.index, clew.embedder), KgRag(clew.index, clew.embedder)):
+        method.answer(question)
+        start, cpu = time.perf_counter(), time.process_time()
+        answer = method.answer(question)
+        wall, cpu = (time.perf_counter() - start) * 1000, (time.process_time() - cpu) * 1000
+        told = [note for step in answer.steps for note in step.detail.get("notes", ())]
+        told += answer.chain.notes if answer.chain is not None else ()
+        print(f"{method.name}: {len(answer.answers)} answers, {wall:,.0f} ms, {cpu:,.0f} ms of CPU; {told}")
+    print(f"peak {peak_gb():.2f} GB")
+
+
 def main() -> None:
     """Run one part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("part", choices=("speed", "grid", "systems"))
-    parser.add_argument("--data", type=Path, required=True, help="folder of MetaQA")
+    parser.add_argument("part", choices=("speed", "grid", "systems", "large"))
+    parser.add_argument("--data", type=Path, help="folder of MetaQA")
+    parser.add_argument("--index", type=Path, help="index of the large graph, made if it is not there")
+    parser.add_argument("--triples", type=int, default=3_000_000)
+    parser.add_argument("--half", choices=("first", "second"))
     parser.add_argument("--cache", type=Path, help="where the index is kept")
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--repeats", type=int, default=5)
@@ -215,11 +294,14 @@ def main() -> None:
     parser.add_argument("--frontiers", default="answers,question")
     parser.add_argument("--methods", default="auto,kg-rag,kaping,kg-retrieval,kg-gpt,triple-rag,vector-rag")
     options = parser.parse_args()
+    if options.part == "large":
+        large(options.index, options.triples)
+        return
     clew = Clew.open(options.data / "kb.txt.gz", cache_dir=options.cache)
     if options.part == "speed":
         speed(clew, options.repeats)
         return
-    questions = read_questions(options.data, options.sample, options.seed)
+    questions = read_questions(options.data, options.sample, options.seed, options.half)
     if options.part == "grid":
         grid(clew, questions, options.frontiers.split(","))
     else:

@@ -195,3 +195,14 @@ def test_machine_code_is_kept_where_it_may_be_written(monkeypatch, tmp_path, wri
     monkeypatch.setattr(engine.os, "access", lambda path, mode: writable)
     keep_machine_code()
     assert os.environ["NUMBA_CACHE_DIR"] == ("" if kept is None else str(tmp_path / kept))
+
+
+def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):
+    done = []
+    with Clew.open(films, cache_dir=tmp_path / "vectors") as opened:
+        opened.embed_triples(lambda stage, part, whole: done.append((stage, part, whole)))
+        opened.embed_triples(lambda stage, part, whole: done.append((stage, part, whole)))
+        assert done == [("triples", 5, 5)]
+        assert "triple_vectors.q" in opened.index.sections
+    with Clew.open(films, cache_dir=tmp_path / "vectors") as again:
+        assert "triple_vectors.q" in again.index.sections

@@ -203,6 +203,20 @@ class Clew:
         used = distances if distances is not None else cast("Distances", self._distances)
         return match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
 
+    def embed_triples(self, progress: Progress | None = None) -> None:
+        """Make the vectors of triples where the index has none, for methods that rank triples.
+
+        Without it the first question of such a method does so. Raises as
+        `clew.index.triple_vectors.with_triple_vectors`.
+        """
+        from clew.index.triple_vectors import with_triple_vectors
+
+        def tell(done: int) -> None:
+            if progress is not None:
+                progress("triples", done, self.index.graph.triples)
+
+        self.index = with_triple_vectors(self.index, self.embedder, tell)
+
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""
         from clew.info import info_of

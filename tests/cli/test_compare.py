@@ -28,10 +28,65 @@ def test_a_row_for_each_method_with_what_it_cost(films: str):
     result = run("compare", films, WHO, "--methods", "kg-rag,kaping, kaping", "--json")
     assert result.exit_code == 0
     rows = json.loads(result.stdout)["rows"]
-    assert [(r["method"], r["answer"]["text"], r["evidence"]) for r in rows] == [
-        ("kg-rag", "Ridley Scott", 1),
-        ("kaping", "Ridley Scott", 1),
+    assert [(r["method"], r["answer"]["text"], r["evidence"], r["cited"]) for r in rows] == [
+        ("kg-rag", "Ridley Scott", 3, 1),
+        ("kaping", "Ridley Scott", 2, 1),
     ]
+
+
+def test_each_method_gets_the_options_that_it_takes(films: str):
+    result = run("compare", films, WHO, "--methods", "auto,kg-rag,kaping,kg-retrieval", "--k", "1", "--json")
+    rows = json.loads(result.stdout)["rows"]
+    assert [r["error"] for r in rows] == [None] * 4
+    assert [r["evidence"] for r in rows[1:]] == [1, 1, 1]
+
+
+def test_hops_widen_what_is_retrieved(films: str):
+    result = run("compare", films, WHO, "--methods", "kaping", "--hops", "2", "--json")
+    assert json.loads(result.stdout)["rows"][0]["evidence"] == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--methods", "llm,triple-rag", "--hops", "2"),
+        ("--methods", "kaping", "--frontier", "question"),
+        ("--methods", "kg-rag", "--frontier", "both"),
+        ("--methods", "kg-rag", "--hops", "0"),
+        ("--methods", "kaping", "--trace", "trace.jsonl"),
+    ],
+)
+def test_options_that_nothing_takes_are_wrong_usage(films: str, words: tuple[str, ...]):
+    assert run("compare", films, WHO, *words).exit_code == 2
+
+
+def test_a_seed_changes_what_is_drawn(films: str):
+    def drawn(seed: str) -> set[str]:
+        question = "Which films did Ridley Scott direct?"
+        words = ("--method", "triple-rag", "--k", "1", "--seed", seed, "--json")
+        return {a["entity"] for a in json.loads(run("ask", films, question, *words).stdout)["answers"]}
+
+    assert drawn("0") == drawn("0")
+    assert {frozenset(drawn(str(seed))) for seed in range(8)} == {
+        frozenset(["Alien"]),
+        frozenset(["Blade Runner"]),
+    }
+
+
+def test_texts_need_a_model(films: str, tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("Alien was shot at Shepperton.", "utf-8")
+    words = ("--method", "vector-rag", "--texts", str(tmp_path / "notes.txt"))
+    assert run("ask", films, WHO, *words).exit_code == 2
+    assert run("ask", films, WHO, "--method", "kg-rag", *words[2:]).exit_code == 2
+
+
+def test_a_batch_takes_the_options_of_its_method(films: str, tmp_path: Path):
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps({"id": "a", "question": "Which films did Ridley Scott direct?"}), "utf-8")
+    words = ("--questions", str(path), "--method", "kg-rag", "--frontier", "question", "--k", "1")
+    result = run("ask", films, *words)
+    answer = json.loads(result.stdout)
+    assert (answer["id"], len(answer["answers"]), answer["complete"]) == ("a", 1, False)
 
 
 def test_a_method_that_fails_has_its_error_in_its_row(films: str):

@@ -95,9 +95,12 @@ def test_k_reaches_walk_retrieve(films, run):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--method", "kg-rag", "--k", "2"), "--k: for simgrag, not for kg-rag"),
+        (("--method", "synaptiqa", "--k", "2"), "--k: for simgrag, kg-rag"),
         (("--method", "walk-retrieve", "--k", "2", "--shots", "3"), "--shots: for simgrag"),
-        (("--method", "walk-retrieve", "--frontier", "answers"), "--frontier is for --method kg-rag"),
+        (
+            ("--method", "walk-retrieve", "--frontier", "answers"),
+            "--frontier: for kg-rag, not",
+        ),
     ],
 )
 def test_options_of_other_methods_are_refused(index, run, options, message):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.graph.candidates import Limits, best_of, find_candidates, unranked_candidates
+from clew.graph.candidates import Limits, best_of, find_candidates, triples_at
 from graph.reference import make_graph
 
 TRIPLES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7)), max_size=25)
@@ -64,12 +64,26 @@ def test_edges_beyond_the_limit_are_not_looked_at_but_counted():
     assert found.left_out == 40
 
 
+def test_of_edges_that_are_too_many_those_behind_the_most_similar_are_looked_at():
+    graph = star(50)
+    found = find_candidates(graph, [0], 2, lambda t: t.astype(np.float32), Limits(looked_at=60))
+    assert {graph.triple(int(t))[0] for t in found.hops[1]} == set(range(21, 51))
+    assert found.left_out == 40
+
+
+def test_all_triples_at_some_entities_are_theirs_once():
+    graph = make_graph(4, 1, [(0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 1), (2, 0, 3)])
+    assert sorted(graph.triple(int(t)) for t in triples_at(graph, [0, 1])) == [
+        (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 1),
+    ]  # fmt: skip
+
+
 def test_a_first_entity_is_always_looked_at():
     assert len(find_candidates(star(50), [0], 1, zero, Limits(looked_at=1)).triples) == 50
 
 
 def test_no_entities_have_no_candidates():
-    assert len(unranked_candidates(star(3), [], 3)) == 0
+    assert len(triples_at(star(3), [])) == 0
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

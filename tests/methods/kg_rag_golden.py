@@ -237,10 +237,11 @@ GOLDEN = (
     Golden(
         "ends_midway",
         SHIRLEY,
-        (plan(*CROW), "The Crow.", "What is the genre of The Crow", "It is a Gothic tale."),
+        (plan(*CROW), "The Crow.", "What is the genre of The Crow", "It is a Gothic tale.", "A Gothic tale."),
         abstained="not_in_evidence",
         sub_answers=(("The Crow",), ()),
-        calls=4,
+        notes=("looked again, within 3 hops",),
+        calls=5,
     ),
     Golden(
         "reformulation_with_a_preamble",
@@ -339,6 +340,36 @@ GOLDEN = (
             "They are in Russian.",
         ),
         answers=("Russian",),
+    ),
+    Golden(
+        "under_decomposed_later_sub_question",
+        "What languages are spoken in the films by the director of Stalker?",
+        (
+            plan("Who directed Stalker?", "Which languages are spoken in the films of this person?"),
+            "Andrei Tarkovsky",
+            "Which languages are spoken in the films directed by Andrei Tarkovsky",
+            "I don't know.",
+            "Russian",
+            "They are in Russian.",
+        ),
+        answers=("Russian",),
+        sub_answers=(("Andrei Tarkovsky",), ("Russian",)),
+        notes=("looked again, within 3 hops", "under-decomposed"),
+    ),
+    Golden(
+        "sub_questions_as_in_figure_6",
+        SHIRLEY,
+        (
+            f"Chain-of-Thought: First the movies, then their genres.\nSub-Question 1: {CROW[0]}\n"
+            f"Sub-Question 2: {CROW[1]}\n",
+            "The Crow.",
+            "What is the genre of The Crow",
+            "Action",
+            "Action",
+        ),
+        answers=("Action",),
+        asked=(CROW[0], "What is the genre of The Crow?"),
+        reasoning="First the movies, then their genres.",
     ),
     Golden(
         "no_such_entity",

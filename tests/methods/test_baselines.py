@@ -11,10 +11,15 @@ from clew.errors import InputError, UsageError
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
 from clew.methods.evidence import EvidenceMethod
+from clew.methods.kaping import Settings as Near
 from clew.methods.kg_gpt import KgGpt
+from clew.methods.kg_gpt import Settings as Chosen
 from clew.methods.kg_retrieval import KgRetrieval
+from clew.methods.kg_retrieval import Settings as Most
 from clew.methods.registry import METHODS, make_method
+from clew.methods.triple_rag import Settings as Draw
 from clew.methods.triple_rag import TripleRag
+from clew.methods.vector_rag import Settings as Documents
 from clew.methods.vector_rag import VectorRag
 from clew.types import Answer
 
@@ -99,7 +104,10 @@ def test_kaping_gives_the_nearest_triples_of_one_hop(small: Clew):
 
 def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
     question = "What movies did Christopher Nolan direct?"
-    draws = [TripleRag(metaqa.index, metaqa.embedder, seed=seed).answer(question).steps for seed in (0, 0, 1)]
+    draws = [
+        TripleRag(metaqa.index, metaqa.embedder, settings=Draw(seed=seed)).answer(question).steps
+        for seed in (0, 0, 1)
+    ]
     first, again, other = [tuple(map(tuple, steps[0].detail["triples"])) for steps in draws]
     assert len(first) == 5
     assert first == again
@@ -108,7 +116,7 @@ def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
 
 
 def test_vector_rag_reads_whole_neighbourhoods(small: Clew):
-    method = VectorRag(small.index, small.embedder, documents=1)
+    method = VectorRag(small.index, small.embedder, settings=Documents(1))
     answer = method.answer("Alien: directed by, starring, genre?")
     assert evidence(answer) == {
         ("Alien", "directed by", "Ridley Scott"),
@@ -121,24 +129,120 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
     path = tmp_path / "notes.txt"
     path.write_text("The set of Alien was\nbuilt at Shepperton.\n\nSeven was shot in Los Angeles.\n", "utf-8")
     model = ScriptedModel(["Shepperton"])
-    method = VectorRag(small.index, small.embedder, model=model, texts=[path], documents=1)
+    method = VectorRag(small.index, small.embedder, model=model, settings=Documents(1, (path,)))
     answer = method.answer("Where was the set of Alien built?")
     assert (answer.text, answer.grounded) == ("Shepperton", False)
     assert "The set of Alien was built at Shepperton." in model.requests[0].messages[-1].text
     assert "Los Angeles" not in model.requests[0].messages[-1].text
 
 
-def test_vector_rag_says_what_is_wrong_with_texts(small: Clew, tmp_path: Path):
-    with pytest.raises(InputError, match="cannot be read"):
-        VectorRag(small.index, small.embedder, model=ScriptedModel([]), texts=[tmp_path / "none.txt"])
-    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="UTF-8"):
-        VectorRag(small.index, small.embedder, model=ScriptedModel([]), texts=[tmp_path / "bytes.txt"])
-    (tmp_path / "empty.txt").write_text("\n \n")
-    with pytest.raises(InputError, match="no text"):
-        VectorRag(small.index, small.embedder, model=ScriptedModel([]), texts=[tmp_path / "empty.txt"])
+def reading(small: Clew, path: Path, *replies: str | Exception) -> VectorRag:
+    """Vector-rag over texts, with a scripted model."""
+    model, settings = ScriptedModel(replies), Documents(1, (path,))
+    return VectorRag(small.index, small.embedder, model=model, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "cannot be read"), (b"\xff\xfe\x00", "UTF-8"), (b"\n \n", "no text")],
+)
+def test_vector_rag_says_what_is_wrong_with_texts(
+    small: Clew, tmp_path: Path, content: bytes | None, message: str
+):
+    path = tmp_path / "notes.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        reading(small, path)
+
+
+def test_vector_rag_needs_a_model_for_texts(small: Clew, tmp_path: Path):
     with pytest.raises(UsageError, match="chat model"):
-        VectorRag(small.index, small.embedder, texts=[tmp_path / "none.txt"])
+        VectorRag(small.index, small.embedder, settings=Documents(texts=(tmp_path,)))
+
+
+def test_vector_rag_reads_the_texts_of_a_folder(small: Clew, tmp_path: Path):
+    folder = tmp_path / "texts"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("Alien was shot at Shepperton.", "utf-8")
+    (folder / "deep" / "b.txt").write_text("One.\n\nSeven was shot in Los Angeles.", "utf-8")
+    (folder / "c.bin").write_bytes(b"\xff")
+    answer = reading(small, folder, "Los Angeles").answer("Where was Seven shot?")
+    assert answer.steps[0].detail["texts"] == [{"from": "b.txt:2", "text": "Seven was shot in Los Angeles."}]
+
+
+def test_vector_rag_cuts_long_paragraphs_between_words(small: Clew, tmp_path: Path):
+    path = tmp_path / "long.txt"
+    path.write_text("word " * 500 + "Shepperton", "utf-8")
+    texts = [paragraph.text for paragraph in reading(small, path).paragraphs]
+    assert " ".join(texts) == path.read_text("utf-8")
+    assert max(map(len, texts)) <= 400
+
+
+def test_vector_rag_over_texts_keeps_to_the_budget(small: Clew, tmp_path: Path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Alien was shot at Shepperton.", "utf-8")
+    answer = reading(small, path, BudgetReached("question", "calls", "0 of 0")).answer(WHO)
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "budget"
+
+
+@pytest.mark.parametrize("name", [n for n in GROUNDED if n != "vector-rag"])
+def test_an_entity_that_the_graph_lacks_is_an_abstention(small: Clew, name: str):
+    for model in (None, ScriptedModel([])):
+        method = make_method(name, small.index, small.embedder, model)
+        answer = method.answer("Who directed Alien and Nothing?", entities=["Alien", "Nothing"])
+        assert answer.abstained is not None
+        assert answer.abstained.reason == "no_entity"
+        assert "Nothing" in answer.abstained.detail
+
+
+COUNT = "How many films did Ridley Scott direct?"
+
+
+def test_a_count_of_some_triples_is_no_answer(small: Clew):
+    one = TripleRag(small.index, small.embedder, settings=Draw(count=1)).answer(COUNT)
+    assert one.abstained is not None
+    assert "at least 1" in one.abstained.detail
+    assert TripleRag(small.index, small.embedder).answer(COUNT).text == "2"
+
+
+def test_an_answer_from_some_triples_is_marked_incomplete(small: Clew):
+    question = "Which films did Ridley Scott direct?"
+    part = make_method("kaping", small.index, small.embedder, settings=Near(top=1)).answer(question)
+    whole = make_method("kaping", small.index, small.embedder).answer(question)
+    assert (len(part.answers), part.complete) == (1, False)
+    assert (len(whole.answers), whole.complete) == (2, True)
+
+
+def test_what_a_limit_leaves_out_is_told(metaqa: Clew):
+    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=Most(6))
+    answer = method.answer("What did Christopher Nolan direct?", entities=["Christopher Nolan"])
+    (note,) = answer.steps[0].detail["notes"]
+    assert note.startswith("6 of ")
+    assert not answer.complete
+
+
+@pytest.mark.parametrize("made", [Near, Draw, Documents, Most, Chosen])
+def test_settings_below_one_are_refused(made: type):
+    name = next(iter(made.__dataclass_fields__))
+    with pytest.raises(UsageError, match=f"{name} is 0"):
+        made(**{name: 0})
+
+
+def test_kg_gpt_shows_the_relations_of_what_was_reached(small: Clew):
+    model = ScriptedModel(["1. Seven was directed by something 1.", "directed by", "David Fincher"])
+    KgGpt(small.index, small.embedder, model=model).answer("Who directed Seven?")
+    asked = model.requests[1].messages[-1].text
+    assert "directed by" in asked
+    assert "genre" not in asked
+
+
+def test_kg_gpt_tells_of_sub_sentences_that_it_leaves_out(small: Clew):
+    sentences = "\n".join(f"{i}. Seven was directed by something {i}." for i in range(1, 9))
+    model = ScriptedModel([sentences, *["directed by"] * 5, "David Fincher"])
+    answer = KgGpt(small.index, small.embedder, model=model).answer("Who directed Seven?")
+    assert answer.steps[0].detail["notes"] == ["the model wrote 8 sub-sentences; 5 are used"]
 
 
 def test_kg_retrieval_takes_the_entities_that_the_model_lists(small: Clew):
@@ -149,7 +253,7 @@ def test_kg_retrieval_takes_the_entities_that_the_model_lists(small: Clew):
 
 
 def test_kg_retrieval_shows_every_relation_of_a_hub(metaqa: Clew):
-    method = KgRetrieval(metaqa.index, metaqa.embedder, most=6)
+    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=Most(6))
     answer = method.answer("What did Christopher Nolan do?", entities=["Christopher Nolan"])
     assert {relation for _, relation, _ in evidence(answer)} == {"directed_by", "written_by"}
 
@@ -163,7 +267,7 @@ def test_kg_gpt_walks_the_relations_that_the_model_chooses(small: Clew):
 
 
 def test_kg_gpt_leaves_out_relations_that_the_graph_lacks(small: Clew):
-    replies = ("1. Alien was composed by something 1.", "composed by\nmusic of", "Nobody")
+    replies = ("1. Alien was composed by something 1.", "composed by\nmusic of")
     answer = made(small, "kg-gpt", *replies).answer("Who composed Alien?")
     assert answer.abstained is not None
     assert answer.abstained.reason == "empty_result"
@@ -180,4 +284,4 @@ def test_all_baselines_are_registered():
 
 def test_settings_are_for_methods_that_have_some(small: Clew):
     with pytest.raises(UsageError, match="no settings"):
-        make_method("llm", small.index, small.embedder, ScriptedModel([]), settings=object())
+        make_method("synaptiqa", small.index, small.embedder, settings=object())

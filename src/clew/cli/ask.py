@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.method_options import (
+    Examples,
+    FewCandidates,
+    Frontier,
+    Hints,
+    Hops,
+    K,
+    MethodOptions,
+    Seed,
+    Shots,
+    Texts,
+)
 from clew.cli.model import (
     Cache,
     MaxCalls,
@@ -17,7 +29,7 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
-    method_settings,
+    Trace,
     opened_model,
 )
 from clew.cli.opening import (
@@ -32,7 +44,6 @@ from clew.cli.opening import (
     Source,
     opened,
 )
-from clew.cli.simgrag import Examples, FewCandidates, Hints, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,24 +75,16 @@ def ask(
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
     prices: PricesFile = None,
+    trace: Trace = None,
+    hops: Hops = None,
+    k: K = None,
+    frontier: Frontier = None,
+    seed: Seed = None,
+    texts: Texts = None,
     shots: Shots = None,
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "--k",
-            metavar="N",
-            min=1,
-            help="simgrag: subgraphs that are read; walk-retrieve: nodes, and walks of each (3).",
-        ),
-    ] = None,
     candidates: FewCandidates = None,
     examples: Examples = None,
     hints: Hints = False,
-    trace: Trace = None,
-    frontier: Annotated[
-        str | None,
-        typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
-    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -96,25 +99,18 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    from clew.cli.simgrag import simgrag_settings
-
-    own = method_settings(method, frontier, k)
-    settings = simgrag_settings(
-        method,
-        shots=shots,
-        k=None if method == "walk-retrieve" else k,
-        candidates=candidates,
-        examples=examples,
-        hints=hints,
-    )
-    settings = settings if own is None else own
+    chosen = MethodOptions(hops, k, frontier, seed, tuple(texts or ()), shots, candidates, examples, hints)
+    settings = chosen.settings(method)
+    start = partial(
+        opened, source, embedder, format=format, on_error=on_error, quiet=quiet,
+        rank_triples=chosen.rank_triples((method,)),
+    )  # fmt: skip
     calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.questions import ask_all
 
-        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
         with opened_model(llm, calling) as model:
             ask_all(
                 start,
@@ -138,7 +134,7 @@ def ask(
     clean_question(question)  # before a long indexing, not after it
     with (
         opened_model(llm, calling) as model,
-        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        start() as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)

@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.method_options import (
+    Examples,
+    FewCandidates,
+    Frontier,
+    Hints,
+    Hops,
+    K,
+    MethodOptions,
+    Seed,
+    Shots,
+    Texts,
+)
 from clew.cli.model import (
     Cache,
     MaxCalls,
@@ -16,6 +28,7 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    Trace,
     opened_model,
 )
 from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
@@ -28,6 +41,8 @@ MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
 
+_READ = frozenset(("evidence", "match"))
+"""Steps that show the triples which were read."""
 LONGEST = 160
 """Characters of a text without answers that a cell shows."""
 
@@ -41,17 +56,31 @@ class Row:
     error: ClewError | None = None
 
     @property
-    def evidence(self) -> int:
+    def cited(self) -> int:
         """Distinct triples that the answer rests on."""
         answer = self.answer
         return 0 if answer is None else len({t for c in answer.citations for t in c.triples})
 
+    @property
+    def evidence(self) -> int:
+        """Distinct triples that the method retrieved and read, as far as its steps show them."""
+        from clew.cli.explain import plain
+        from clew.evaluate.errors_by_step import triples_within
+
+        if self.answer is None:
+            return 0
+        told = self.answer.as_json()
+        shown = {"citations": told["citations"], "chain": told["chain"]}
+        steps = {s.name + str(i): plain(s.detail) for i, s in enumerate(self.answer.steps) if s.name in _READ}
+        return len(set(triples_within(shown | steps)))
+
     def as_json(self) -> dict[str, Any]:
-        """`{"method", "answer", "evidence", "error"}`."""
+        """`{"method", "answer", "evidence", "cited", "error"}`."""
         return {
             "method": self.method,
             "answer": None if self.answer is None else self.answer.as_json(),
             "evidence": self.evidence,
+            "cited": self.cited,
             "error": None if self.error is None else str(self.error),
         }
 
@@ -73,13 +102,24 @@ def compare(
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
     prices: PricesFile = None,
+    trace: Trace = None,
+    hops: Hops = None,
+    k: K = None,
+    frontier: Frontier = None,
+    seed: Seed = None,
+    texts: Texts = None,
+    shots: Shots = None,
+    candidates: FewCandidates = None,
+    examples: Examples = None,
+    hints: Hints = False,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask several methods the same question, and see what each answers and what it costs.
 
-    A method that fails has its error in its row. Exit code 1 if all of them fail.
+    Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
+    code 1 if all of them fail.
     """
     from clew.cli.console import out, write_json
     from clew.cli.progress import explained_wait
@@ -93,17 +133,22 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices)
+    chosen = MethodOptions(hops, k, frontier, seed, tuple(texts or ()), shots, candidates, examples, hints)
+    settings = chosen.settings_of_each(names, model=llm is not None)
+    ranking = chosen.rank_triples(names)
+    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
     rows: list[Row] = []
     with (
         opened_model(llm, calling) as model,
-        opened(source, embedder, quiet=quiet) as clew,
+        opened(source, embedder, quiet=quiet, rank_triples=ranking) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         for name in names:
             asked: Answer | ClewError
             try:
-                asked = clew.ask(question, entities=entities or (), method=name, model=model)
+                asked = clew.ask(
+                    question, entities=entities or (), method=name, model=model, settings=settings[name]
+                )
             except ClewError as error:
                 asked = error
             rows.append(Row(name, asked) if isinstance(asked, Answer) else Row(name, None, asked))
@@ -120,9 +165,10 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold cyan")
-    for title in ("method", "answer", "abstained"):
-        table.add_column(title, overflow="fold")
-    for title in ("evidence", "calls", "tokens", "ms"):
+    table.add_column("method", no_wrap=True)
+    table.add_column("answer", overflow="fold")
+    table.add_column("abstained", no_wrap=True)
+    for title in ("evidence", "cited", "calls", "tokens", "ms"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in _cells(row)))
@@ -134,7 +180,7 @@ def _cells(row: Row) -> list[str]:
 
     answer = row.answer
     if answer is None:
-        return [row.method, f"error: {shown(str(row.error))}", *[""] * 5]
+        return [row.method, f"error: {shown(str(row.error))}", *[""] * 6]
     names = [shown(a.label) for a in answer.answers]
     said = " · ".join(names[:MOST_NAMES]) + (
         f" … and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
@@ -143,7 +189,7 @@ def _cells(row: Row) -> list[str]:
         said = shown(answer.text) if answer.abstained is None else "–"
         said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
     marks = [] if answer.grounded else ["ungrounded"]
-    marks += [] if answer.complete else ["incomplete"]
+    marks += [] if answer.complete or not names else ["incomplete"]
     said += f" ({', '.join(marks)})" if marks else ""
     used = answer.usage
     tokens = used.input_tokens + used.output_tokens
@@ -154,6 +200,7 @@ def _cells(row: Row) -> list[str]:
         said,
         abstained,
         f"{row.evidence:,}",
+        f"{row.cited:,}",
         f"{used.calls:,}",
         f"{tokens:,}",
         f"{total:,.0f}",

@@ -47,6 +47,11 @@ PricesFile = Annotated[
     Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens of --llm cost.")
 ]
 
+Trace = Annotated[
+    Path | None,
+    typer.Option("--trace", metavar="FILE.jsonl", help="Write every prompt and reply of --llm here."),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
@@ -99,6 +104,7 @@ class ModelOptions:
             "--max-tokens": self.max_tokens is not None,
             "--max-cost": self.max_cost is not None,
             "--prices": self.prices is not None,
+            "--trace": self.trace is not None,
         }
         if any(given.values()):
             names = ", ".join(name for name, there in given.items() if there)
@@ -123,23 +129,3 @@ def opened_model(spec: str | None, options: ModelOptions) -> Generator[ManagedMo
         yield model
     finally:
         run_sync(model.close())
-
-
-def method_settings(method: str, frontier: str | None, k: int | None = None) -> object:
-    """Make the settings of kg-rag or walk-retrieve; None for defaults, and for other methods.
-
-    `k` is left to SimGRAG where the method is another. Raises UsageError for what the method does not have.
-    """
-    if frontier is not None and method != "kg-rag":
-        raise UsageError(f"--frontier is for --method kg-rag, not {method}. Leave it out")
-    if method == "walk-retrieve" and k is not None:
-        from clew.methods.walk_retrieve import WalkRetrieveSettings
-
-        return WalkRetrieveSettings(k)
-    if frontier is None:
-        return None
-    if frontier not in ("question", "answers"):
-        raise UsageError(f"There is no frontier {frontier!r}. It is question or answers")
-    from clew.methods.kg_rag import Settings
-
-    return Settings(frontier=frontier)

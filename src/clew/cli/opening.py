@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ import typer
 
 from clew.cli.console import counted, warn
 from clew.cli.progress import Bar, Unit
+from clew.errors import ClewError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -71,8 +73,12 @@ def opened(
     format: str | None = None,
     on_error: OnError = OnError.fail,
     quiet: bool = False,
+    rank_triples: bool = False,
 ) -> Clew:
-    """Open `source` for asking; says on stderr if a plain file was indexed."""
+    """Open `source` for asking; says on stderr if a plain file was indexed.
+
+    `rank_triples` makes the vectors of triples now, with progress, if the index has none.
+    """
     from clew.engine import Clew
 
     with Bar(quiet=quiet) as bar:
@@ -83,6 +89,10 @@ def opened(
             on_error=on_error.value,
             progress=stage_progress(bar),
         )
+        if rank_triples:
+            # If this fails, the method that needs them fails with the same error, in its own row.
+            with suppress(ClewError):
+                clew.embed_triples(stage_progress(bar))
     if not quiet:
         if clew.note is not None:
             warn(f"note: {clew.note}")

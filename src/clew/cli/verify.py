@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.cli.method_options import Examples, FewCandidates, Hints, MethodOptions, Shots, Subgraphs
 from clew.cli.model import (
     Cache,
     MaxCalls,
@@ -17,6 +18,7 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    Trace,
     opened_model,
 )
 from clew.cli.opening import (
@@ -31,7 +33,6 @@ from clew.cli.opening import (
     Source,
     opened,
 )
-from clew.cli.simgrag import Examples, FewCandidates, Hints, K, Shots, Trace
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def verify(
     max_cost: MaxCost = None,
     prices: PricesFile = None,
     shots: Shots = None,
-    k: K = None,
+    k: Subgraphs = None,
     candidates: FewCandidates = None,
     examples: Examples = None,
     hints: Hints = False,
@@ -82,11 +83,8 @@ def verify(
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    from clew.cli.simgrag import simgrag_settings
-
-    settings = simgrag_settings(
-        method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
-    )
+    options = MethodOptions(k=k, shots=shots, candidates=candidates, examples=examples, hints=hints)
+    settings = options.settings(method)
     calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
     if claims is not None:
         if claim is not None:

@@ -53,6 +53,11 @@ def follows_gold(record: Record, pattern: Mapping[str, Any]) -> bool:
 def evidence_triples(record: Record) -> Iterator[tuple[str, str, str]]:
     """Yield the triples that an answer shows: lists of three names below a key of triples or evidence."""
     told = {} if record.answer is None else {k: v for k, v in record.answer.items() if k != "pattern"}
+    yield from triples_within(told)
+
+
+def triples_within(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the triples in what is told as JSON: lists of three names below a key of triples or evidence."""
     yield from _within(told, under=False)
 
 

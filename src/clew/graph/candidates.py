@@ -54,8 +54,8 @@ def find_candidates(
     """Find the triples up to `hops` hops from `entities`, both ways.
 
     Where a hop has more triples than `limits` allow, the most similar by `score` are kept, and the search
-    goes on from their ends only; a hub's edges are then looked at in the order of similarity of what led to
-    them.
+    goes on from their ends only. Where there are more edges than may be looked at, the nodes that the most
+    similar triples led to come first.
     """
     limits = limits or Limits()
     state = np.zeros(graph.nodes, np.uint8)
@@ -63,10 +63,15 @@ def find_candidates(
     state[frontier] = 1
     found: list[Int64] = []
     left_out = 0
+    ranked = True
+    triples, ends = np.empty(0, np.int64), np.empty(0, np.int32)
     for _ in range(hops):
         if not len(frontier):
             break
         taken, room = count_edges(graph.out.offsets, graph.into.offsets, frontier, limits.looked_at)
+        if taken < len(frontier) and not ranked:
+            frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
+            taken, room = count_edges(graph.out.offsets, graph.into.offsets, frontier, limits.looked_at)
         left_out += _edges(graph, frontier[taken:])
         out, into = graph.out, graph.into
         triples, ends = take_hop(
@@ -74,7 +79,8 @@ def find_candidates(
             into.offsets, into.relation, into.neighbour,
             frontier[:taken], state, int(room),
         )  # fmt: skip
-        if len(triples) > limits.kept:
+        ranked = len(triples) > limits.kept
+        if ranked:
             left_out += len(triples) - limits.kept
             best = best_of(score(triples), limits.kept, triples)
             triples, ends = triples[best], ends[best]
@@ -83,9 +89,28 @@ def find_candidates(
     return Candidates(tuple(found), left_out)
 
 
-def unranked_candidates(graph: Graph, entities: Sequence[int], hops: int) -> Int64:
-    """The triples up to `hops` hops from `entities`, nearest first; at hubs, those that come first."""
-    return find_candidates(graph, entities, hops, lambda triples: -triples.astype(np.float32)).triples
+def hub_notes(candidates: Candidates) -> tuple[str, ...]:
+    """What to tell people of triples that were left out; nothing if none were."""
+    if not candidates.left_out:
+        return ()
+    return (f"{candidates.left_out:,} triples around hubs were left out; the most similar were kept",)
+
+
+def triples_at(graph: Graph, entities: Sequence[int]) -> Int64:
+    """All triples at some entities, both ways, each once: int64 [n], in the order of the entities."""
+    whole = np.iinfo(np.int64).max
+    return find_candidates(graph, entities, 1, _unranked, Limits(whole, whole)).triples
+
+
+def _unranked(triples: Int64) -> Float32:
+    return np.zeros(len(triples), np.float32)
+
+
+def _ranked(frontier: Int32, ends: Int32) -> Int32:
+    """The nodes of a frontier in the order in which `ends` first has them."""
+    nodes, first = np.unique(ends, return_index=True)
+    place = first[np.searchsorted(nodes, frontier)]
+    return frontier[np.argsort(place, kind="stable")]
 
 
 def best_of(scores: Float32, k: int, ids: Int64) -> Int64:

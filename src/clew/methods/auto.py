@@ -46,6 +46,8 @@ CLOSE = 0.35
 FIRM = 1.0
 """A reading below this cost is not doubted for an open word that may be a misspelt name."""
 
+_NO_PATTERN = Abstention("no_entity", "it names no entity of this graph")
+
 
 @dataclass(slots=True)
 class _Work:
@@ -59,6 +61,8 @@ class _Work:
     steps: list[Step]
     score: float = 1.0
     """Confidence in the reading that is answered from."""
+    only_pattern: bool = False
+    """Whether only the pattern is wanted, and its matches are not read."""
 
     def explain(self, reading: Reading) -> Explanation:
         """What a reading explains, and what it leaves open."""
@@ -112,6 +116,21 @@ class Auto:
             steps=tuple(work.steps),
             id=id,
         )
+
+    def pattern(self, question: str, entities: Sequence[str] = ()) -> Pattern | Abstention:
+        """The pattern of a question by itself, for methods that answer it in their own way, or why not.
+
+        It is the one that `answer` follows; of a hub with a million edges its answers need not be read.
+        """
+        unknown = unknown_names(self.index.names, entities)
+        if unknown:
+            return self._lacks(unknown).abstained or _NO_PATTERN
+        work = self._link(question, entities)
+        work.only_pattern = True
+        found = self._answer(work)
+        if found.pattern is not None and any(node.known for node in found.pattern.nodes):
+            return found.pattern
+        return found.abstained or _NO_PATTERN
 
     def _lacks(self, names: Sequence[str]) -> Found:
         """The abstention for given entities that are not in the graph."""
@@ -235,6 +254,10 @@ class Auto:
             return self._read(work, shared, pattern, find_evidence(self.graph, pattern))
         return nothing(self.graph, best or readings[0], empty)
 
+    def _is_plain(self, work: _Work, reading: Reading) -> bool:
+        """Whether reading the matches cannot lead to another pattern."""
+        return work.operator.kind not in ("range", "extreme") and not self.reader.turns_back(reading)
+
     def _rival(
         self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
     ) -> Reading | None:
@@ -283,6 +306,8 @@ class Auto:
         )
 
     def _read(self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult) -> Found:
+        if work.only_pattern and self._is_plain(work, reading):
+            return Found(pattern=pattern)
         since = perf_counter()
         work.score = confidence(reading, work.explain(reading), self.trust)
         graph, operator, node = self.graph, work.operator, pattern.answer or 0

@@ -8,14 +8,27 @@ Experiment 2 (with hops=3, top=30). Without a model, the question's pattern is f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from clew.graph.candidates import find_candidates
+from clew.graph.candidates import find_candidates, hub_notes
 from clew.index.directory import Index
 from clew.index.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.types import ChatModel
-from clew.methods.evidence import EvidenceMethod
+from clew.methods.evidence import EvidenceMethod, Retrieved
+from clew.methods.settings import positive
 from clew.steps.prompting import Talk
 from clew.text.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Hops around the entities, and triples that are read."""
+
+    hops: int = 1
+    top: int = 10
+
+    def __post_init__(self) -> None:
+        positive("kaping", hops=self.hops, top=self.top)
 
 
 class Kaping(EvidenceMethod):
@@ -29,16 +42,15 @@ class Kaping(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        hops: int = 1,
-        top: int = 10,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
         self.vectors = TripleVectors.of(self.index, embedder)
-        self.hops, self.top = hops, top
+        self.settings = settings or Settings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Sequence[int]:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
         """The most similar triples within the hops."""
         similarity = self.vectors.similarities(question)
-        candidates = find_candidates(self.graph, seeds, self.hops, similarity)
-        triples, _ = self.vectors.top(question, candidates.triples, self.top)
-        return [int(t) for t in triples]
+        candidates = find_candidates(self.graph, seeds, self.settings.hops, similarity)
+        triples, _ = self.vectors.top(question, candidates.triples, self.settings.top)
+        return Retrieved(triples.tolist(), hub_notes(candidates))

@@ -11,8 +11,8 @@ Intelligence, 2025. Steps, in the paper's order, with their files:
 
 Defaults: N = 3 hops, both directions (3.4.2, 4.3.1); K = 30 (4.3.1); max tokens 256, temperature 0.3, min-p
 0.05, top-k 40 (Table 3); stop at `<END>` (3.4.1); repeat penalty 1.1 for sub-answers, stop at `?` for
-reformulation (3.4.3); 512 tokens for synthesis (3.4.4). A parameter that the model's server does not take is
-not sent; the trace notes it.
+reformulation (3.4.3); 512 tokens for synthesis (3.4.4); one seed for all steps (4.2.1). A parameter that
+the model's server does not take is not sent; the trace notes it.
 
 Deviations, with their reasons:
 
@@ -20,6 +20,8 @@ Deviations, with their reasons:
   entities that it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
   out by what merely is near (Hits@1 in benchmarks/RESULTS.md). `frontier="question"` is the paper's: N hops
   from the question's entities, always.
+- A later sub-question that the triples around the answers do not answer is asked once more, of those within
+  N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
 - What is handed from sub-question to sub-question is the names that the evidence proves, not the model's
   sentence, and a sub-question without any ends the chain with an abstention: section 4.4.3 reports
   sub-answers from the model's own knowledge. The chain shows the sentence too.
@@ -38,7 +40,7 @@ from time import perf_counter
 from typing import Literal
 
 from clew.errors import UsageError
-from clew.graph.candidates import Candidates, Limits, find_candidates
+from clew.graph.candidates import Candidates, Limits, find_candidates, hub_notes
 from clew.graph.graph import Graph
 from clew.grounding import ground
 from clew.index.directory import Index
@@ -46,6 +48,7 @@ from clew.index.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.auto import Auto
+from clew.methods.settings import positive
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.steps.named import named_entities, without_names
@@ -67,7 +70,7 @@ TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
 class Settings:
     """N hops, K triples for a sub-question, where candidates begin, and hops around an earlier answer.
 
-    `limits` bound a hop at hubs.
+    `limits` bound a hop at hubs; `seed` is that of the model's sampling.
     """
 
     hops: int = 3
@@ -75,10 +78,10 @@ class Settings:
     frontier: Frontier = "answers"
     answer_hops: int = 1
     limits: Limits = field(default_factory=Limits)
+    seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.hops < 1 or self.top < 1 or self.answer_hops < 1:
-            raise UsageError("KG-RAG needs at least one hop and one triple: hops and top are 1 or more.")
+        positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
         if self.frontier not in ("question", "answers"):
             raise UsageError(f"There is no frontier {self.frontier!r}. It is question or answers.")
 
@@ -93,23 +96,20 @@ class Steps:
     synthesise: Synthesise
 
 
-def model_steps(graph: Graph) -> Steps:
-    """Make the steps as in the paper, by a chat model."""
+def model_steps(graph: Graph, seed: int = 0) -> Steps:
+    """Make the steps as in the paper, by a chat model; all of them sample with the same seed (4.2.1)."""
+    sampling = replace(TABLE_3, seed=seed)
     return Steps(
-        ModelDecompose(TABLE_3),
-        ModelAnswer(graph, replace(TABLE_3, repeat_penalty=1.1)),
-        ModelReformulate(graph, TABLE_3),
-        ModelSynthesis(graph, replace(TABLE_3, max_tokens=512)),
+        ModelDecompose(sampling),
+        ModelAnswer(graph, replace(sampling, repeat_penalty=1.1)),
+        ModelReformulate(graph, sampling),
+        ModelSynthesis(graph, replace(sampling, max_tokens=512)),
     )
 
 
 def built_in_decompose(auto: Auto) -> PatternDecompose:
     """Make the decomposition that needs no model."""
-
-    def read(text: str, names: Sequence[str]) -> Answer:
-        return auto.answer(text, entities=names)
-
-    return PatternDecompose(auto.graph, auto.linker, auto.reader, read)
+    return PatternDecompose(auto.graph, auto.linker, auto.reader, auto.pattern)
 
 
 def built_in_steps(auto: Auto, frontier: Frontier) -> Steps:
@@ -158,9 +158,11 @@ class KgRag:
         self.graph, self.model, self.settings = self.index.graph, model, settings or Settings()
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = Auto(self.index, embedder)
-        self.find_seeds = FindSeeds(self.index.names, auto.linker, auto.reader)
+        self.find_seeds = FindSeeds(self.graph, self.index.names, auto.linker, auto.reader)
         self.steps = steps or (
-            built_in_steps(auto, self.settings.frontier) if model is None else model_steps(self.graph)
+            built_in_steps(auto, self.settings.frontier)
+            if model is None
+            else model_steps(self.graph, self.settings.seed)
         )
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -188,8 +190,10 @@ class KgRag:
         work.seeds = self.find_seeds(work.question, entities)
         work.time("link", since)
         since = perf_counter()
-        if work.talk is not None and not work.seeds:
-            return self._abstain(work, no_entity(self.index, work.question))
+        if entities or work.talk is not None:
+            missing = self.find_seeds.missing(work.question, entities, work.seeds)
+            if missing is not None:
+                return self._abstain(work, missing)
         work.plan = self.steps.decompose(work.question, entities, work.talk)
         work.complete = not work.plan.cut
         work.time("decompose", since)
@@ -230,11 +234,8 @@ class KgRag:
             "left out": found.left_out,
         }
         work.steps.append(Step(name, detail))
-        if found.left_out:
-            work.complete = False
-            work.notes.append(
-                f"{found.left_out:,} triples around hubs were left out; the most similar were kept"
-            )
+        work.complete &= not found.left_out
+        work.notes += hub_notes(found)
         work.time("candidates", since)
         return found
 
@@ -250,14 +251,35 @@ class KgRag:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
         picked = self._top(work, candidates, text)
-        since = perf_counter()
         asked = Asked(work.plan, question, text, picked, tuple(work.links), work.seeds, notes)
-        link = self.steps.answer(asked, work.talk)
-        work.time("sub_answers", since)
+        link = self._sub_answer(work, asked)
+        if not link.proofs and question.hop is None and self._near_answers(work):
+            link = self._sub_answer(work, self._farther(work, asked))
         if work.links and question.hop is None and link.proofs and _adds_nothing(link, work.links):
             work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
+
+    def _sub_answer(self, work: _Work, asked: Asked) -> Link:
+        since = perf_counter()
+        link = self.steps.answer(asked, work.talk)
+        work.time("sub_answers", since)
+        return link
+
+    def _near_answers(self, work: _Work) -> bool:
+        """Whether triples were looked for around earlier answers, and not as far as they may be."""
+        settings = self.settings
+        return settings.frontier == "answers" and bool(work.links) and settings.answer_hops < settings.hops
+
+    def _farther(self, work: _Work, asked: Asked) -> Asked:
+        """The same with the top K within N hops of the answers: a sub-question of several steps (4.4.3)."""
+        hops = self.settings.hops
+        found = self._candidates(work, _answers(work), hops, asked.text, "candidates farther from answers")
+        since = perf_counter()
+        top, _ = self.vectors.top(asked.text, found.triples, self.settings.top)
+        work.time("top_k", since)
+        note = f"looked again, within {hops} hops of the answers before"
+        return replace(asked, triples=tuple(top.tolist()), notes=(*asked.notes, note))
 
     def _is_whole(self, work: _Work, question: SubQuestion) -> bool:
         """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
@@ -265,14 +287,13 @@ class KgRag:
 
     def _top(self, work: _Work, candidates: Candidates, text: str) -> tuple[int, ...]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
-        settings = self.settings
-        answers = [e for link in work.links for e in link.proofs]
+        settings, answers = self.settings, _answers(work)
         if settings.frontier == "question" or not answers:
             since = perf_counter()
             top, _ = self.vectors.top(text, candidates.triples, settings.top)
         else:
             named = named_entities(self.graph, text, work.seeds)
-            around = list(dict.fromkeys([*answers, *named]))
+            around = tuple(dict.fromkeys([*answers, *named]))
             found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
             since = perf_counter()
             # All of these triples are at the named entities; the rest of the text tells them apart.
@@ -330,12 +351,9 @@ class KgRag:
         )
 
 
-def no_entity(index: Index, question: str) -> Abstention:
-    """Why retrieval cannot begin, with names that are written nearly so."""
-    names = " ".join(w.text for w in read_question(question).words if w.capital)
-    detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
-    near = tuple(index.graph.labels[h.entity] for h in index.names.fuzzy(names, 3)) if names else ()
-    return Abstention("no_entity", detail, near)
+def _answers(work: _Work) -> tuple[int, ...]:
+    """What the chain has reached."""
+    return tuple(dict.fromkeys(entity for link in work.links for entity in link.proofs))
 
 
 def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:

@@ -8,17 +8,28 @@ hubs the first `most` triples by relation in turn are taken, so that every relat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from dataclasses import dataclass
 
-from clew.graph.candidates import unranked_candidates
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.candidates import triples_at
 from clew.index.directory import Index
 from clew.llm.types import ChatModel
-from clew.methods.evidence import ZERO_SHOT, EvidenceMethod
-from clew.steps.prompting import Talk, data_line, prompt_named
+from clew.methods.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
+from clew.methods.settings import positive
+from clew.steps.prompting import Talk, data_line, listed, prompt_named
 from clew.text.embedder import Embedder
 
-MOST_NAMES = 10
-"""Names that are taken from the model's list."""
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Triples that are read at most."""
+
+    most: int = 200
+
+    def __post_init__(self) -> None:
+        positive("kg-retrieval", most=self.most)
 
 
 class KgRetrieval(EvidenceMethod):
@@ -27,24 +38,35 @@ class KgRetrieval(EvidenceMethod):
     name = "kg-retrieval"
 
     def __init__(
-        self, index: Index, embedder: Embedder, *, model: ChatModel | None = None, most: int = 200
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(index, embedder, model=model)
-        self.most = most
+        self.settings = settings or Settings()
 
     def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
         """The entities that are given, that the model lists, or that are linked."""
         if entities or talk is None:
             return super().seeds(question, entities, talk)
         reply = talk.ask(prompt_named("kg_retrieval_entities"), ZERO_SHOT, QUESTION=data_line(question))
-        names = [line.strip(' -*"\t') for line in reply.splitlines()][:MOST_NAMES]
-        found = [hit.entity for name in names if name for hit in self.index.names.exact(name)]
+        found = [hit.entity for name in listed(reply) for hit in self.index.names.exact(name)]
         return tuple(dict.fromkeys(found)) or super().seeds(question, entities, talk)
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Sequence[int]:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
         """Attributes and relations, both ways; of each relation in turn."""
-        by_relation: dict[int, list[int]] = {}
-        for triple in unranked_candidates(self.graph, seeds, 1):
-            by_relation.setdefault(int(self.graph.out.relation[triple]), []).append(int(triple))
-        turns = zip_longest(*by_relation.values())
-        return [t for turn in turns for t in turn if t is not None][: self.most]
+        triples = triples_at(self.graph, seeds)
+        return first_of(triples[_in_turn(self.graph.out.relation[triples])].tolist(), self.settings.most)
+
+
+def _in_turn(relations: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Positions in the order of turns: the first of each relation, then the second of each, and so on."""
+    _, first, group = np.unique(relations, return_index=True, return_inverse=True)
+    by_group = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[by_group], np.arange(len(first)))
+    turn = np.empty(len(relations), np.intp)
+    turn[by_group] = np.arange(len(relations)) - starts[group[by_group]]
+    return np.lexsort((first[group], turn))

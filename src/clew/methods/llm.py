@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from clew.errors import UsageError
@@ -16,20 +16,35 @@ from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The seed of the model's sampling."""
+
+    seed: int = 0
+
+
 class Llm:
     """Asks the model."""
 
     name = "llm"
 
-    def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         self.model = needed(model, self.name)
+        self.sampling = replace(TABLE_3, seed=(settings or Settings()).seed)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, ungrounded. Raises LlmError."""
         began = perf_counter()
         talk = Talk.begin(self.model, id)
         try:
-            text = talk.ask(prompt_named("llm"), TABLE_3, QUESTION=data_line(question))
+            text = talk.ask(prompt_named("llm"), self.sampling, QUESTION=data_line(question))
             answer = ungrounded(question, text)
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)))

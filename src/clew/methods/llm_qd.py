@@ -14,7 +14,7 @@ from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag import TABLE_3
-from clew.methods.llm import finished, needed, ungrounded
+from clew.methods.llm import Settings, finished, needed, ungrounded
 from clew.steps.chain import Plan
 from clew.steps.decompose import ModelDecompose
 from clew.steps.prompting import Talk, data_line, data_lines, prompt_named
@@ -28,9 +28,17 @@ class LlmQd:
 
     name = "llm-qd"
 
-    def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         self.model = needed(model, self.name)
-        self.decompose = ModelDecompose(TABLE_3)
+        self.sampling = replace(TABLE_3, seed=(settings or Settings()).seed)
+        self.decompose = ModelDecompose(self.sampling)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with a chain, ungrounded. Raises LlmError."""
@@ -42,7 +50,7 @@ class LlmQd:
             for sub in plan.questions:
                 links.append(self._link(sub.text, links, talk))
             told = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
-            prompt, sampling = prompt_named("kg_rag_synthesise"), replace(TABLE_3, max_tokens=512)
+            prompt, sampling = prompt_named("kg_rag_synthesise"), replace(self.sampling, max_tokens=512)
             answer = ungrounded(
                 question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=data_line(question))
             )
@@ -56,7 +64,9 @@ class LlmQd:
         if links:
             earlier = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt = prompt_named("kg_rag_reformulate")
-            reply = talk.ask(prompt, TABLE_3, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
+            reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
             asked = as_question(reply) or text
-        reply = talk.ask(prompt_named("llm"), replace(TABLE_3, repeat_penalty=1.1), QUESTION=data_line(asked))
+        reply = talk.ask(
+            prompt_named("llm"), replace(self.sampling, repeat_penalty=1.1), QUESTION=data_line(asked)
+        )
         return SubAnswer(text, asked, reply)

@@ -32,6 +32,10 @@ METHODS: dict[str, str] = {
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""
 
 
+RANK_TRIPLES = frozenset(("kg-rag", "kaping", "vector-rag"))
+"""Methods that compare vectors of triples, which an index may lack until the first question."""
+
+
 class Method(Protocol):
     """What answers questions over one open index."""
 

@@ -8,13 +8,28 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from clew.graph.candidates import unranked_candidates
+import numpy as np
+
+from clew.graph.candidates import triples_at
 from clew.index.directory import Index
 from clew.llm.types import ChatModel
-from clew.methods.evidence import EvidenceMethod
+from clew.methods.evidence import EvidenceMethod, Retrieved
+from clew.methods.settings import positive
 from clew.steps.prompting import Talk
 from clew.text.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Facts that are drawn, and the seed of the draw."""
+
+    count: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        positive("triple-rag", count=self.count)
 
 
 class TripleRag(EvidenceMethod):
@@ -28,14 +43,14 @@ class TripleRag(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        count: int = 5,
-        seed: int = 0,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(index, embedder, model=model)
-        self.count, self.seed = count, seed
+        self.settings = settings or Settings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Sequence[int]:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
         """Draw from the 1-hop facts."""
-        facts = sorted(int(t) for t in unranked_candidates(self.graph, seeds, 1))
-        draw = random.Random(f"{self.seed} {question}")  # noqa: S311 (a sample, no secret)
-        return draw.sample(facts, min(self.count, len(facts)))
+        facts = np.sort(triples_at(self.graph, seeds))
+        draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
+        drawn = draw.sample(range(len(facts)), min(self.settings.count, len(facts)))
+        return Retrieved(facts[drawn].tolist())

@@ -134,6 +134,15 @@ def follow(
     return found
 
 
+def used_of(graph: Graph, hop: Hop, starts: Proofs, triples: Sequence[int]) -> int:
+    """How many of `triples` are of a hop from `starts`."""
+    ends = (graph.triple(triple) for triple in triples)
+    return sum(
+        relation == hop.relation and (head if hop.forward else tail) in starts
+        for head, relation, tail in ends
+    )
+
+
 def edges_of(graph: Graph, hop: Hop, starts: Proofs) -> int:
     """How many triples the whole graph has for a hop from `starts`."""
     side = graph.out if hop.forward else graph.into

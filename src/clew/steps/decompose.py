@@ -15,7 +15,7 @@ from clew.steps.prompting import Prompt, Sampling, Talk, prompt_named
 from clew.steps.readings import Reader
 from clew.text.normalise import normalise
 from clew.text.question import read_question
-from clew.types import Abstention, Answer, Pattern
+from clew.types import Abstention, Pattern
 
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
@@ -97,13 +97,13 @@ def _split(reply: str) -> tuple[str, list[str]]:
 class PatternDecompose:
     """Without a model: one sub-question for each edge of the pattern that the question is read as.
 
-    `read` answers (question, entities) by the built-in method; only the pattern of its answer is used.
+    `read` gives the pattern of (question, entities) as the built-in method reads it.
     """
 
     graph: Graph
     linker: Linker
     reader: Reader
-    read: Callable[[str, Sequence[str]], Answer]
+    read: Callable[[str, Sequence[str]], Pattern | Abstention]
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Read the question, and ask for its edges one by one."""
@@ -125,10 +125,7 @@ class PatternDecompose:
         if self._compares(question):
             detail = "it compares values, which sub-questions do not do without a model. Ask with: auto"
             return Abstention("no_relation", detail)
-        read = self.read(question, entities)
-        if read.pattern is not None and any(n.known for n in read.pattern.nodes):
-            return read.pattern
-        return read.abstained or Abstention("no_entity", "it names no entity of this graph")
+        return self.read(question, entities)
 
     def _compares(self, text: str) -> bool:
         question = read_question(text)

@@ -18,6 +18,7 @@ from clew.types import Step, Usage
 _SLOT = re.compile(r"\{\{([A-Z]+)\}\}")
 _USER = "=== user ==="
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_BULLET = re.compile(r"^\s*(?:\d{1,2}[.):]\s|[-*•])\s*")
 LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
 LONGEST_QUOTED = 200
@@ -62,6 +63,12 @@ def data_line(text: str) -> str:
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 
+def listed(reply: str) -> list[str]:
+    """The lines of a reply that is a list, without numbers, bullets and quotes."""
+    lines = (_BULLET.sub("", line).strip(' "') for line in reply.splitlines())
+    return [line for line in lines if line]
+
+
 def short(text: str) -> str:
     """The beginning of a model's text, for a message."""
     return text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + " …"
@@ -76,6 +83,7 @@ class Sampling:
     min_p: float | None = None
     max_tokens: int | None = None
     repeat_penalty: float | None = None
+    seed: int | None = None
 
 
 @dataclass(slots=True)
@@ -100,6 +108,7 @@ class Talk:
             min_p=sampling.min_p,
             max_tokens=sampling.max_tokens,
             repeat_penalty=sampling.repeat_penalty,
+            seed=sampling.seed,
             stop=stop,
         )
         reply = run_sync(self.model.complete(request))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.index.triple_vectors import triple_line
-from clew.steps.chain import Plan, Proofs, SubQuestion, follow, given_proofs, hops_of
+from clew.steps.chain import Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, hops_of, used_of
 from clew.steps.decompose import PatternDecompose
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, data_lines, short
 from clew.steps.sub_answer import Asked, ground_text
@@ -16,12 +16,16 @@ from clew.types import Abstention, Pattern
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read: its text, the entities in it with their proofs, or why there are none."""
+    """What was read: its text, the entities in it with their proofs, or why there are none.
+
+    `complete` says that the triples held all that the graph has for what was asked, as far as that is known.
+    """
 
     text: str = ""
     proofs: Proofs | None = None
     abstained: Abstention | None = None
     pattern: Pattern | None = None
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +69,23 @@ class ReadTriples:
         pattern = self.decompose.pattern(question, entities)
         if isinstance(pattern, Abstention):
             return Read(abstained=pattern)
-        proofs = read_pattern(self.graph, pattern, triples)
+        proofs, complete = read_pattern(self.graph, pattern, triples)
         if not proofs:
             detail = f"the {len(triples)} triples that were retrieved do not hold the answer"
-            return Read(abstained=Abstention("empty_result", detail), pattern=pattern)
-        return Read(" · ".join(self.graph.labels[e] for e in proofs), proofs, pattern=pattern)
+            return Read(abstained=Abstention("empty_result", detail), pattern=pattern, complete=complete)
+        text = " · ".join(self.graph.labels[e] for e in proofs)
+        return Read(text, proofs, pattern=pattern, complete=complete)
 
 
-def read_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> Proofs:
-    """Follow all edges of a pattern through `triples`: the entities at its last edge, with proofs."""
-    known, proofs = given_proofs(pattern), dict[int, tuple[int, ...]]()
+def read_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:
+    """Follow all edges of a pattern through `triples`: the entities at its last edge, with proofs.
+
+    Also whether no triple that the graph has for an edge was missing among `triples`.
+    """
+    known, proofs, complete = given_proofs(pattern), dict[int, tuple[int, ...]](), True
     for hop in hops_of(pattern):
+        starts = known[hop.start]
+        complete &= used_of(graph, hop, starts, triples) == edges_of(graph, hop, starts)
         proofs = follow(graph, hop, known, triples)
         known[hop.end] = proofs
-    return proofs
+    return proofs, complete

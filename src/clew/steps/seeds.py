@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clew.graph.graph import Graph
 from clew.index.names import NamesIndex
-from clew.steps.link import Linker, given_mentions
+from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.readings import Reader
 from clew.text.question import FUNCTION, Question, read_question
-from clew.types import Mention
+from clew.types import Abstention, Mention
 
 COMMON = 0.3
 """Words that cost more than this to take for a name are words (see `Reader.common`)."""
@@ -19,6 +20,7 @@ COMMON = 0.3
 class FindSeeds:
     """Links the entities of a question for methods that retrieve around them, without reading it."""
 
+    graph: Graph
     names: NamesIndex
     linker: Linker
     reader: Reader
@@ -35,6 +37,17 @@ class FindSeeds:
             typos = self._apart(question, self.linker.link_typos(question, []))
             mentions = [m for m in typos if not self._torn(question, m, typos, known=True)][:1]
         return _likeliest(mentions)
+
+    def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
+        """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
+        unknown = unknown_names(self.names, entities)
+        if seeds and not unknown:
+            return None
+        names = unknown or [" ".join(w.text for w in read_question(text).words if w.capital)]
+        near = [hit.entity for name in names if name for hit in self.names.fuzzy(name, 3)]
+        told = " or ".join(f'"{name}"' for name in names if name)
+        detail = f"it has no entity like {told}" if told else "it names no entity of this graph"
+        return Abstention("no_entity", detail, tuple(self.graph.labels[e] for e in dict.fromkeys(near)))
 
     def _torn(
         self, question: Question, mention: Mention, mentions: Sequence[Mention], *, known: bool

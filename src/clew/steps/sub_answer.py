@@ -8,7 +8,7 @@ from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.index.triple_vectors import triple_line
-from clew.steps.chain import Link, Plan, Proofs, SubQuestion, edges_of, follow, given_proofs
+from clew.steps.chain import Link, Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, used_of
 from clew.steps.named import ends_of, named_entities, prove
 from clew.steps.prompting import Prompt, Sampling, Talk, data_lines, prompt_named
 
@@ -108,7 +108,7 @@ class FollowHop:
                 known[link.question.hop.end] = link.proofs
         proofs = follow(self.graph, hop, known, asked.triples)
         total = edges_of(self.graph, hop, known[hop.start])
-        used = sum(self._fits(hop.relation, hop.forward, known[hop.start], t) for t in asked.triples)
+        used = used_of(self.graph, hop, known[hop.start], asked.triples)
         notes = list(asked.notes)
         if used < total:
             notes.append(
@@ -116,7 +116,3 @@ class FollowHop:
             )
         text = ", ".join(self.graph.labels[e] for e in proofs) or "not in these triples"
         return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes), used == total)
-
-    def _fits(self, relation: int, forward: bool, starts: Proofs, triple: int) -> bool:
-        head, here, tail = self.graph.triple(triple)
-        return here == relation and (head if forward else tail) in starts

@@ -1,0 +1,153 @@
+"""Options of methods, for `clew ask`, `clew verify` and `clew compare`: which method takes which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from clew.errors import UsageError
+
+Hops = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="kg-rag (3), kaping (1): hops around the entities.")
+]
+K = Annotated[
+    int | None,
+    typer.Option(
+        "--k",
+        metavar="N",
+        min=1,
+        help="kg-rag (30), kaping (10), triple-rag (5), kg-retrieval (200): triples that are read;"
+        " kg-gpt (3): relations; vector-rag (3): documents; simgrag (3): subgraphs; walk-retrieve (3): nodes,"
+        " and walks of each.",
+    ),
+]
+Frontier = Annotated[
+    str | None,
+    typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="kg-rag, llm, llm-qd (0): of the model; triple-rag (0): of the draw."),
+]
+Texts = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="PATH", help="vector-rag: a text file or a folder of them, to read instead of the graph."
+    ),
+]
+Shots = Annotated[
+    int | None, typer.Option(metavar="N", min=0, help="simgrag: worked examples in each prompt (12).")
+]
+Subgraphs = Annotated[
+    int | None, typer.Option("--k", metavar="N", min=1, help="simgrag: subgraphs that are read (3).")
+]
+FewCandidates = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="simgrag: the paper's cut of candidates, as 16; unlimited without."
+    ),
+]
+Examples = Annotated[
+    Path | None, typer.Option(metavar="FILE.json", help="simgrag: worked examples for this graph.")
+]
+Hints = Annotated[
+    bool, typer.Option("--hints", help="simgrag: show the model relations and types of this graph at once.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The dataclass of a method's settings (`module:class`), and its field for each option."""
+
+    settings: str
+    fields: Mapping[str, str]
+
+
+_SIMGRAG = _Taken(
+    "clew.methods.simgrag:Settings",
+    {name: name for name in ("k", "shots", "candidates", "examples", "hints")},
+)
+_TAKEN: Mapping[str, _Taken] = {
+    "auto": _SIMGRAG,
+    "simgrag": _SIMGRAG,
+    "kg-rag": _Taken(
+        "clew.methods.kg_rag:Settings", {"hops": "hops", "k": "top", "frontier": "frontier", "seed": "seed"}
+    ),
+    "llm": _Taken("clew.methods.llm:Settings", {"seed": "seed"}),
+    "llm-qd": _Taken("clew.methods.llm:Settings", {"seed": "seed"}),
+    "kaping": _Taken("clew.methods.kaping:Settings", {"hops": "hops", "k": "top"}),
+    "triple-rag": _Taken("clew.methods.triple_rag:Settings", {"k": "count", "seed": "seed"}),
+    "vector-rag": _Taken("clew.methods.vector_rag:Settings", {"k": "documents", "texts": "texts"}),
+    "kg-retrieval": _Taken("clew.methods.kg_retrieval:Settings", {"k": "most"}),
+    "kg-gpt": _Taken("clew.methods.kg_gpt:Settings", {"k": "relations"}),
+    "walk-retrieve": _Taken("clew.methods.walk_retrieve:WalkRetrieveSettings", {"k": "k"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOptions:
+    """What the user said of how methods work; None, False and empty leave it to the method."""
+
+    hops: int | None = None
+    k: int | None = None
+    frontier: str | None = None
+    seed: int | None = None
+    texts: tuple[Path, ...] = ()
+    shots: int | None = None
+    candidates: int | None = None
+    examples: Path | None = None
+    hints: bool = False
+
+    def settings(self, method: str) -> object:
+        """Make the settings of one method; None where nothing is given.
+
+        Raises UsageError for an option that the method does not take, or a value that it refuses.
+        """
+        self._refuse_others((method,))
+        return self._settings(method)
+
+    def rank_triples(self, methods: Sequence[str]) -> bool:
+        """Whether a method compares the vectors of triples."""
+        from clew.methods.registry import RANK_TRIPLES
+
+        return any(m in RANK_TRIPLES and not (m == "vector-rag" and self.texts) for m in methods)
+
+    def settings_of_each(self, methods: Sequence[str], *, model: bool) -> dict[str, object]:
+        """Make the settings of several methods: each gets what it takes.
+
+        Without a `model` auto, which then is the built-in parser, gets none. Raises UsageError for an option
+        that no method takes.
+        """
+        self._refuse_others(methods)
+        return {m: None if m == "auto" and not model else self._settings(m) for m in methods}
+
+    def _given(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        # By identity: a seed of 0 is given.
+        return {name: v for name, v in values.items() if v is not None and v is not False and v != ()}
+
+    def _refuse_others(self, methods: Sequence[str]) -> None:
+        taken = {name for m in methods if m in _TAKEN for name in _TAKEN[m].fields}
+        for name in self._given():
+            if name not in taken:
+                takers = ", ".join(m for m, its in _TAKEN.items() if name in its.fields and m != "auto")
+                raise UsageError(f"--{name}: for {takers}, not for {', '.join(methods)}. Leave it out")
+
+    def _settings(self, method: str) -> object:
+        if method not in _TAKEN:
+            return None
+        taken = _TAKEN[method]
+        values = {taken.fields[name]: v for name, v in self._given().items() if name in taken.fields}
+        if not values:
+            return None
+        if "examples" in values:
+            from clew.steps.simgrag_prompts import read_shots
+
+            values["examples"] = read_shots(values["examples"])
+        module, _, name = taken.settings.partition(":")
+        return getattr(import_module(module), name)(**values)
