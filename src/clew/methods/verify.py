@@ -10,8 +10,8 @@ numbers, dates, counts and comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from clew.grounding import cite
@@ -29,6 +29,11 @@ from clew.types import Candidate, Citation, ClaimPart, Mention, Step, Verificati
 
 COMMON = 0.1
 """Cost from which words may also be just words, and not a name."""
+SAYS_RELATION = 0.5
+"""Similarity from which a word may rather name a relation than a thing."""
+NAMES_END = 0.3
+"""Similarity of a thing's name with a relation from which it is like it as one of its ends."""
+TIE = 1e-6
 MOST_CANDIDATES = 3
 MOST_ITEMS = 7
 
@@ -131,10 +136,9 @@ class Verify:
         ]
         if any(w.capital for w in open_words):
             chosen = self._apart(question, [*chosen, *self.linker.link_typos(question, chosen)], chosen)
-        told = comparison.relation
-        unknown = [w.text for w in open_words if told[comparison.words.index(w)].max(initial=0.0) < 0.5]
-        chosen = self._apart(question, [*chosen, *self.linker.link_derived(question, unknown)], chosen)
-        items = [[self._item(question, m, c) for c in m.candidates[:MOST_CANDIDATES]] for m in chosen]
+        derived = self.linker.link_derived(question, [w.text for w in open_words])
+        chosen = self._apart(question, [*chosen, *self._meant(comparison, derived)], chosen)
+        items = [[self._item(comparison, m, c) for c in m.candidates[:MOST_CANDIDATES]] for m in chosen]
         for value in claim.values:
             clash = [m for m in chosen if m.start < value.stop and value.start < m.stop]
             if not clash or all(m.stop - m.start <= value.stop - value.start for m in clash):
@@ -155,10 +159,32 @@ class Verify:
                 taken.append(mention)
         return sorted(taken, key=lambda m: m.start)
 
-    def _item(self, question: Question, mention: Mention, candidate: Candidate) -> Item:
-        common = self.reader.common(question, mention)
+    def _meant(self, comparison: Comparison, derived: Sequence[Mention]) -> Iterator[Mention]:
+        """Mentions by another form of a word that does not rather name a relation."""
+        for mention in derived:
+            rows = _rows(comparison, mention)
+            if comparison.relation[rows].max(initial=0.0) >= SAYS_RELATION:
+                ends = tuple(c for c in mention.candidates if self._is_end(comparison, rows, c))
+                mention = replace(mention, candidates=ends)
+            if mention.candidates:
+                yield mention
+
+    def _item(self, comparison: Comparison, mention: Mention, candidate: Candidate) -> Item:
+        common = self.reader.common(comparison.question, mention)
+        if common > COMMON and self._is_end(comparison, _rows(comparison, mention), candidate):
+            common = 0.0
         cost = max(common, 0.0) + 3 * (1 - candidate.score)
         return Item(mention.start, mention.stop, mention.text, candidate.entity, None, cost, common > COMMON)
+
+    def _is_end(self, comparison: Comparison, rows: Sequence[int], candidate: Candidate) -> bool:
+        """Whether words that are like a relation are the name of one of its ends.
+
+        *Euro* is like *currency* because it is one, so that it names the thing and not the relation.
+        """
+        like = comparison.relation[rows].max(axis=0, initial=0.0)
+        ends = {s // 2 for s in self.reader.ends_of(candidate.entity)}
+        best = max((float(like[r]) for r in ends), default=0.0)
+        return best >= NAMES_END and best >= float(like.max(initial=0.0)) - TIE
 
     def _cite(self, parts: Sequence[ClaimPart]) -> tuple[Citation, ...]:
         return tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
@@ -188,6 +214,11 @@ class Verify:
             for e in tree.edges
         ]
         return Step("parts", {"parts": rows, "cost": round(tree.cost, 3)})
+
+
+def _rows(comparison: Comparison, mention: Mention) -> list[int]:
+    """Rows of a mention's words."""
+    return [r for r, w in enumerate(comparison.words) if mention.start <= w.start < mention.stop]
 
 
 def _is_unit(claim: ClaimText, stop: int, word: int, unit: str | None) -> bool:

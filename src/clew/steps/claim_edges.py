@@ -30,6 +30,11 @@ ABSENT = 0.6
 
 So that of two readings nearly as good the one that holds is taken.
 """
+DETOUR = 0.4
+"""A step that no word names beside one that is named.
+
+*The capital of X is Y* is not said of the capital of a neighbour of X.
+"""
 FARTHER = 0.9
 """Factor for words that are not right before the later of the two things."""
 PLACED = frozenset("located situated found lies lying lie based origin stands standing".split())
@@ -247,6 +252,8 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
             back = bool(reader.backs[s, t])
             cost = float(begin[s] + silent[s] + reader.follow[s, t] + max(arrive[t] - weights.step, 0.0))
             cost += (0.0 if share else weights.plain_return) if back else float(silent[t])
+            if not back:
+                cost += DETOUR * float(max(evidence[s], evidence[t]) - min(evidence[s], evidence[t]))
             add((s, t), cost)
     held = _held(scene, a, b, edges)
     return sorted([*held, *_counts(scene, first, second, begin + silent)], key=_order) if b.value else held
