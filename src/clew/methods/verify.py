@@ -10,8 +10,8 @@ numbers, dates, counts and comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 from clew.grounding import cite
@@ -20,22 +20,12 @@ from clew.methods.auto import Auto
 from clew.steps.check_claim import Checked, Found, check_tree, part_of, whole
 from clew.steps.claim_compare import find_comparing, measure
 from clew.steps.claim_edges import Item, Scene
+from clew.steps.claim_items import ClaimItems
 from clew.steps.claim_parts import DROPPED, Tree, best_tree, variants
 from clew.steps.claim_text import NEGATIONS, ClaimText, read_claim
 from clew.steps.comparison import Comparison, compare
 from clew.text.embedder import Embedder
-from clew.text.question import Question
-from clew.types import Candidate, Citation, ClaimPart, Mention, Step, Verification
-
-COMMON = 0.1
-"""Cost from which words may also be just words, and not a name."""
-SAYS_RELATION = 0.5
-"""Similarity from which a word may rather name a relation than a thing."""
-NAMES_END = 0.3
-"""Similarity of a thing's name with a relation from which it is like it as one of its ends."""
-TIE = 1e-6
-MOST_CANDIDATES = 3
-MOST_ITEMS = 7
+from clew.types import Citation, ClaimPart, Step, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +46,15 @@ class Verify:
         self.parser = parser = Auto(index, embedder)
         self.index, self.graph = index, index.graph
         self.weights, self.table = parser.weights, parser.table
-        self.reader, self.linker = parser.reader, parser.linker
+        self.reader = parser.reader
+        self.items = ClaimItems(index.graph, parser.linker, parser.reader)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
         text = read_claim(claim)
         comparison = compare(text.question, self.table, self.weights)
-        items = self._items(text, comparison)
+        items = self.items.find(text, comparison)
         linked = perf_counter()
         found = self._check(text, comparison, items)
         parts = [part_of(text, found.tree.scene, c, closed=closed_world) for c in found.checked]
@@ -97,6 +88,7 @@ class Verify:
             for w in claim.question.words
             if _is_unit(claim, v.stop, w.start, v.unit)
         }
+        free |= self.items.descriptions(comparison, items)
         compared: tuple[Checked, ...] = ()
         comparing = find_comparing(claim, [i[0] for i in items])
         if comparing is not None:
@@ -121,70 +113,6 @@ class Verify:
         if best is None:
             best = Tree(Scene(self.reader, comparison, (), free), (), 0.0)
         return Checkable(claim, best, (*compared, *check_tree(claim, best)))
-
-    def _items(self, claim: ClaimText, comparison: Comparison) -> list[list[Item]]:
-        """What the claim names, in the order of the text, each with the entities that it may be."""
-        question = claim.question
-        mentions = [m for m in self.linker.link(question) if m.start >= claim.frame]
-        chosen = self._apart(question, mentions, [])
-        open_words = [
-            w
-            for w in comparison.words
-            if w.weight >= 0.9
-            and w.start >= claim.frame
-            and not any(m.start < w.stop and w.start < m.stop for m in chosen)
-        ]
-        if any(w.capital for w in open_words):
-            chosen = self._apart(question, [*chosen, *self.linker.link_typos(question, chosen)], chosen)
-        derived = self.linker.link_derived(question, [w.text for w in open_words])
-        chosen = self._apart(question, [*chosen, *self._meant(comparison, derived)], chosen)
-        items = [[self._item(comparison, m, c) for c in m.candidates[:MOST_CANDIDATES]] for m in chosen]
-        for value in claim.values:
-            clash = [m for m in chosen if m.start < value.stop and value.start < m.stop]
-            if not clash or all(m.stop - m.start <= value.stop - value.start for m in clash):
-                items = [i for i in items if not (i[0].start < value.stop and value.start < i[0].stop)]
-                items.append([Item(value.start, value.stop, value.text, value=value)])
-        return sorted(items, key=lambda i: i[0].start)[:MOST_ITEMS]
-
-    def _apart(
-        self, question: Question, mentions: Sequence[Mention], kept: Sequence[Mention]
-    ) -> list[Mention]:
-        """Mentions that do not overlap: those `kept`, then names before common words, the longest first."""
-        taken = list(kept)
-        ranked = sorted(
-            mentions, key=lambda m: (self.reader.common(question, m) > COMMON, m.start - m.stop, m.start)
-        )
-        for mention in ranked:
-            if not any(m.start < mention.stop and mention.start < m.stop for m in taken):
-                taken.append(mention)
-        return sorted(taken, key=lambda m: m.start)
-
-    def _meant(self, comparison: Comparison, derived: Sequence[Mention]) -> Iterator[Mention]:
-        """Mentions by another form of a word that does not rather name a relation."""
-        for mention in derived:
-            rows = _rows(comparison, mention)
-            if comparison.relation[rows].max(initial=0.0) >= SAYS_RELATION:
-                ends = tuple(c for c in mention.candidates if self._is_end(comparison, rows, c))
-                mention = replace(mention, candidates=ends)
-            if mention.candidates:
-                yield mention
-
-    def _item(self, comparison: Comparison, mention: Mention, candidate: Candidate) -> Item:
-        common = self.reader.common(comparison.question, mention)
-        if common > COMMON and self._is_end(comparison, _rows(comparison, mention), candidate):
-            common = 0.0
-        cost = max(common, 0.0) + 3 * (1 - candidate.score)
-        return Item(mention.start, mention.stop, mention.text, candidate.entity, None, cost, common > COMMON)
-
-    def _is_end(self, comparison: Comparison, rows: Sequence[int], candidate: Candidate) -> bool:
-        """Whether words that are like a relation are the name of one of its ends.
-
-        *Euro* is like *currency* because it is one, so that it names the thing and not the relation.
-        """
-        like = comparison.relation[rows].max(axis=0, initial=0.0)
-        ends = {s // 2 for s in self.reader.ends_of(candidate.entity)}
-        best = max((float(like[r]) for r in ends), default=0.0)
-        return best >= NAMES_END and best >= float(like.max(initial=0.0)) - TIE
 
     def _cite(self, parts: Sequence[ClaimPart]) -> tuple[Citation, ...]:
         return tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
@@ -214,11 +142,6 @@ class Verify:
             for e in tree.edges
         ]
         return Step("parts", {"parts": rows, "cost": round(tree.cost, 3)})
-
-
-def _rows(comparison: Comparison, mention: Mention) -> list[int]:
-    """Rows of a mention's words."""
-    return [r for r, w in enumerate(comparison.words) if mention.start <= w.start < mention.stop]
 
 
 def _is_unit(claim: ClaimText, stop: int, word: int, unit: str | None) -> bool:

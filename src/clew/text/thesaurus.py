@@ -93,6 +93,7 @@ GROUPS: tuple[str, ...] = (
     "film movie picture motion",
     "book novel volume publication",
     "composer compose music score",
+    "broadcaster broadcast channel network station air television tv",
     "singer sing vocalist song perform",
     "artist painter paint creator",
     "genre kind type category style sort class",
