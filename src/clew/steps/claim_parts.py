@@ -6,7 +6,7 @@ With something unnamed where it says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 
@@ -73,7 +73,7 @@ def best_tree(scene: Scene, *, about_unknown: bool) -> Tree:
 def _plain(scene: Scene) -> Tree:
     count = len(scene.items)
     choices = _choices(scene, count, 2)
-    edges = _spanning(range(count), choices)
+    edges = _spanning(scene, range(count), choices)
     missing = count - 1 - len(edges)
     return Tree(scene, tuple(edges), _total(scene, edges) + APART * max(missing, 0))
 
@@ -153,8 +153,11 @@ def _total(scene: Scene, edges: Sequence[Edge]) -> float:
     return items + min(alone, default=scene.open_cost(()) + ABSENT)
 
 
-def _spanning(nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> list[Edge]:
-    """Kruskal's spanning tree of the cheapest edges."""
+def _spanning(scene: Scene, nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> list[Edge]:
+    """Kruskal's spanning tree of the cheapest edges.
+
+    A value is said of one thing, or of things that are listed; of others only where nothing else joins them.
+    """
     parent = {n: n for n in nodes}
 
     def root(node: int) -> int:
@@ -162,12 +165,27 @@ def _spanning(nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> lis
             node = parent[node]
         return node
 
+    listed = {i: at for at, run in enumerate(_lists(scene)) for i in run}
     chosen: list[Edge] = []
-    for (a, b), edge in sorted(choices.items(), key=lambda c: (c[1].cost, c[0])):
-        if root(a) != root(b):
+    ranked = sorted(choices.items(), key=lambda c: (c[1].cost, c[0]))
+    for strict in (True, False):
+        for (a, b), edge in ranked:
+            if root(a) == root(b) or (strict and _is_shared(scene, edge, chosen, listed)):
+                continue
             parent[root(a)] = root(b)
             chosen.append(edge)
     return sorted(chosen, key=lambda e: (max(e.first, e.second), min(e.first, e.second)))
+
+
+def _is_shared(scene: Scene, edge: Edge, chosen: Sequence[Edge], listed: Mapping[int, int]) -> bool:
+    """Whether an edge says a value of another thing than its first, and the two are not listed together."""
+    for value, thing in ((edge.first, edge.second), (edge.second, edge.first)):
+        if scene.items[value].value is None:
+            continue
+        others = [e.second if e.first == value else e.first for e in chosen if value in (e.first, e.second)]
+        if any(listed.get(o, -1) != listed.get(thing, -2) for o in others):
+            return True
+    return False
 
 
 def _with_unnamed(scene: Scene, cost: float) -> Tree:
@@ -180,7 +198,7 @@ def _with_unnamed(scene: Scene, cost: float) -> Tree:
     ways = {i: _ways(scene, i, at) for i in range(at)}
     # What is unnamed is one thing: named ones are not joined through another.
     choices = {(i, at): w[0] for i, w in ways.items() if w} | _choices(wider, at, 1)
-    edges = _spanning(range(at + 1), choices)
+    edges = _spanning(wider, range(at + 1), choices)
     star = [e.first for e in edges if e.second == at]
     others = [e for e in edges if e.second != at]
     held = _join(wider, star, ways)
