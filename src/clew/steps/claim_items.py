@@ -99,7 +99,7 @@ class ClaimItems:
         runs = [
             run
             for run in _runs(_open(claim, comparison, chosen))
-            if len(run) > 1 or run[0].capital or not self._says_relation(comparison, run[0])
+            if len(run) > 1 or _is_capital(run[0]) or not self._says_relation(comparison, run[0])
         ]
         if not runs or not chosen:
             return []
@@ -206,11 +206,16 @@ def _runs(words: Sequence[Word]) -> list[list[Word]]:
     """Words that stand side by side, all of them written like names or none."""
     runs: list[list[Word]] = [[w] for w in words[:1]]
     for before, word in pairwise(words):
-        if word.start <= before.stop + 1 and word.capital == before.capital:
+        if word.start <= before.stop + 1 and _is_capital(word) == _is_capital(before):
             runs[-1].append(word)
         else:
             runs.append([word])
     return runs
+
+
+def _is_capital(word: Word) -> bool:
+    """Whether a word begins with a capital letter, also the first of a sentence."""
+    return word.text[:1].isupper()
 
 
 def _forms(lexicon: Lexicon, words: Sequence[str]) -> list[frozenset[str]]:

@@ -43,6 +43,9 @@ _PRONOUN = re.compile(
 )
 _INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|some))\s+\w", re.IGNORECASE)
 
+_TURN = re.compile(r"\b(?:but|however|although|though|whereas|while|instead)\b|;", re.IGNORECASE)
+"""Where a negation ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -83,9 +86,15 @@ class ClaimText:
     denied: bool
     about_unknown: bool
 
-    def negated(self, start: int, stop: int) -> bool:
-        """Whether a negation stands at the characters [start, stop)."""
-        return any(start <= at < stop for at in self.negations)
+    def negated(self, start: int, stop: int, said: int) -> bool:
+        """Whether a negation stands at the characters [start, stop).
+
+        And no *but* stands between it and `said`, where what might be negated is said.
+        """
+        return any(
+            start <= at < stop and not _TURN.search(self.text, min(at, said), max(at, said))
+            for at in self.negations
+        )
 
     def negated_right_before(self, start: int) -> bool:
         """Whether the word before `start` negates (*Neither X nor Y*)."""

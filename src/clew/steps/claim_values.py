@@ -40,6 +40,18 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
+_DECADES: tuple[str, ...] = tuple(
+    "twenties thirties forties fifties sixties seventies eighties nineties".split()
+)
+_ORDINALS: tuple[str, ...] = tuple(
+    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split()
+)
+_PERIOD = re.compile(
+    rf"\b(?P<decade>{'|'.join(_DECADES)})\b|(?<![\w])'?(?P<short>[2-9]0)s\b"
+    rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(_ORDINALS))}))[ -]century\b",
+    re.IGNORECASE,
+)
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
@@ -125,6 +137,7 @@ def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
     found = [_date(text, hit) for hit in _DATE.finditer(text)]
     values = [value for value in found if value is not None]
+    values += [_period(text, hit) for hit in _PERIOD.finditer(text)]
     hits = [
         hit
         for hit in _NUMBER.finditer(text)
@@ -144,6 +157,18 @@ def _date(text: str, hit: re.Match[str]) -> ClaimedValue | None:
     after = days_since_epoch(year + month // 12, month % 12 + 1, 1) or first + 31
     last = first if day is not None else after - 1
     return _compared(text, hit.start(), hit.end(), None, Range(first, last), None)
+
+
+def _period(text: str, hit: re.Match[str]) -> ClaimedValue:
+    """*The nineties* and *the '90s* (of the last century), *the 19th century*: the years in them."""
+    if hit["nth"] or hit["ordinal"]:
+        century = int(hit["nth"]) if hit["nth"] else _ORDINALS.index(hit["ordinal"].lower()) + 1
+        first, count = 100 * (century - 1) + 1, 100
+    else:
+        tens = int(hit["short"]) if hit["short"] else 10 * (_DECADES.index(hit["decade"].lower()) + 2)
+        first, count = 1900 + tens, 10
+    last = first + count - 1
+    return _compared(text, hit.start(), hit.end(), Range(first, last), _years(first, last), None)
 
 
 def _month(text: str) -> int:
@@ -212,17 +237,13 @@ def _compared(
     unit = _unit(text, stop)
     for length in (3, 2, 1):
         phrase = " ".join(before[-length:]) if len(before) >= length else ""
-        if phrase in ("from", "in", "of") or phrase not in COMPARATORS:
+        compared = (-1, True) if phrase == "by" and dates is not None else COMPARATORS.get(phrase)
+        if phrase == "from" or compared is None:
             continue
-        sign, counts = COMPARATORS[phrase]
+        sign, counts = compared
         begin = text.lower().rfind(phrase, 0, start)
-        number = (
-            None
-            if numbers is None
-            else exact
-            if exact is not None
-            else (numbers.low if sign > 0 else numbers.high)
-        )
+        edge = None if numbers is None else numbers.low if counts == (sign > 0) else numbers.high
+        number = exact if numbers is not None and exact is not None else edge
         low_high = None if number is None else _open(number, number, sign, counts)
         days = (
             None
