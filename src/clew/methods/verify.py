@@ -22,7 +22,7 @@ from clew.steps.claim_compare import find_comparing, measure
 from clew.steps.claim_edges import Item, Scene
 from clew.steps.claim_items import ClaimItems
 from clew.steps.claim_parts import DROPPED, Tree, best_tree, variants
-from clew.steps.claim_text import NEGATIONS, ClaimText, read_claim
+from clew.steps.claim_text import ClaimText, read_claim
 from clew.steps.comparison import Comparison, compare
 from clew.text.embedder import Embedder
 from clew.types import Citation, ClaimPart, Step, Verification
@@ -79,16 +79,8 @@ class Verify:
         A comparison of two entities is a part of its own.
         """
         best, least = None, 0.0
-        free = frozenset(
-            w.start for w in claim.question.words if w.norm in NEGATIONS or w.start < claim.frame
-        )
-        free |= {
-            w.start
-            for v in claim.values
-            for w in claim.question.words
-            if _is_unit(claim, v.stop, w.start, v.unit)
-        }
-        free |= self.items.descriptions(comparison, items)
+        free = self.items.said_by_the_way(claim, comparison, items)
+        about_unknown = claim.about_unknown or self.items.described(claim, items) > claim.frame
         compared: tuple[Checked, ...] = ()
         comparing = find_comparing(claim, [i[0] for i in items])
         if comparing is not None:
@@ -103,7 +95,7 @@ class Verify:
             free |= {w.start for w in claim.question.words if start <= w.start < comparing.second.stop}
         for chosen in variants(items):
             scene = Scene(self.reader, comparison, chosen, free)
-            tree = best_tree(scene, about_unknown=claim.about_unknown)
+            tree = best_tree(scene, about_unknown=about_unknown)
             cost = tree.cost + DROPPED * (len(items) - len(chosen))
             if best is None or cost < least:
                 best, least = tree, cost
@@ -142,8 +134,3 @@ class Verify:
             for e in tree.edges
         ]
         return Step("parts", {"parts": rows, "cost": round(tree.cost, 3)})
-
-
-def _is_unit(claim: ClaimText, stop: int, word: int, unit: str | None) -> bool:
-    """Whether the word that starts at `word` is the unit of the value that stops at `stop`."""
-    return unit is not None and stop <= word <= stop + 2

@@ -15,7 +15,7 @@ import numpy as np
 
 from clew.grounding import triple_text
 from clew.steps.claim_edges import COUNTED, Edge, Item, Scene, edges_between, triple_of, walk
-from clew.steps.claim_parts import Tree
+from clew.steps.claim_parts import Tree, lists_of
 from clew.steps.claim_text import ClaimText
 from clew.types import ClaimPart, Verdict
 
@@ -38,6 +38,7 @@ _ONLY = re.compile(
     r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone)\b", re.IGNORECASE
 )
 """Words that say that there are no others; after *the* it is what comes before that is the only one."""
+_OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
 _END = 1 << 30
 
 
@@ -61,15 +62,30 @@ def check_tree(claim: ClaimText, tree: Tree) -> list[Checked]:
     scene = tree.scene
     around = [e for e in tree.edges if tree.unnamed in (e.first, e.second)]
     checked: list[Checked] = []
+    denied = _denied_lists(claim, scene)
     for edge in tree.edges:
         if edge in around:
             found, triples = _around(scene, edge, around, joined=tree.joined)
         else:
             found, triples = check_edge(scene, edge)
         start, stop = _place(scene, edge)
-        negated = any(claim.negated_right_before(scene.items[i].start) for i in (edge.first, edge.second))
+        negated = any(
+            claim.negated_right_before(scene.items[i].start) or i in denied for i in (edge.first, edge.second)
+        )
         checked.append(Checked(start, stop, found, triples, negated, _said(scene, edge, start, stop)))
     return [*checked, *_left_over(claim, tree)]
+
+
+def _denied_lists(claim: ClaimText, scene: Scene) -> set[int]:
+    """The things after the first of a list that *not … A or B* denies with it."""
+    text, denied = claim.text, set[int]()
+    for run in lists_of(scene):
+        before = scene.items[run[0] - 1].stop if run[0] else 0
+        if _OR.search(text[scene.items[run[-2]].stop : scene.items[run[-1]].start]) and claim.negated(
+            before, scene.items[run[0]].start, scene.items[run[0]].start
+        ):
+            denied.update(run[1:])
+    return denied
 
 
 def _place(scene: Scene, edge: Edge) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.graph.graph import Graph, ValueKind
 from clew.steps.claim_edges import Item
-from clew.steps.claim_text import ClaimText
+from clew.steps.claim_text import NEGATIONS, ClaimText
 from clew.steps.comparison import Comparison
 from clew.steps.link import Linker
 from clew.steps.readings import Reader
@@ -106,7 +106,7 @@ class ClaimItems:
         lexicon = self.reader.vocabulary.lexicon
         found: dict[tuple[int, int], dict[int, float]] = {}
         for node in self._neighbours(chosen):
-            name = _forms(lexicon, normalise(self.graph.labels[node]).split())
+            name = self._name(node)
             for run in runs:
                 share = _share(name, _forms(lexicon, [w.norm for w in run]))
                 if share >= LEAST_PART:
@@ -128,30 +128,70 @@ class ClaimItems:
         kind = self.graph.values.kind
         return [n for n in near if kind[n] == ValueKind.NONE]
 
+    def _alike(self, comparison: Comparison, word: Word) -> float:
+        """How well a word names the relation that it names best."""
+        return float(comparison.relation[comparison.words.index(word)].max(initial=0.0))
+
     def _says_relation(self, comparison: Comparison, word: Word) -> bool:
-        row = comparison.words.index(word)
-        return float(comparison.relation[row].max(initial=0.0)) >= SAYS_RELATION
+        return self._alike(comparison, word) >= SAYS_RELATION
 
-    def descriptions(self, comparison: Comparison, items: Sequence[Sequence[Item]]) -> frozenset[int]:
-        """Where the nouns begin that say what the name right after them is (*the dish Bandeja paisa*).
+    def said_by_the_way(
+        self, claim: ClaimText, comparison: Comparison, items: Sequence[Sequence[Item]]
+    ) -> frozenset[int]:
+        """Where the words begin that need no explanation.
 
-        They claim nothing that can be checked where the graph declares no type of the thing, and where they
-        name no relation (*director Ridley Scott* does).
+        Negations, the frame, units of values; what only repeats a name or says of what kind something is.
         """
-        types, lexicon = self.graph.types, self.reader.vocabulary.lexicon
-        untyped = {
-            i[0].start
-            for i in items
-            if i[0].entity >= 0 and types.offsets[i[0].entity] == types.offsets[i[0].entity + 1]
-        }
-        return frozenset(
-            w.start
+        end = self.described(claim, items)
+        least = IS_RELATION if claim.indefinite else SAYS_RELATION
+        words = [
+            w
             for w in comparison.words
-            if w.stop + 1 in untyped
-            and not w.capital
-            and is_noun(lexicon, w.norm)
-            and not self._says_relation(comparison, w)
+            if w.norm in NEGATIONS
+            or w.start < claim.frame
+            or any(v.unit is not None and v.stop <= w.start <= v.stop + 2 for v in claim.values)
+            or (w.start < end and self._alike(comparison, w) < least)
+            or self._repeats_name(w, items)
+            or self._says_kind(comparison, w, items)
+        ]
+        return frozenset(w.start for w in words)
+
+    def described(self, claim: ClaimText, items: Sequence[Sequence[Item]]) -> int:
+        """Where the words end that say of what kind the unnamed thing is that the claim begins with."""
+        return claim.frame if any(i[0].start < claim.described for i in items) else claim.described
+
+    def _repeats_name(self, word: Word, items: Sequence[Sequence[Item]]) -> bool:
+        """Whether a word is a part of the whole name of something (*the Syrian club X* for *X (Syria)*)."""
+        forms = _forms(self.reader.vocabulary.lexicon, [word.norm])
+        return any(
+            i[0].entity >= 0
+            and word.weight >= CONTENT
+            and _share(self._name(i[0].entity), forms) > 0
+            and not i[0].start <= word.start < i[0].stop
+            for i in items
         )
+
+    def _says_kind(self, comparison: Comparison, word: Word, items: Sequence[Sequence[Item]]) -> bool:
+        """Whether a noun says what the name right after it is (*the dish Bandeja paisa*).
+
+        It claims nothing that can be checked where the graph declares no type of the thing, and where it
+        names no relation (*director Ridley Scott* does).
+        """
+        types = self.graph.types
+        return (
+            any(
+                i[0].start == word.stop + 1
+                and i[0].entity >= 0
+                and types.offsets[i[0].entity] == types.offsets[i[0].entity + 1]
+                for i in items
+            )
+            and not word.capital
+            and is_noun(self.reader.vocabulary.lexicon, word.norm)
+            and not self._says_relation(comparison, word)
+        )
+
+    def _name(self, node: int) -> list[frozenset[str]]:
+        return _forms(self.reader.vocabulary.lexicon, normalise(self.graph.labels[node]).split())
 
     def _meant(self, comparison: Comparison, derived: Sequence[Mention]) -> Iterator[Mention]:
         """Mentions by another form of a word that does not rather name a relation."""

@@ -43,6 +43,7 @@ Where only they hold together.
 _LISTING = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or|nor|as well as)\b)\s*(?:(?:the|a|an)\s+)?", re.IGNORECASE)
 _AND = re.compile(r"&|\b(?:and|or|nor|as well as)\b", re.IGNORECASE)
 """What stands between things that are listed, and between the last two."""
+_VERB = re.compile(r"\s+(?:is|was|are|were|has|have|had|does|did|will)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _plain(scene: Scene) -> Tree:
     return Tree(scene, tuple(edges), _total(scene, edges) + APART * max(missing, 0))
 
 
-def _lists(scene: Scene) -> list[list[int]]:
+def lists_of(scene: Scene) -> list[list[int]]:
     """Items that the claim lists side by side (*A, B and C*); none where it names nothing else.
 
     What it says of them it says of each, not of one and another.
@@ -91,13 +92,14 @@ def _lists(scene: Scene) -> list[list[int]]:
             runs[-1].append(at)
         else:
             runs.append([at])
-    return [r for r in runs if 1 < len(r) < len(items) and _is_last_gap(scene, r)]
+    return [r for r in runs if 1 < len(r) < len(items) and _is_list(scene, r)]
 
 
-def _is_last_gap(scene: Scene, run: Sequence[int]) -> bool:
-    """Whether an *and* stands before the last of a run."""
-    before, last = (scene.items[i] for i in run[-2:])
-    return bool(_AND.search(scene.comparison.question.text[before.stop : last.start]))
+def _is_list(scene: Scene, run: Sequence[int]) -> bool:
+    """Whether an *and* stands before the last of a run, which begins no clause of its own (*and B is …*)."""
+    text, (before, last) = scene.comparison.question.text, (scene.items[i] for i in run[-2:])
+    own_clause = run[0] > 0 and _VERB.match(text, last.stop)
+    return bool(_AND.search(text[before.stop : last.start])) and not own_clause
 
 
 def _choices(scene: Scene, count: int, longest: int) -> dict[tuple[int, int], Edge]:
@@ -105,7 +107,7 @@ def _choices(scene: Scene, count: int, longest: int) -> dict[tuple[int, int], Ed
 
     Things that are listed have the same path to a third, the one that costs least for all of them.
     """
-    lists = _lists(scene)
+    lists = lists_of(scene)
     side_by_side = {pair for run in lists for pair in combinations(run, 2)}
     found: dict[tuple[int, int], list[Edge]] = {}
     for pair in combinations(range(count), 2):
@@ -165,7 +167,7 @@ def _spanning(scene: Scene, nodes: Sequence[int], choices: dict[tuple[int, int],
             node = parent[node]
         return node
 
-    listed = {i: at for at, run in enumerate(_lists(scene)) for i in run}
+    listed = {i: at for at, run in enumerate(lists_of(scene)) for i in run}
     chosen: list[Edge] = []
     ranked = sorted(choices.items(), key=lambda c: (c[1].cost, c[0]))
     for strict in (True, False):

@@ -24,7 +24,8 @@ _FRAME = re.compile(
     |(?:well|actually)\s+
     |(?:did|do)\ you\ know\ (?:that|if|whether)?\s*
     |have\ you\ (?:ever\ )?heard\ (?:of|that|about)\s*
-    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|remember|recall|understand|learned|learnt
+    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|imagined?|thought|assumed?
+      |supposed?|remember|recall|understand|learned|learnt
       |am\ sure|was\ told)(?:\ that|\ of|\ about)?\s+
     |are\ you\ (?:familiar\ with|aware\ that|aware\ of)\s*
     |(?:it\ is|it's)\ (?:true|a\ fact|known|said)\ that\s*
@@ -45,6 +46,11 @@ _INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|som
 
 _TURN = re.compile(r"\b(?:but|however|although|though|whereas|while|instead)\b|;", re.IGNORECASE)
 """Where a negation ends."""
+_DESCRIBED = re.compile(
+    r"\s*(?:the|a|an|some|this|that)\s+(?:[\w-]+\s+){0,3}?[\w-]+(?=\s*,|\s+(?:is|was|are|were|has|have|had|which|who|that)\b)",
+    re.IGNORECASE,
+)
+"""What says only of what kind the unnamed thing is that a claim begins with (*A television show, …*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,8 @@ class ClaimText:
 
     `frame`: characters before it are no part of what is claimed (*Did you know that*); `denied`: they deny
     the whole. `negations`: characters at which negating words start. `about_unknown`: it begins with a
-    pronoun or an indefinite (*It is …*, *An artist …*), so that something unnamed is meant.
+    pronoun or an indefinite (*It is …*, *An artist …*), so that something unnamed is meant. `described`:
+    where the words end that only say of what kind this is, after *a* or *an* if `indefinite`.
     """
 
     text: str
@@ -85,6 +92,8 @@ class ClaimText:
     frame: int
     denied: bool
     about_unknown: bool
+    described: int
+    indefinite: bool
 
     def negated(self, start: int, stop: int, said: int) -> bool:
         """Whether a negation stands at the characters [start, stop).
@@ -115,8 +124,20 @@ def read_claim(text: str) -> ClaimText:
         frame = hit.end()
     negations = tuple(w.start for w in question.words if w.norm in NEGATIONS and w.start >= frame)
     about = bool(_PRONOUN.match(text, frame) or _INDEFINITE.match(text, frame))
+    kind = _DESCRIBED.match(text, frame)
     values = tuple(v for v in find_values(text) if v.start >= frame)
-    return ClaimText(text, question, values, negations, frame, denied, about)
+    described = frame if kind is None else kind.end()
+    return ClaimText(
+        text,
+        question,
+        values,
+        negations,
+        frame,
+        denied,
+        about,
+        described,
+        bool(_INDEFINITE.match(text, frame)),
+    )
 
 
 def _say_team(words: Sequence[Word]) -> Iterator[Word]:
