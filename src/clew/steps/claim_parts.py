@@ -76,6 +76,7 @@ def _plain(scene: Scene) -> Tree:
     choices = _choices(scene, count, 2)
     edges = _spanning(scene, range(count), choices)
     missing = count - 1 - len(edges)
+    edges = [e for e in edges if e.triples is not None or not _joins_clauses(scene, e, edges)]
     return Tree(scene, tuple(edges), _total(scene, edges) + APART * max(missing, 0))
 
 
@@ -100,6 +101,20 @@ def _is_list(scene: Scene, run: Sequence[int]) -> bool:
     text, (before, last) = scene.comparison.question.text, (scene.items[i] for i in run[-2:])
     own_clause = run[0] > 0 and _VERB.match(text, last.stop)
     return bool(_AND.search(text[before.stop : last.start])) and not own_clause
+
+
+def _joins_clauses(scene: Scene, edge: Edge, edges: Sequence[Edge]) -> bool:
+    """Whether an edge only joins two clauses that have edges of their own (*A is … B and C is … D*)."""
+    text, items = scene.comparison.question.text, scene.items
+    low, high = sorted((edge.first, edge.second))
+    for at in range(low + 1, high + 1):
+        begins = _AND.search(text, items[at - 1].stop, items[at].start) and _VERB.match(text, items[at].stop)
+        others = [e for e in edges if e is not edge]
+        before = any(max(e.first, e.second) < at for e in others)
+        after = any(min(e.first, e.second) >= at for e in others)
+        if begins and before and after:
+            return True
+    return False
 
 
 def _choices(scene: Scene, count: int, longest: int) -> dict[tuple[int, int], Edge]:
