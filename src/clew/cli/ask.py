@@ -17,6 +17,9 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    RunCalls,
+    RunCost,
+    RunTokens,
     method_settings,
     opened_model,
 )
@@ -63,6 +66,9 @@ def ask(
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
+    run_calls: RunCalls = None,
+    run_tokens: RunTokens = None,
+    run_cost: RunCost = None,
     prices: PricesFile = None,
     shots: Shots = None,
     k: Annotated[
@@ -108,7 +114,9 @@ def ask(
         hints=hints,
     )
     settings = settings if own is None else own
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
+    calling = ModelOptions(
+        cache, replay, max_calls, max_tokens, max_cost, prices, trace, run_calls, run_tokens, run_cost
+    )
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")

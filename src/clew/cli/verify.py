@@ -17,6 +17,9 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    RunCalls,
+    RunCost,
+    RunTokens,
     opened_model,
 )
 from clew.cli.opening import (
@@ -61,6 +64,9 @@ def verify(
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
+    run_calls: RunCalls = None,
+    run_tokens: RunTokens = None,
+    run_cost: RunCost = None,
     prices: PricesFile = None,
     shots: Shots = None,
     k: K = None,
@@ -87,7 +93,9 @@ def verify(
     settings = simgrag_settings(
         method, shots=shots, k=k, candidates=candidates, examples=examples, hints=hints
     )
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
+    calling = ModelOptions(
+        cache, replay, max_calls, max_tokens, max_cost, prices, trace, run_calls, run_tokens, run_cost
+    )
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
