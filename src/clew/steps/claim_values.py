@@ -251,6 +251,8 @@ def _compared(
 ) -> ClaimedValue:
     """Apply the words before a value: *before*, *at least*, *more than*."""
     before = text[:start].lower().split()
+    if before[-1:] == ["the"]:
+        before.pop()
     unit = _unit(text, stop)
     for length in (3, 2, 1):
         phrase = " ".join(before[-length:]) if len(before) >= length else ""
