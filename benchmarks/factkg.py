@@ -12,7 +12,7 @@ of other edges that a verifier may take for it, and this graph has few, so the a
 little. The paper's 86.8 % is with a model of 70B on the test set and all of DBpedia, so that the figures
 cannot be compared.
 
-python benchmarks/factkg.py ../shared/data/factkg [--half first|second|all] [--wrong] [--write
+python benchmarks/factkg.py ../shared/data/factkg [--part developed|held-out|all] [--wrong] [--write
 benchmarks/RESULTS.md]
 """
 
@@ -34,8 +34,9 @@ from clew.methods.verify import Verify
 KINDS = {"num1": "one-hop", "multi claim": "conjunction", "existence": "existence", "multi hop": "multi-hop"}
 ROWS = ("all", "one-hop", "conjunction", "existence", "multi-hop", "negation", "label True", "label False")
 TITLES = {
-    "first": "First half (looked at while developing):",
-    "second": "Second half (held out: its claims and mistakes were not looked at):",
+    "developed": "The first 75 (looked at while developing):",
+    "held-out": "The last 25 (held out: its claims and mistakes were not looked at; the verifier that had"
+    " seen only the first 50 had 88.0 % of them too):",
     "all": "All:",
 }
 Triple = tuple[str, str, str]
@@ -233,6 +234,7 @@ def measure(clew: Clew, claims: list[dict[str, Any]], *, wrong: bool) -> list[st
     rows = [
         f"| {n} | {100 * sum(right[n]) / len(right[n]):.1f} % | {sum(right[n])} of {len(right[n])} |"
         for n in ROWS
+        if right[n]
     ]
     for label in (True, False):
         said = ", ".join(f"{verdicts[label, v]} {v}" for v in ("supported", "refuted", "not_enough_info"))
@@ -248,13 +250,13 @@ def main() -> None:
     """Verify the claims, print the accuracy, and write the section of the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", choices=("first", "second", "all"))
+    parser.add_argument("--part", choices=("developed", "held-out", "all"))
     parser.add_argument("--wrong", action="store_true", help="show the claims that come out wrong")
     parser.add_argument("--write", type=Path, help="the file of results")
     arguments = parser.parse_args()
     lines = (arguments.folder / "factkg_dev_sample100.jsonl").read_text("utf-8").splitlines()
     claims = [json.loads(line) for line in lines]
-    halves = {"first": claims[:50], "second": claims[50:], "all": claims}
+    parts = {"developed": claims[:75], "held-out": claims[75:], "all": claims}
     graph = build(claims)
     text = [
         f"{__doc__.split('python bench')[0].strip()}\n",
@@ -268,9 +270,9 @@ def main() -> None:
         text.append(
             f"The graph: {held.triples} triples, {held.nodes} nodes, {len(held.relations)} relations."
         )
-        for half in [arguments.half] if arguments.half else list(halves):
-            rows = measure(clew, halves[half], wrong=arguments.wrong)
-            text += [f"\n{TITLES[half]}\n", "| | accuracy | |", "|---|---|---|", *rows]
+        for part in [arguments.part] if arguments.part else list(parts):
+            rows = measure(clew, parts[part], wrong=arguments.wrong)
+            text += [f"\n{TITLES[part]}\n", "| | accuracy | |", "|---|---|---|", *rows]
     print("\n".join(text))
     if arguments.write:
         write_section(arguments.write, "FactKG: claims without a model", "\n".join(text))

@@ -81,6 +81,20 @@ def test_a_file_of_questions_has_a_budget_for_each(run, films, server, write_lin
     assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == ["Oslo", "Oslo"]
 
 
+def test_a_file_of_questions_has_a_budget_for_all_together(run, films, server, prices, write_lines):
+    asked = write_lines("q.jsonl", *({"id": id, "question": f"Capital {id}?"} for id in "abc"))
+    words = ("ask", films, "--questions", asked, *ASK[:4], "--quiet")
+    for sent, limit in (
+        (2, ("--run-calls", "2")),
+        (0, ("--run-tokens", "5")),
+        (0, ("--run-cost", "0.5", "--prices", prices)),
+    ):
+        server.clear()
+        rows = [json.loads(line) for line in run(*words, *limit).stdout.splitlines()]
+        reasons = [row["abstained"] and row["abstained"]["reason"] for row in rows]
+        assert (len(server), reasons) == (sent, [None] * sent + ["budget"] * (3 - sent)), limit
+
+
 def test_compare_takes_them(run, films, server):
     words = ("compare", films, "Capital?", "--methods", "llm", "--llm", "vllm/m", "--json", "--quiet")
     (row,) = json.loads(run(*words, "--max-tokens", "5").stdout)["rows"]
@@ -104,6 +118,8 @@ def test_verify_takes_them(run, films, tmp_path, server):
     [
         (("--replay",), "--cache FILE"),
         (("--max-cost", "1"), "--prices FILE.toml"),
+        (("--run-cost", "1"), "--run-cost needs prices"),
+        (("--run-calls", "0"), "--run-calls"),
         (("--max-cost", "inf", "--prices", "prices.toml"), "no limit"),
         (("--max-cost", "nan", "--prices", "prices.toml"), "--max-cost"),
         (("--prices", "none.toml"), "none.toml"),

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -218,6 +219,23 @@ def test_the_right_key_is_accepted(locked_url: str):
     reply = run_sync(model.complete(ask("hello", max_tokens=2)))
     run_sync(model.close())
     assert reply.usage.calls == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_slow_server_is_waited_for(mortal: tuple[subprocess.Popen[str], str], streamed: bool):
+    process, url = mortal
+    model = tiny(url, timeout=30)
+    run_sync(model.complete(ask("hello", max_tokens=2)))
+    freeze(process)
+    woken = threading.Timer(0.5, os.kill, (process.pid, signal.SIGCONT))
+    woken.start()
+    request = ask("hello", max_tokens=2)
+    began = time.monotonic()
+    list(iterate_sync(model.stream(request))) if streamed else run_sync(model.complete(request))
+    woken.join()
+    run_sync(model.close())
+    assert time.monotonic() - began >= 0.4
+    assert model.run.usage.calls == 2
 
 
 @pytest.mark.parametrize("streamed", [False, True])

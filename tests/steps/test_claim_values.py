@@ -18,6 +18,15 @@ def holds(claim, value):
 @pytest.mark.parametrize(
     ("claim", "value"),
     [
+        ("born 01-07-1976", "1976-07-01"),
+        ("born 01-07-1976", "1976-01-07"),
+        ("on 13/07/1976", "1976-07-13"),
+        ("in the nineties", "1994"),
+        ("in the '80s", "1989-12-31"),
+        ("after the 1990s", "2001"),
+        ("before the nineties", "1989"),
+        ("in the nineteenth century", "1813-01-28"),
+        ("by 1985", "1985-06-01"),
         ("1,147 meters", "1147.0"),
         ("211 metres", "210.922"),
         ("−6", "−6"),
@@ -50,6 +59,11 @@ def test_what_a_value_holds_for(claim, value):
 @pytest.mark.parametrize(
     ("claim", "value"),
     [
+        ("on 13/07/1976", "1976-07-12"),
+        ("after the 1990s", "1999"),
+        ("before the nineties", "1990"),
+        ("in the 19th century", "1901"),
+        ("by 1985", "1986"),
         ("1,147 meters", "1148"),
         ("211 metres", "212"),
         ("6", "-6"),

@@ -29,6 +29,9 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    RunCalls,
+    RunCost,
+    RunTokens,
     Trace,
     opened_model,
 )
@@ -74,6 +77,9 @@ def ask(
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
+    run_calls: RunCalls = None,
+    run_tokens: RunTokens = None,
+    run_cost: RunCost = None,
     prices: PricesFile = None,
     trace: Trace = None,
     hops: Hops = None,
@@ -105,7 +111,9 @@ def ask(
         opened, source, embedder, format=format, on_error=on_error, quiet=quiet,
         rank_triples=chosen.rank_triples((method,)),
     )  # fmt: skip
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
+    calling = ModelOptions(
+        cache, replay, max_calls, max_tokens, max_cost, prices, trace, run_calls, run_tokens, run_cost
+    )
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")

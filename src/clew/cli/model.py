@@ -43,6 +43,19 @@ MaxCost = Annotated[
     float | None,
     typer.Option("--max-cost", metavar="X", min=0, help="Money that a question may take; needs --prices."),
 ]
+RunCalls = Annotated[
+    int | None,
+    typer.Option(
+        "--run-calls", metavar="N", min=1, help="Calls of --llm for all questions or claims together."
+    ),
+]
+RunTokens = Annotated[
+    int | None, typer.Option("--run-tokens", metavar="N", min=1, help="Tokens of --llm for all together.")
+]
+RunCost = Annotated[
+    float | None,
+    typer.Option("--run-cost", metavar="X", min=0, help="Money for all together; needs --prices."),
+]
 PricesFile = Annotated[
     Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens of --llm cost.")
 ]
@@ -55,9 +68,9 @@ Trace = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What the user said of how the chat model is called; limits are for a question.
+    """What the user said of how the chat model is called.
 
-    `trace` is a file for every prompt and reply.
+    Limits `max_…` are for a question, `run_…` for all together. `trace` is a file for every prompt and reply.
     """
 
     cache: Path | None = None
@@ -67,6 +80,9 @@ class ModelOptions:
     max_cost: float | None = None
     prices: Path | None = None
     trace: Path | None = None
+    run_calls: int | None = None
+    run_tokens: int | None = None
+    run_cost: float | None = None
 
     def settings(self, spec: str) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
@@ -80,15 +96,17 @@ class ModelOptions:
 
         if self.replay and self.cache is None:
             raise UsageError("--replay needs the recorded replies. Add --cache FILE")
-        if self.max_cost is not None and self.prices is None:
-            raise UsageError("--max-cost needs prices, and Clew knows none. Add --prices FILE.toml")
-        if self.max_cost is not None and not math.isfinite(self.max_cost):
-            raise UsageError(f"--max-cost {self.max_cost} is no limit. Give an amount of money")
+        for option, cost in (("--max-cost", self.max_cost), ("--run-cost", self.run_cost)):
+            if cost is not None and self.prices is None:
+                raise UsageError(f"{option} needs prices, and Clew knows none. Add --prices FILE.toml")
+            if cost is not None and not math.isfinite(cost):
+                raise UsageError(f"{option} {cost} is no limit. Give an amount of money")
         calls = CALLS if self.max_calls is None else self.max_calls
         return settings_from(
             os.environ,
             spec,
             per_question=Limits(calls, self.max_tokens, self.max_cost),
+            per_run=Limits(self.run_calls, self.run_tokens, self.run_cost),
             prices=None if self.prices is None else read_prices(self.prices),
             cache=self.cache,
             replay=self.replay,
@@ -103,6 +121,9 @@ class ModelOptions:
             "--max-calls": self.max_calls is not None,
             "--max-tokens": self.max_tokens is not None,
             "--max-cost": self.max_cost is not None,
+            "--run-calls": self.run_calls is not None,
+            "--run-tokens": self.run_tokens is not None,
+            "--run-cost": self.run_cost is not None,
             "--prices": self.prices is not None,
             "--trace": self.trace is not None,
         }

@@ -18,6 +18,9 @@ from clew.cli.model import (
     ModelOptions,
     PricesFile,
     Replay,
+    RunCalls,
+    RunCost,
+    RunTokens,
     Trace,
     opened_model,
 )
@@ -62,6 +65,9 @@ def verify(
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
+    run_calls: RunCalls = None,
+    run_tokens: RunTokens = None,
+    run_cost: RunCost = None,
     prices: PricesFile = None,
     shots: Shots = None,
     k: Subgraphs = None,
@@ -85,7 +91,9 @@ def verify(
     """
     options = MethodOptions(k=k, shots=shots, candidates=candidates, examples=examples, hints=hints)
     settings = options.settings(method)
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
+    calling = ModelOptions(
+        cache, replay, max_calls, max_tokens, max_cost, prices, trace, run_calls, run_tokens, run_cost
+    )
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")

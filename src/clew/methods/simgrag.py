@@ -50,6 +50,7 @@ from clew.steps.find_subgraphs import (
     subgraph_texts,
     unfit,
 )
+from clew.steps.found import Found, text_of
 from clew.steps.pattern_distances import FewCandidates, PatternDistances
 from clew.steps.read_llm import ReadAnswers, read_answers
 from clew.steps.simgrag_prompts import Shots, Task, as_name, default_shots
@@ -152,9 +153,10 @@ class Retrieval:
         self,
         index: Index,
         embedder: Embedder,
-        model: ChatModel | None,
-        settings: Settings | None,
-        parser: Auto | None,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+        parser: Auto | None = None,
     ) -> None:
         if model is None:
             raise UsageError("This needs a language model. Name one with --llm provider/model")
@@ -264,33 +266,10 @@ def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
     return Step("pattern", detail)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Answers and their proof, or why there are none."""
-
-    answers: tuple[AnswerEntity, ...] = ()
-    citations: tuple[Citation, ...] = ()
-    text: str = ""
-    pattern: Pattern | None = None
-    abstained: Abstention | None = None
-    complete: bool = True
-
-
 class SimGRAG(Retrieval):
     """Answers questions over one open index with a chat model."""
 
     name = "simgrag"
-
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: Settings | None = None,
-        parser: Auto | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model, settings, parser)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; raises LlmError if the model cannot be asked."""
@@ -306,9 +285,9 @@ class SimGRAG(Retrieval):
         try:
             found = await self._answer(work, question, asked)
         except BudgetReached as error:
-            found = _Found(abstained=Abstention("budget", str(error)))
+            found = Found(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
-            found = _Found(
+            found = Found(
                 abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
             )
         work.time("total", began)
@@ -328,12 +307,12 @@ class SimGRAG(Retrieval):
             id=id,
         )
 
-    async def _answer(self, work: Work, question: str, asked: str) -> _Found:
+    async def _answer(self, work: Work, question: str, asked: str) -> Found:
         retrieved = await self.retrieve(work, "question", asked)
         pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
         if left is not None or pattern is None:
             left = left or Unfit("empty_result", "the model wrote no pattern")
-            return _Found(
+            return Found(
                 pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
             )
         since = perf_counter()
@@ -370,7 +349,7 @@ class _Draft:
     found: MatchResult
     read: ReadAnswers
 
-    def grounded(self) -> _Found:
+    def grounded(self) -> Found:
         """The answers that the evidence proves."""
         if not self.read.answers:
             return self._abstain("the model finds no answer in the evidence")
@@ -407,7 +386,7 @@ class _Draft:
                 by_name.setdefault(normalise(name), []).append(entity)
         return list(dict.fromkeys(e for a in self.read.answers for e in by_name.get(normalise(a), ())))
 
-    def _entities(self, node: int) -> _Found:
+    def _entities(self, node: int) -> Found:
         named = self._named(node)
         matches: Sequence[Match] = self.found.matches
         complete = self.found.complete
@@ -437,7 +416,7 @@ class _Draft:
         }
         return shown <= set(named)
 
-    def _counted(self, node: int) -> _Found:
+    def _counted(self, node: int) -> Found:
         """*How many*: the number of entities that the node takes among the best matches."""
         tied = find_tied(self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node)
         number = str(len({m.nodes[node] for m in tied.matches}))
@@ -445,7 +424,7 @@ class _Draft:
         entity = (AnswerEntity(number, number, 1.0),)
         return self._answered(entity, citations, node=node, complete=tied.complete)
 
-    def _relations(self) -> _Found:
+    def _relations(self) -> Found:
         """Answers that are relations, where the pattern asks for one."""
         graph = self.method.graph
         said = {normalise(a) for a in self.read.answers}
@@ -469,9 +448,8 @@ class _Draft:
         *,
         node: int | None = None,
         complete: bool = True,
-    ) -> _Found:
-        text = " · ".join(a.label for a in answers)
-        return _Found(answers, citations, text, replace(self.pattern, answer=node), None, complete)
+    ) -> Found:
+        return Found(answers, citations, text_of(answers), replace(self.pattern, answer=node), None, complete)
 
-    def _abstain(self, detail: str) -> _Found:
-        return _Found(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))
+    def _abstain(self, detail: str) -> Found:
+        return Found(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

@@ -20,17 +20,12 @@ from clew.methods.auto import Auto
 from clew.steps.check_claim import Checked, Found, check_tree, part_of, whole
 from clew.steps.claim_compare import find_comparing, measure
 from clew.steps.claim_edges import Item, Scene
+from clew.steps.claim_items import ClaimItems
 from clew.steps.claim_parts import DROPPED, Tree, best_tree, variants
-from clew.steps.claim_text import NEGATIONS, ClaimText, read_claim
+from clew.steps.claim_text import ClaimText, read_claim
 from clew.steps.comparison import Comparison, compare
 from clew.text.embedder import Embedder
-from clew.text.question import Question
-from clew.types import Candidate, Citation, ClaimPart, Mention, Step, Verification
-
-COMMON = 0.1
-"""Cost from which words may also be just words, and not a name."""
-MOST_CANDIDATES = 3
-MOST_ITEMS = 7
+from clew.types import Citation, ClaimPart, Step, Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +46,15 @@ class Verify:
         self.parser = parser = Auto(index, embedder)
         self.index, self.graph = index, index.graph
         self.weights, self.table = parser.weights, parser.table
-        self.reader, self.linker = parser.reader, parser.linker
+        self.reader = parser.reader
+        self.items = ClaimItems(index.graph, parser.linker, parser.reader)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
         text = read_claim(claim)
         comparison = compare(text.question, self.table, self.weights)
-        items = self._items(text, comparison)
+        items = self.items.find(text, comparison)
         linked = perf_counter()
         found = self._check(text, comparison, items)
         parts = [part_of(text, found.tree.scene, c, closed=closed_world) for c in found.checked]
@@ -83,15 +79,8 @@ class Verify:
         A comparison of two entities is a part of its own.
         """
         best, least = None, 0.0
-        free = frozenset(
-            w.start for w in claim.question.words if w.norm in NEGATIONS or w.start < claim.frame
-        )
-        free |= {
-            w.start
-            for v in claim.values
-            for w in claim.question.words
-            if _is_unit(claim, v.stop, w.start, v.unit)
-        }
+        free = self.items.said_by_the_way(claim, comparison, items)
+        about_unknown = claim.about_unknown or self.items.described(claim, items) > claim.frame
         compared: tuple[Checked, ...] = ()
         comparing = find_comparing(claim, [i[0] for i in items])
         if comparing is not None:
@@ -106,7 +95,7 @@ class Verify:
             free |= {w.start for w in claim.question.words if start <= w.start < comparing.second.stop}
         for chosen in variants(items):
             scene = Scene(self.reader, comparison, chosen, free)
-            tree = best_tree(scene, about_unknown=claim.about_unknown)
+            tree = best_tree(scene, about_unknown=about_unknown)
             cost = tree.cost + DROPPED * (len(items) - len(chosen))
             if best is None or cost < least:
                 best, least = tree, cost
@@ -116,49 +105,6 @@ class Verify:
         if best is None:
             best = Tree(Scene(self.reader, comparison, (), free), (), 0.0)
         return Checkable(claim, best, (*compared, *check_tree(claim, best)))
-
-    def _items(self, claim: ClaimText, comparison: Comparison) -> list[list[Item]]:
-        """What the claim names, in the order of the text, each with the entities that it may be."""
-        question = claim.question
-        mentions = [m for m in self.linker.link(question) if m.start >= claim.frame]
-        chosen = self._apart(question, mentions, [])
-        open_words = [
-            w
-            for w in comparison.words
-            if w.weight >= 0.9
-            and w.start >= claim.frame
-            and not any(m.start < w.stop and w.start < m.stop for m in chosen)
-        ]
-        if any(w.capital for w in open_words):
-            chosen = self._apart(question, [*chosen, *self.linker.link_typos(question, chosen)], chosen)
-        told = comparison.relation
-        unknown = [w.text for w in open_words if told[comparison.words.index(w)].max(initial=0.0) < 0.5]
-        chosen = self._apart(question, [*chosen, *self.linker.link_derived(question, unknown)], chosen)
-        items = [[self._item(question, m, c) for c in m.candidates[:MOST_CANDIDATES]] for m in chosen]
-        for value in claim.values:
-            clash = [m for m in chosen if m.start < value.stop and value.start < m.stop]
-            if not clash or all(m.stop - m.start <= value.stop - value.start for m in clash):
-                items = [i for i in items if not (i[0].start < value.stop and value.start < i[0].stop)]
-                items.append([Item(value.start, value.stop, value.text, value=value)])
-        return sorted(items, key=lambda i: i[0].start)[:MOST_ITEMS]
-
-    def _apart(
-        self, question: Question, mentions: Sequence[Mention], kept: Sequence[Mention]
-    ) -> list[Mention]:
-        """Mentions that do not overlap: those `kept`, then names before common words, the longest first."""
-        taken = list(kept)
-        ranked = sorted(
-            mentions, key=lambda m: (self.reader.common(question, m) > COMMON, m.start - m.stop, m.start)
-        )
-        for mention in ranked:
-            if not any(m.start < mention.stop and mention.start < m.stop for m in taken):
-                taken.append(mention)
-        return sorted(taken, key=lambda m: m.start)
-
-    def _item(self, question: Question, mention: Mention, candidate: Candidate) -> Item:
-        common = self.reader.common(question, mention)
-        cost = max(common, 0.0) + 3 * (1 - candidate.score)
-        return Item(mention.start, mention.stop, mention.text, candidate.entity, None, cost, common > COMMON)
 
     def _cite(self, parts: Sequence[ClaimPart]) -> tuple[Citation, ...]:
         return tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
@@ -188,8 +134,3 @@ class Verify:
             for e in tree.edges
         ]
         return Step("parts", {"parts": rows, "cost": round(tree.cost, 3)})
-
-
-def _is_unit(claim: ClaimText, stop: int, word: int, unit: str | None) -> bool:
-    """Whether the word that starts at `word` is the unit of the value that stops at `stop`."""
-    return unit is not None and stop <= word <= stop + 2

@@ -42,7 +42,8 @@ class VerifyWithModel(Retrieval):
         settings: Settings | None = None,
         verify: Verify | None = None,
     ) -> None:
-        super().__init__(index, embedder, model, settings, None if verify is None else verify.parser)
+        parser = None if verify is None else verify.parser
+        super().__init__(index, embedder, model=model, settings=settings, parser=parser)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model cannot be asked."""

@@ -6,15 +6,16 @@ first two around. In a closed world what is not recorded is not so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from clew.grounding import triple_text
-from clew.steps.claim_edges import COUNTED, Edge, Item, Scene, triple_of, walk
-from clew.steps.claim_parts import Tree
+from clew.steps.claim_edges import COUNTED, Edge, Item, Scene, edges_between, triple_of, walk
+from clew.steps.claim_parts import Tree, lists_of
 from clew.steps.claim_text import ClaimText
 from clew.types import ClaimPart, Verdict
 
@@ -31,11 +32,21 @@ MOST_SHOWN = 20
 """Triples that a part shows of those that say otherwise, or of many."""
 
 
+_LISTED = re.compile(r",|&|\b(?:and|or|nor|but|as well as)\b", re.IGNORECASE)
+"""What stands between two relations that are listed."""
+_ONLY = re.compile(
+    r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone)\b", re.IGNORECASE
+)
+"""Words that say that there are no others; after *the* it is what comes before that is the only one."""
+_OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
+_END = 1 << 30
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A part of a claim as the graph has it: its place in the text, what was found, the triples that show it.
 
-    `negated`: by a word that stands elsewhere.
+    `negated`: by a word that stands elsewhere. `said`: where the word stands that names its relation.
     """
 
     start: int
@@ -43,6 +54,7 @@ class Checked:
     found: Found
     triples: tuple[int, ...] = ()
     negated: bool = False
+    said: int | None = None
 
 
 def check_tree(claim: ClaimText, tree: Tree) -> list[Checked]:
@@ -50,15 +62,30 @@ def check_tree(claim: ClaimText, tree: Tree) -> list[Checked]:
     scene = tree.scene
     around = [e for e in tree.edges if tree.unnamed in (e.first, e.second)]
     checked: list[Checked] = []
+    denied = _denied_lists(claim, scene)
     for edge in tree.edges:
         if edge in around:
             found, triples = _around(scene, edge, around, joined=tree.joined)
         else:
             found, triples = check_edge(scene, edge)
         start, stop = _place(scene, edge)
-        negated = any(claim.negated_right_before(scene.items[i].start) for i in (edge.first, edge.second))
-        checked.append(Checked(start, stop, found, triples, negated))
+        negated = any(
+            claim.negated_right_before(scene.items[i].start) or i in denied for i in (edge.first, edge.second)
+        )
+        checked.append(Checked(start, stop, found, triples, negated, _said(scene, edge, start, stop)))
     return [*checked, *_left_over(claim, tree)]
+
+
+def _denied_lists(claim: ClaimText, scene: Scene) -> set[int]:
+    """The things after the first of a list that *not … A or B* denies with it."""
+    text, denied = claim.text, set[int]()
+    for run in lists_of(scene):
+        before = scene.items[run[0] - 1].stop if run[0] else 0
+        if _OR.search(text[scene.items[run[-2]].stop : scene.items[run[-1]].start]) and claim.negated(
+            before, scene.items[run[0]].start, scene.items[run[0]].start
+        ):
+            denied.update(run[1:])
+    return denied
 
 
 def _place(scene: Scene, edge: Edge) -> tuple[int, int]:
@@ -71,6 +98,14 @@ def _place(scene: Scene, edge: Edge) -> tuple[int, int]:
     start = 0 if at == 0 or second else named[at - 1].stop
     last = at == len(named) - 1
     return start, len(scene.comparison.question.text) if last else later.stop
+
+
+def _said(scene: Scene, edge: Edge, start: int, stop: int) -> int:
+    """Where in the words of an edge the one begins that names it best; their start if none does."""
+    step = scene.comparison.step
+    rows = [r for r in scene.words(start, stop) if max(step[r, s] for s in edge.steps) >= NAMED]
+    best = max(rows, key=lambda r: max(step[r, s] for s in edge.steps), default=None)
+    return start if best is None else scene.comparison.words[best].start
 
 
 def _around(scene: Scene, edge: Edge, star: Sequence[Edge], *, joined: bool) -> tuple[Found, tuple[int, ...]]:
@@ -99,7 +134,7 @@ def check_edge(scene: Scene, edge: Edge) -> tuple[Found, tuple[int, ...]]:
     if not _is_meant(scene, edge):
         return "unknown", ()
     if edge.triples is not None:
-        return "there", edge.triples[:MOST_SHOWN]
+        return _only(scene, edge, edge.triples[:MOST_SHOWN])
     a, b, steps = scene.items[edge.first], scene.items[edge.second], edge.steps
     if a.entity < 0:
         a, b, steps = b, a, _back(steps)
@@ -195,6 +230,11 @@ def _left_over(claim: ClaimText, tree: Tree) -> list[Checked]:
     named = [i for i in scene.items if not i.unnamed]
     if not plain or not named:
         return checked
+    beside = {r: edge for r in plain if (edge := _beside(scene, tree, r)) is not None}
+    checked += [_check_beside(scene, r, edge) for r, edge in beside.items()]
+    plain = [r for r in plain if r not in beside]
+    if not plain:
+        return checked
     stated = max(plain, key=lambda r: float(scene.comparison.relation[r].max(initial=0.0)))
     if not tree.edges or float(scene.comparison.relation[stated].max(initial=0.0)) >= STATED:
         before = [i for i in named if i.start <= words[stated].start] or named[:1]
@@ -204,6 +244,77 @@ def _left_over(claim: ClaimText, tree: Tree) -> list[Checked]:
         found, triples = _exists(scene, before[-1], only)
         checked.append(Checked(start, stop, found, triples))
     return checked
+
+
+def _check_beside(scene: Scene, row: int, edge: Edge) -> Checked:
+    """Check the edge that a word states; its part begins where the word before that says something ends."""
+    words = scene.comparison.words
+    start = max((w.stop for w in words[:row] if w.weight > 0), default=0)
+    found, triples = check_edge(scene, edge)
+    return Checked(start, words[row].stop, found, triples, said=words[row].start)
+
+
+def _beside(scene: Scene, tree: Tree, row: int) -> Edge | None:
+    """The edge that a word states of two things that another word joins already.
+
+    *X wrote and directed Y*, *X did not write Y but starred in it*. None if the word stands elsewhere.
+    """
+    for edge in tree.edges:
+        if len(edge.steps) != 1 or tree.unnamed in (edge.first, edge.second):
+            continue
+        namers = [r for r in scene.words(0, _END) if scene.comparison.step[r, edge.steps[0]] >= NAMED]
+        inside = [r for r in (row, *namers) if _stands_between(scene, edge, r)]
+        if inside != [row] and not any(_is_listed(scene, row, r) for r in namers):
+            continue
+        between = [e for e in edges_between(scene, edge.first, edge.second) if len(e.steps) == 1]
+        named = [float(scene.comparison.step[row, e.steps[0]]) for e in between]
+        if max(named, default=0.0) >= STATED:
+            at = named.index(max(named))
+            return replace(between[at], named=named[at])
+    return None
+
+
+def _stands_between(scene: Scene, edge: Edge, row: int) -> bool:
+    """Whether a word stands between the two things of an edge."""
+    first, second = sorted((scene.items[edge.first], scene.items[edge.second]), key=lambda i: i.start)
+    return first.stop <= scene.comparison.words[row].start < second.start
+
+
+def _is_listed(scene: Scene, row: int, other: int) -> bool:
+    """Whether two words are listed (*wrote and directed*), with nothing that says something between them."""
+    words, text = scene.comparison.words, scene.comparison.question.text
+    low, high = sorted((row, other))
+    if low == high or any(w.weight > 0 for w in words[low + 1 : high]):
+        return False
+    gap = text[words[low].stop : words[high].start]
+    return bool(_LISTED.search(gap)) and not any(
+        words[low].stop <= i.start < words[high].start for i in scene.items
+    )
+
+
+def _only(scene: Scene, edge: Edge, triples: tuple[int, ...]) -> tuple[Found, tuple[int, ...]]:
+    """What is there, or otherwise where the claim says *only* and the graph has others too.
+
+    *Only X directed Y*, *X directed only Y*, *X is the only director of Y*.
+    """
+    text, items = scene.comparison.question.text, scene.items
+    for hit in _ONLY.finditer(text):
+        after = [i for i in (edge.first, edge.second) if items[i].start >= hit.end()]
+        before = [i for i in (edge.first, edge.second) if items[i].stop <= hit.start()]
+        meant = before[-1:] if hit["the"] else sorted(after, key=lambda i: items[i].start)[:1]
+        if not meant or items[meant[0]].entity < 0 or len(edge.steps) != 1:
+            continue
+        one = meant[0]
+        other, step = (edge.second, edge.steps[0] ^ 1) if one == edge.first else (edge.first, edge.steps[0])
+        if items[other].entity < 0:
+            continue
+        said = {i.entity for i in items}
+        more = [int(n) for n in walk(scene.graph, items[other].entity, step) if int(n) not in said]
+        if more:
+            return "otherwise", tuple(triple_of(scene.graph, items[other].entity, step, n) for n in more)[
+                :MOST_SHOWN
+            ]
+    return "there", triples
 
 
 def _is_name(scene: Scene, row: int) -> bool:
@@ -255,7 +366,8 @@ def _type_of(scene: Scene, item: Item, rows: Sequence[int]) -> Found | None:
 def part_of(claim: ClaimText, scene: Scene, checked: Checked, *, closed: bool) -> ClaimPart:
     """The verdict of a part, with its negations."""
     found: Found = "otherwise" if closed and checked.found == "unknown" else checked.found
-    negated = checked.negated or claim.negated(checked.start, checked.stop)
+    said = checked.start if checked.said is None else checked.said
+    negated = checked.negated or claim.negated(checked.start, checked.stop, said)
     verdict: Verdict = "not_enough_info"
     if found != "unknown":
         verdict = "supported" if (found == "there") != negated else "refuted"

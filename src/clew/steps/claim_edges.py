@@ -30,10 +30,17 @@ ABSENT = 0.6
 
 So that of two readings nearly as good the one that holds is taken.
 """
+DETOUR = 0.4
+"""A path of two steps of which a word does not name one.
+
+*The capital of X is Y* is not said of the capital of a neighbour of X.
+"""
 FARTHER = 0.9
 """Factor for words that are not right before the later of the two things."""
 PLACED = frozenset("located situated found lies lying lie based origin stands standing".split())
 """Words that say no more than that something is at, or from, a place."""
+PERHAPS = 0.8
+"""How far what is of no known class may be a place."""
 MOST_STEPS = 10
 """Steps at either end that are tried in paths of two."""
 MOST_MIDDLES = 5_000
@@ -147,7 +154,8 @@ class Scene:
         placed = np.array([self.comparison.words[r].norm in PLACED for r in rows], bool)
         if not placed.any():
             return covers
-        places = self.reader.vocabulary.classes[:, CLASSES.index("location")]
+        classes = self.reader.vocabulary.classes
+        places = np.maximum(classes[:, CLASSES.index("location")], PERHAPS * (1 - classes.max(axis=1)))
         where = np.maximum(places, places[np.arange(len(places)) ^ 1])
         return np.where(placed[:, None], np.maximum(covers, where[None]), covers)
 
@@ -237,16 +245,20 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
     both = np.isfinite(begin) & np.isfinite(arrive)
     for step in np.flatnonzero(both):
         add((int(step),), float(single[step] + silent[step]))
+    valued = reader.schema.numbers + reader.schema.dates > 0.5
+    valued = valued[np.arange(len(begin)) ^ 1]
     firsts = _best(begin + silent, MOST_STEPS)
     lasts = _best(arrive + silent, MOST_STEPS)
     share = any(w.share for w in scene.comparison.words)
     for s in firsts:
         for t in lasts:
-            if not np.isfinite(reader.follow[s, t]):
+            if not np.isfinite(reader.follow[s, t]) or (valued[s] and not share):
                 continue
             back = bool(reader.backs[s, t])
             cost = float(begin[s] + silent[s] + reader.follow[s, t] + max(arrive[t] - weights.step, 0.0))
             cost += (0.0 if share else weights.plain_return) if back else float(silent[t])
+            if not back and not share:
+                cost += DETOUR * (1 - float(min(evidence[s], evidence[t])))
             add((s, t), cost)
     held = _held(scene, a, b, edges)
     return sorted([*held, *_counts(scene, first, second, begin + silent)], key=_order) if b.value else held

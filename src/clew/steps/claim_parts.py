@@ -5,9 +5,10 @@ With something unnamed where it says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import combinations, islice, product
 
 import numpy as np
 
@@ -39,6 +40,11 @@ CLOSE = 0.6
 Where only they hold together.
 """
 
+_LISTING = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or|nor|as well as)\b)\s*(?:(?:the|a|an)\s+)?", re.IGNORECASE)
+_AND = re.compile(r"&|\b(?:and|or|nor|as well as)\b", re.IGNORECASE)
+"""What stands between things that are listed, and between the last two."""
+_VERB = re.compile(r"\s+(?:is|was|are|were|has|have|had|does|did|will)\b", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -67,15 +73,84 @@ def best_tree(scene: Scene, *, about_unknown: bool) -> Tree:
 
 def _plain(scene: Scene) -> Tree:
     count = len(scene.items)
-    choices: dict[tuple[int, int], Edge] = {}
-    for a in range(count):
-        for b in range(a + 1, count):
-            found = edges_between(scene, a, b)
-            if found:
-                choices[a, b] = found[0]
-    edges = _spanning(range(count), choices)
+    choices = _choices(scene, count, 2)
+    edges = _spanning(scene, range(count), choices)
     missing = count - 1 - len(edges)
+    edges = [e for e in edges if e.triples is not None or not _joins_clauses(scene, e, edges)]
     return Tree(scene, tuple(edges), _total(scene, edges) + APART * max(missing, 0))
+
+
+def lists_of(scene: Scene) -> list[list[int]]:
+    """Items that the claim lists side by side (*A, B and C*); none where it names nothing else.
+
+    What it says of them it says of each, not of one and another.
+    """
+    text, items = scene.comparison.question.text, scene.items
+    runs: list[list[int]] = [[0]] if items else []
+    for at in range(1, len(items)):
+        gap = text[items[at - 1].stop : items[at].start]
+        if _LISTING.fullmatch(gap):
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+    return [r for r in runs if 1 < len(r) < len(items) and _is_list(scene, r)]
+
+
+def _is_list(scene: Scene, run: Sequence[int]) -> bool:
+    """Whether an *and* stands before the last of a run, which begins no clause of its own (*and B is …*)."""
+    text, (before, last) = scene.comparison.question.text, (scene.items[i] for i in run[-2:])
+    own_clause = run[0] > 0 and _VERB.match(text, last.stop)
+    return bool(_AND.search(text[before.stop : last.start])) and not own_clause
+
+
+def _joins_clauses(scene: Scene, edge: Edge, edges: Sequence[Edge]) -> bool:
+    """Whether an edge only joins two clauses that have edges of their own (*A is … B and C is … D*)."""
+    text, items = scene.comparison.question.text, scene.items
+    low, high = sorted((edge.first, edge.second))
+    for at in range(low + 1, high + 1):
+        begins = _AND.search(text, items[at - 1].stop, items[at].start) and _VERB.match(text, items[at].stop)
+        others = [e for e in edges if e is not edge]
+        before = any(max(e.first, e.second) < at for e in others)
+        after = any(min(e.first, e.second) >= at for e in others)
+        if begins and before and after:
+            return True
+    return False
+
+
+def _choices(scene: Scene, count: int, longest: int) -> dict[tuple[int, int], Edge]:
+    """The edge of every pair of the first `count` items: its cheapest path, of at most `longest` steps.
+
+    Things that are listed have the same path to a third, the one that costs least for all of them.
+    """
+    lists = lists_of(scene)
+    side_by_side = {pair for run in lists for pair in combinations(run, 2)}
+    found: dict[tuple[int, int], list[Edge]] = {}
+    for pair in combinations(range(count), 2):
+        edges = [] if pair in side_by_side else edges_between(scene, *pair)
+        edges = [e for e in edges if len(e.steps) <= longest]
+        if edges:
+            found[pair] = edges
+    for run in lists:
+        for other in set(range(count)) - set(run):
+            pairs = [(min(i, other), max(i, other)) for i in run]
+            _go_alike(found, [p for p in pairs if p in found], other)
+    return {pair: edges[0] for pair, edges in found.items()}
+
+
+def _go_alike(found: dict[tuple[int, int], list[Edge]], pairs: Sequence[tuple[int, int]], other: int) -> None:
+    """Put first, for each pair with `other`, the path that all of them have and that costs least in all."""
+    paths = [{_seen_from(other, e): e for e in reversed(found[p])} for p in pairs]
+    common = [p for p in paths[0] if all(p in more for more in paths[1:])] if paths else []
+    if len(paths) < 2 or not common:
+        return
+    best = min(common, key=lambda p: (sum(more[p].cost for more in paths), len(p), p))
+    for pair, more in zip(pairs, paths, strict=True):
+        found[pair].insert(0, more[best])
+
+
+def _seen_from(item: int, edge: Edge) -> tuple[int, ...]:
+    """The steps of an edge from one of its items."""
+    return edge.steps if edge.first == item else tuple(s ^ 1 for s in reversed(edge.steps))
 
 
 def _total(scene: Scene, edges: Sequence[Edge]) -> float:
@@ -95,8 +170,11 @@ def _total(scene: Scene, edges: Sequence[Edge]) -> float:
     return items + min(alone, default=scene.open_cost(()) + ABSENT)
 
 
-def _spanning(nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> list[Edge]:
-    """Kruskal's spanning tree of the cheapest edges."""
+def _spanning(scene: Scene, nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> list[Edge]:
+    """Kruskal's spanning tree of the cheapest edges.
+
+    A value is said of one thing, or of things that are listed; of others only where nothing else joins them.
+    """
     parent = {n: n for n in nodes}
 
     def root(node: int) -> int:
@@ -104,12 +182,27 @@ def _spanning(nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> lis
             node = parent[node]
         return node
 
+    listed = {i: at for at, run in enumerate(lists_of(scene)) for i in run}
     chosen: list[Edge] = []
-    for (a, b), edge in sorted(choices.items(), key=lambda c: (c[1].cost, c[0])):
-        if root(a) != root(b):
+    ranked = sorted(choices.items(), key=lambda c: (c[1].cost, c[0]))
+    for strict in (True, False):
+        for (a, b), edge in ranked:
+            if root(a) == root(b) or (strict and _is_shared(scene, edge, chosen, listed)):
+                continue
             parent[root(a)] = root(b)
             chosen.append(edge)
     return sorted(chosen, key=lambda e: (max(e.first, e.second), min(e.first, e.second)))
+
+
+def _is_shared(scene: Scene, edge: Edge, chosen: Sequence[Edge], listed: Mapping[int, int]) -> bool:
+    """Whether an edge says a value of another thing than its first, and the two are not listed together."""
+    for value, thing in ((edge.first, edge.second), (edge.second, edge.first)):
+        if scene.items[value].value is None:
+            continue
+        others = [e.second if e.first == value else e.first for e in chosen if value in (e.first, e.second)]
+        if any(listed.get(o, -1) != listed.get(thing, -2) for o in others):
+            return True
+    return False
 
 
 def _with_unnamed(scene: Scene, cost: float) -> Tree:
@@ -120,14 +213,9 @@ def _with_unnamed(scene: Scene, cost: float) -> Tree:
     wider = replace(scene, items=items)
     at = len(items) - 1
     ways = {i: _ways(scene, i, at) for i in range(at)}
-    choices: dict[tuple[int, int], Edge] = {(i, at): w[0] for i, w in ways.items() if w}
-    for a in range(at):
-        for b in range(a + 1, at):
-            # What is unnamed is one thing: named ones are not joined through another.
-            found = [e for e in edges_between(scene, a, b) if len(e.steps) == 1]
-            if found:
-                choices[a, b] = found[0]
-    edges = _spanning(range(at + 1), choices)
+    # What is unnamed is one thing: named ones are not joined through another.
+    choices = {(i, at): w[0] for i, w in ways.items() if w} | _choices(wider, at, 1)
+    edges = _spanning(wider, range(at + 1), choices)
     star = [e.first for e in edges if e.second == at]
     others = [e for e in edges if e.second != at]
     held = _join(wider, star, ways)

@@ -24,7 +24,8 @@ _FRAME = re.compile(
     |(?:well|actually)\s+
     |(?:did|do)\ you\ know\ (?:that|if|whether)?\s*
     |have\ you\ (?:ever\ )?heard\ (?:of|that|about)\s*
-    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|remember|recall|understand|learned|learnt
+    |(?:i|we)\ (?:have\ )?(?:read|heard|believe|think|know|guess|imagined?|thought|assumed?
+      |supposed?|remember|recall|understand|learned|learnt
       |am\ sure|was\ told)(?:\ that|\ of|\ about)?\s+
     |are\ you\ (?:familiar\ with|aware\ that|aware\ of)\s*
     |(?:it\ is|it's)\ (?:true|a\ fact|known|said)\ that\s*
@@ -42,6 +43,14 @@ _PRONOUN = re.compile(
     r"\s*(?:it|he|she|they|this|these|his|her|their|its|someone|somebody|something)\b", re.IGNORECASE
 )
 _INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|some))\s+\w", re.IGNORECASE)
+
+_TURN = re.compile(r"\b(?:but|however|although|though|whereas|while|instead)\b|;", re.IGNORECASE)
+"""Where a negation ends."""
+_DESCRIBED = re.compile(
+    r"\s*(?:the|a|an|some|this|that)\s+(?:[\w-]+\s+){0,3}?[\w-]+(?=\s*,|\s+(?:is|was|are|were|has|have|had|which|who|that)\b)",
+    re.IGNORECASE,
+)
+"""What says only of what kind the unnamed thing is that a claim begins with (*A television show, …*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,8 @@ class ClaimText:
 
     `frame`: characters before it are no part of what is claimed (*Did you know that*); `denied`: they deny
     the whole. `negations`: characters at which negating words start. `about_unknown`: it begins with a
-    pronoun or an indefinite (*It is …*, *An artist …*), so that something unnamed is meant.
+    pronoun or an indefinite (*It is …*, *An artist …*), so that something unnamed is meant. `described`:
+    where the words end that only say of what kind this is, after *a* or *an* if `indefinite`.
     """
 
     text: str
@@ -82,10 +92,18 @@ class ClaimText:
     frame: int
     denied: bool
     about_unknown: bool
+    described: int
+    indefinite: bool
 
-    def negated(self, start: int, stop: int) -> bool:
-        """Whether a negation stands at the characters [start, stop)."""
-        return any(start <= at < stop for at in self.negations)
+    def negated(self, start: int, stop: int, said: int) -> bool:
+        """Whether a negation stands at the characters [start, stop).
+
+        And no *but* stands between it and `said`, where what might be negated is said.
+        """
+        return any(
+            start <= at < stop and not _TURN.search(self.text, min(at, said), max(at, said))
+            for at in self.negations
+        )
 
     def negated_right_before(self, start: int) -> bool:
         """Whether the word before `start` negates (*Neither X nor Y*)."""
@@ -106,8 +124,20 @@ def read_claim(text: str) -> ClaimText:
         frame = hit.end()
     negations = tuple(w.start for w in question.words if w.norm in NEGATIONS and w.start >= frame)
     about = bool(_PRONOUN.match(text, frame) or _INDEFINITE.match(text, frame))
+    kind = _DESCRIBED.match(text, frame)
     values = tuple(v for v in find_values(text) if v.start >= frame)
-    return ClaimText(text, question, values, negations, frame, denied, about)
+    described = frame if kind is None else kind.end()
+    return ClaimText(
+        text,
+        question,
+        values,
+        negations,
+        frame,
+        denied,
+        about,
+        described,
+        bool(_INDEFINITE.match(text, frame)),
+    )
 
 
 def _say_team(words: Sequence[Word]) -> Iterator[Word]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.graph.graph import ValueKind
 from clew.graph.literals import days_since_epoch
@@ -21,7 +21,8 @@ _DATE = re.compile(
     rf"(?P<y1>\d{{4}})-(?P<m1>\d\d)-(?P<d1>\d\d)"
     rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
     rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m3>{_MONTH})\.?,? (?P<y3>\d{{4}})"
-    rf"|(?P<m4>{_MONTH})\.?,? (?P<y4>\d{{4}})",
+    rf"|(?P<m4>{_MONTH})\.?,? (?P<y4>\d{{4}})"
+    rf"|(?<![\d/.-])(?P<d5>\d{{1,2}})(?P<cut>[-/.])(?P<m5>\d{{1,2}})(?P=cut)(?P<y5>\d{{4}})(?!\d)",
     re.IGNORECASE,
 )
 _WORDS: dict[str, int] = dict(
@@ -40,6 +41,18 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
+_DECADES: tuple[str, ...] = tuple(
+    "twenties thirties forties fifties sixties seventies eighties nineties".split()
+)
+_ORDINALS: tuple[str, ...] = tuple(
+    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split()
+)
+_PERIOD = re.compile(
+    rf"\b(?P<decade>{'|'.join(_DECADES)})\b|(?<![\w])'?(?P<short>[2-9]0)s\b"
+    rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(_ORDINALS))}))[ -]century\b",
+    re.IGNORECASE,
+)
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
@@ -80,7 +93,7 @@ class ClaimedValue:
     `numbers`, `dates` (days since 0001-01-01) that it stands for.
 
     `exact` is the number as written, None for a date; `compared` that words such as *more than* stand
-    before it. `unit` is the word after it, if that is a unit.
+    before it. `unit` is the word after it, if that is a unit. `or_dates`: where day and month may be either.
     """
 
     start: int
@@ -91,6 +104,7 @@ class ClaimedValue:
     exact: float | None = None
     compared: bool = False
     unit: str | None = None
+    or_dates: Range | None = None
 
     def holds(self, kind: int, value: float, factor: float = 1.0) -> bool:
         """Whether a value of the graph is what is claimed; `factor` turns it into the claim's unit."""
@@ -101,7 +115,8 @@ class ClaimedValue:
                 width = self.numbers.high - self.numbers.low
                 return self.numbers.hold(value) if width > 1 else abs(value - self.exact) <= SAME * abs(value)
             return self.numbers.hold(value)
-        return kind == ValueKind.DATE and self.dates is not None and self.dates.hold(math.floor(value))
+        dates = (self.dates, self.or_dates)
+        return kind == ValueKind.DATE and any(d is not None and d.hold(math.floor(value)) for d in dates)
 
     def factor(self, label: Sequence[str]) -> float:
         """What turns values of a relation into the claim's unit.
@@ -125,6 +140,7 @@ def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
     found = [_date(text, hit) for hit in _DATE.finditer(text)]
     values = [value for value in found if value is not None]
+    values += [_period(text, hit) for hit in _PERIOD.finditer(text)]
     hits = [
         hit
         for hit in _NUMBER.finditer(text)
@@ -135,15 +151,41 @@ def find_values(text: str) -> list[ClaimedValue]:
 
 
 def _date(text: str, hit: re.Match[str]) -> ClaimedValue | None:
-    group = next(i for i in "1234" if hit[f"y{i}"])
+    group = next(i for i in "12345" if hit[f"y{i}"])
     year, month = int(hit[f"y{group}"]), _month(hit[f"m{group}"])
     day = int(hit[f"d{group}"]) if group != "4" else None
+    if group == "5":
+        return _day_and_month(text, hit, year, month, day or 0)
     first = days_since_epoch(year, month, day or 1)
     if first is None:
         return None
     after = days_since_epoch(year + month // 12, month % 12 + 1, 1) or first + 31
     last = first if day is not None else after - 1
     return _compared(text, hit.start(), hit.end(), None, Range(first, last), None)
+
+
+def _day_and_month(text: str, hit: re.Match[str], year: int, month: int, day: int) -> ClaimedValue | None:
+    """*01/07/1976*: the day or the month first, and either where both can be."""
+    days = [
+        d for d in (days_since_epoch(year, month, day), days_since_epoch(year, day, month)) if d is not None
+    ]
+    if not days:
+        return None
+    value = _compared(text, hit.start(), hit.end(), None, Range(days[0], days[0]), None)
+    either = None if value.compared or len(days) < 2 else Range(days[1], days[1])
+    return replace(value, or_dates=either)
+
+
+def _period(text: str, hit: re.Match[str]) -> ClaimedValue:
+    """*The nineties* and *the '90s* (of the last century), *the 19th century*: the years in them."""
+    if hit["nth"] or hit["ordinal"]:
+        century = int(hit["nth"]) if hit["nth"] else _ORDINALS.index(hit["ordinal"].lower()) + 1
+        first, count = 100 * (century - 1) + 1, 100
+    else:
+        tens = int(hit["short"]) if hit["short"] else 10 * (_DECADES.index(hit["decade"].lower()) + 2)
+        first, count = 1900 + tens, 10
+    last = first + count - 1
+    return _compared(text, hit.start(), hit.end(), Range(first, last), _years(first, last), None)
 
 
 def _month(text: str) -> int:
@@ -209,20 +251,18 @@ def _compared(
 ) -> ClaimedValue:
     """Apply the words before a value: *before*, *at least*, *more than*."""
     before = text[:start].lower().split()
+    if before[-1:] == ["the"]:
+        before.pop()
     unit = _unit(text, stop)
     for length in (3, 2, 1):
         phrase = " ".join(before[-length:]) if len(before) >= length else ""
-        if phrase in ("from", "in", "of") or phrase not in COMPARATORS:
+        compared = (-1, True) if phrase == "by" and dates is not None else COMPARATORS.get(phrase)
+        if phrase == "from" or compared is None:
             continue
-        sign, counts = COMPARATORS[phrase]
+        sign, counts = compared
         begin = text.lower().rfind(phrase, 0, start)
-        number = (
-            None
-            if numbers is None
-            else exact
-            if exact is not None
-            else (numbers.low if sign > 0 else numbers.high)
-        )
+        edge = None if numbers is None else numbers.low if counts == (sign > 0) else numbers.high
+        number = exact if numbers is not None and exact is not None else edge
         low_high = None if number is None else _open(number, number, sign, counts)
         days = (
             None

@@ -196,6 +196,10 @@ IDIOMS: Mapping[str, str] = {
     "make with": "with",
     "in charge of": "head",
     "go by": "name",
+    "above sea level": "elevation",
+    "is out": "released",
+    "was out": "released",
+    "were out": "released",
 }
 """Phrases that mean one word (general English)."""
 

@@ -88,11 +88,12 @@ GROUPS: tuple[str, ...] = (
     # speech and arts
     "language speak spoken tongue talk",
     "author writer write penned pen script scriptwriter screenwriter screenplay written novelist poet",
-    "director direct directed filmmaker",
+    "director direct directed filmmaker helm",
     "actor actress star starring act cast play performer perform appear role feature",
     "film movie picture motion",
     "book novel volume publication",
     "composer compose music score",
+    "broadcaster broadcast channel network station air television tv",
     "singer sing vocalist song perform",
     "artist painter paint creator",
     "genre kind type category style sort class",

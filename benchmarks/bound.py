@@ -1,0 +1,141 @@
+"""Where SimGRAG's bound of GSD per edge comes from: ways to say what a graph has, and what it lacks.
+
+For each relation of four graphs some ways to say it, and for each graph relations that it has not. A pattern
+fits where the nearest relation is not farther than the bound, so a bound is good if the first are within it
+(from the relation that is meant) and the second are not. Distances are those of `PatternDistances`.
+
+python benchmarks/bound.py [--embedder SPEC …] [--write benchmarks/RESULTS.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from results import write_section
+
+from clew import Clew
+from clew.methods.auto import Auto
+from clew.steps.find_subgraphs import BOUND
+from clew.steps.pattern_distances import PatternDistances
+from clew.types import PatternEdge
+
+ROOT = Path(__file__).resolve().parents[1]
+GRAPHS = {
+    "films": ROOT / "examples" / "films.tsv",
+    "countries": ROOT / "tests" / "data" / "dev" / "countries.tsv",
+    "companies": ROOT / "tests" / "data" / "dev" / "companies.tsv",
+    "books": ROOT / "tests" / "data" / "check" / "books.tsv",
+}
+SAID: dict[str, dict[str, list[str]]] = {
+    "films": {
+        "directed_by": ["director", "directed by", "film director of"],
+        "starring": ["actor in", "stars", "acted in", "cast member"],
+        "written_by": ["writer", "screenwriter of", "wrote"],
+        "release_year": ["release year", "released in", "year of release"],
+        "genre": ["genre of the film", "has genre"],
+        "runtime_minutes": ["running time", "duration", "length in minutes"],
+        "birth_place": ["born in", "place of birth", "birthplace"],
+        "spouse": ["married to", "wife of", "husband"],
+        "country": ["country of origin", "made in country"],
+    },
+    "countries": {
+        "capital": ["capital city", "capital of", "has capital"],
+        "currency": ["currency used", "money", "pays with"],
+        "officialLanguage": ["official language", "language spoken", "speaks"],
+        "population": ["number of inhabitants", "population size", "people living in"],
+        "borders": ["neighbouring country", "shares border with", "adjacent to"],
+        "flowsThrough": ["river flows through", "runs through", "passes through country"],
+        "lengthKm": ["length", "length in kilometres", "how long"],
+        "elevationMetres": ["height", "elevation", "altitude above sea level"],
+        "continent": ["on continent", "continent of"],
+        "locatedIn": ["located in", "lies in", "location"],
+    },
+    "companies": {
+        "foundedBy": ["founder", "founded by", "established by"],
+        "ceo": ["chief executive", "CEO of", "led by"],
+        "headquarters": ["headquartered in", "head office", "based in"],
+        "numberOfEmployees": ["employees", "number of workers", "staff size"],
+        "hasProduct": ["product", "makes", "manufacturer of"],
+        "subsidiaryOf": ["parent company", "owned by", "subsidiary"],
+        "almaMater": ["studied at", "university attended", "educated at"],
+        "foundedIn": ["founding year", "founded in year", "established in"],
+        "birthPlace": ["born in", "place of birth", "hometown"],
+        "industry": ["industry sector", "line of business"],
+    },
+    "books": {
+        "author": ["writer", "written by", "wrote"],
+        "publisher": ["published by", "publishing house"],
+        "publicationDate": ["publication date", "published in", "date of publication"],
+        "numberOfPages": ["pages", "page count", "length in pages"],
+        "originalLanguage": ["language", "written in language"],
+        "awardReceived": ["won award", "prize", "winner of"],
+        "birthDate": ["date of birth", "born on"],
+        "deathDate": ["died on", "date of death"],
+        "spouse": ["married to", "wife", "husband"],
+        "setIn": ["takes place in", "setting"],
+    },
+}
+LACKING: dict[str, list[str]] = {
+    "films": ["composed the music of", "won award", "budget", "box office", "population", "capital of"],
+    "countries": ["national anthem", "president", "founded by", "directed by", "award", "spouse"],
+    "companies": ["mascot", "capital of", "directed by", "population", "genre", "spouse"],
+    "books": ["illustrator", "population", "capital of", "budget", "headquarters", "weight"],
+}
+BOUNDS = (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
+
+
+def distances(clew: Clew, graph: str) -> tuple[list[float], list[float]]:
+    """Distances of each way to say a relation from it, and of what is not there from the nearest."""
+    names = list(clew.index.graph.relations)
+    table = Auto(clew.index, clew.embedder).table
+    pattern = PatternDistances(clew.index, clew.embedder, table)
+
+    def far(words: str) -> list[float]:
+        return [float(d) for d in pattern.relation_distances(PatternEdge(0, words, 1))]
+
+    said = [far(w)[names.index(relation)] for relation, ways in SAID[graph].items() for w in ways]
+    return said, [min(far(words)) for words in LACKING[graph]]
+
+
+def table(embedder: str | None) -> list[str]:
+    """Rows of how much is within each bound, by graph."""
+    near: dict[str, list[float]] = {}
+    lacking: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        for name, path in GRAPHS.items():
+            with Clew.open(path, cache_dir=Path(cache), embedder=embedder) as clew:
+                near[name], lacking[name] = distances(clew, name)
+    heads = [f"{n}: said ({len(near[n])}) / lacking ({len(lacking[n])})" for n in GRAPHS]
+    rows = [f"| bound | {' | '.join(heads)} | all |", "|---|" + "---|" * (len(heads) + 1)]
+    for bound in BOUNDS:
+        within = [(sum(d <= bound for d in near[n]), sum(d <= bound for d in lacking[n])) for n in GRAPHS]
+        totals = tuple(sum(w[i] for w in within) for i in (0, 1))
+        mark = " (the default)" if bound == BOUND else ""
+        cells = " | ".join(f"{a} / {b}" for a, b in [*within, totals])
+        rows.append(f"| {bound}{mark} | {cells} |")
+    return rows
+
+
+def main() -> None:
+    """Measure all graphs, print the table, and write the section of the results."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--embedder", action="append", help="besides the built-in one; as for clew index")
+    parser.add_argument("--write", type=Path, help="the file of results")
+    arguments = parser.parse_args()
+    text = [
+        __doc__.split("python bench")[0].strip(),
+        "",
+        "`python benchmarks/bound.py --embedder onnx:minilm-int8`",
+    ]
+    for embedder in (None, *(arguments.embedder or ())):
+        named = "the built-in one" if embedder is None else embedder.rpartition("/")[2]
+        text += ["", f"Embedder: {named}.", "", *table(embedder)]
+    print("\n".join(text))
+    if arguments.write:
+        write_section(arguments.write, "SimGRAG: the bound of GSD per edge", "\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
