@@ -103,7 +103,8 @@ def test_killed_at_random_and_resumed_the_records_are_the_same(run, plain, tmp_p
             time.sleep(0.002)
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-    run("eval", plain, "--method", "slow", "--out", broken)
+    resumed = run("eval", plain, "--method", "slow", "--out", broken)
+    assert resumed.exit_code == 0, resumed.stderr
     assert untimed(broken) == untimed(tmp_path / "whole")
     assert len(untimed(broken)) == 25
 

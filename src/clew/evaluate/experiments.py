@@ -17,6 +17,7 @@ part = "1-hop"            # several joined by + are averaged; kind = "…" and s
 name = "SimGRAG"
 method = "simgrag"        # left out where only the paper's figures are shown
 options = { k = 3 }
+corpus = { kind = "bfs", depth = 4 }    # walks to store, for walk-retrieve
 paper = [98.0]            # one for each column; nan where the paper has none
 ```
 """
@@ -33,6 +34,7 @@ from typing import Any, Literal, cast, get_args
 from clew.errors import InputError, UsageError
 from clew.evaluate.config import MethodSpec, Option
 from clew.evaluate.metrics.registry import metric_named
+from clew.index.corpus import CorpusSettings
 
 View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
 
@@ -163,8 +165,10 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
     method = None
     if "method" in value:
         options = cast("dict[str, Option]", value.get("options", {}))
-        label = str(value.get("label") or label_of(value["method"], options))
-        method = MethodSpec(label, value["method"], options)
+        walks = cast("dict[str, Any] | None", value.get("corpus"))
+        corpus = None if walks is None else CorpusSettings(**walks)
+        label = str(value.get("label") or label_of(value["method"], {**(walks or {}), **options}))
+        method = MethodSpec(label, value["method"], options, corpus)
     x = value.get("x")
     return RowSpec(
         name=value["name"],
