@@ -179,7 +179,8 @@ def _run(
         _score_beside(directory, wanted.workers, models, judges, bert, quiet=quiet)
     except KeyboardInterrupt as error:
         raise Interrupted(f"interrupted; the same command goes on in {wanted.out}") from error
-    loaded = load(directory)
+    with Bar(quiet=quiet) as bar:
+        loaded = load(directory, _telling(bar, "scoring"))
     write_tables(loaded)
     return loaded
 

@@ -9,6 +9,7 @@ import typer
 
 from clew.cli.console import write
 from clew.cli.opening import Quiet
+from clew.cli.progress import Bar
 
 
 def report(
@@ -18,7 +19,7 @@ def report(
         typer.Option("--out", "-o", metavar="FILE.html", help="By default report.html in the first run."),
     ] = None,
     png: Annotated[
-        bool, typer.Option("--png", help="Also write each plot as PNG (needs clew[report]).")
+        bool, typer.Option("--png", help="Also write each plot and table as PNG (needs clew[report]).")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -26,6 +27,11 @@ def report(
     from clew.evaluate.report.build import build_report
 
     page = out or runs[0] / "report.html"
-    folder = build_report(runs, page, png=png)
+    with Bar(quiet=quiet) as bar:
+
+        def tell(what: str, done: int, total: int) -> None:
+            bar.update(what, done, total, "questions" if what == "reading" else "files")
+
+        folder = build_report(runs, page, png=png, progress=tell)
     if not quiet:
         write(f"{page} ({page.stat().st_size / 1e6:.1f} MB); tables and plots: {folder}/")

@@ -16,6 +16,7 @@ part = "1-hop"            # several joined by + are averaged; kind = "…" and s
 [[rows]]
 name = "SimGRAG"
 method = "simgrag"        # left out where only the paper's figures are shown
+built_in = "auto"         # the method in its place where no model is named
 options = { k = 3 }
 corpus = { kind = "bfs", depth = 4 }    # walks to store, for walk-retrieve
 paper = [98.0]            # one for each column; nan where the paper has none
@@ -62,15 +63,21 @@ class Column:
 class RowSpec:
     """A row of a table or a series of a figure, with the paper's figures (NaN where it has none).
 
-    `x` and `series` place it in a figure of lines; `group` is a heading over it.
+    `x` and `series` place it in a figure of lines; `group` is a heading over it. Where no model is named,
+    `built_in` is asked in place of `method`.
     """
 
     name: str
     method: MethodSpec | None
     paper: tuple[float, ...]
+    built_in: MethodSpec | None = None
     group: str = ""
     series: str = ""
     x: float | None = None
+
+    def asked(self, *, with_model: bool) -> MethodSpec | None:
+        """Choose the method of a run; None where only the paper's figures are shown."""
+        return self.method if with_model or self.built_in is None else self.built_in
 
 
 @dataclass(frozen=True)
@@ -90,14 +97,19 @@ class Experiment:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
+    def has_paper(self) -> bool:
+        """Whether it prints figures of a paper."""
+        return any(not math.isnan(value) for row in self.rows for value in row.paper)
+
+    @property
     def data(self) -> tuple[tuple[str, str, str | None], ...]:
         """Data set, part and split of all that is needed."""
         return tuple(dict.fromkeys((c.dataset, part, c.split) for c in self.columns for part in c.parts))
 
-    @property
-    def methods(self) -> tuple[MethodSpec, ...]:
+    def methods(self, *, with_model: bool) -> tuple[MethodSpec, ...]:
         """Methods of the rows, each label once."""
-        return tuple({r.method.label: r.method for r in self.rows if r.method is not None}.values())
+        asked = (row.asked(with_model=with_model) for row in self.rows)
+        return tuple({method.label: method for method in asked if method is not None}.values())
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -174,6 +186,7 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
         name=value["name"],
         method=method,
         paper=paper,
+        built_in=None if "built_in" not in value else MethodSpec(value["built_in"], value["built_in"]),
         group=str(value.get("group", "")),
         series=str(value.get("series", "")),
         x=None if x is None else float(x),

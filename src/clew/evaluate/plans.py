@@ -175,15 +175,14 @@ def _experiment(wanted: Wanted, note: Note) -> _Read:
             parts.append(part)
     if not parts:
         raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
-    return _Read(
-        parts, _known(experiment, note), _merged(wanted, experiment), wanted.target.read_text("utf-8")
-    )
+    methods = _known(experiment, note, with_model=wanted.llm is not None)
+    return _Read(parts, methods, _merged(wanted, experiment), wanted.target.read_text("utf-8"))
 
 
-def _known(experiment: Experiment, note: Note) -> list[MethodSpec]:
+def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodSpec]:
     """Take the methods that this version has with their options; say which are left out."""
     known: list[MethodSpec] = []
-    for spec in experiment.methods:
+    for spec in experiment.methods(with_model=with_model):
         if spec.method not in METHODS:
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -22,6 +22,7 @@ from clew.evaluate.rundir import (
     ERRORS,
     JUDGEMENTS,
     LATENCY,
+    RECORDS,
     RunDirectory,
     key_of,
 )
@@ -86,8 +87,8 @@ class LoadedRun:
         return tuple(dict.fromkeys(cell.method for cell in self.cells))
 
 
-def load(directory: RunDirectory) -> LoadedRun:
-    """Read and score a run; InputError if the directory is none."""
+def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = None) -> LoadedRun:
+    """Read and score a run; InputError if the directory is none. `progress` gets records done, and all."""
     facts = directory.facts()
     try:
         config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
@@ -95,7 +96,10 @@ def load(directory: RunDirectory) -> LoadedRun:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
     judged, bert = _judgements(directory), _bert_scores(directory)
     rows: dict[tuple[str, str], list[Row]] = {}
-    for offset, record in directory.records():
+    total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
+    for done, (offset, record) in enumerate(directory.records(), 1):
+        if progress is not None:
+            progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
         joined = replace(

@@ -19,12 +19,13 @@ PAPER = "paper: "
 
 def cells_of(run: LoadedRun, column: Column, row: RowSpec) -> list[Cell]:
     """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
-    if row.method is None:
+    method = row.asked(with_model=run.config["run"].get("llm") is not None)
+    if method is None:
         return []
     found: list[Cell] = []
     for part in column.parts:
         name = part_name(run, column.dataset, part)
-        cell = None if name is None else run.cell(name, row.method.label)
+        cell = None if name is None else run.cell(name, method.label)
         if cell is None:
             return []
         found.append(cell)
@@ -90,20 +91,20 @@ def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> Table:
 
 
 def _decimals(values: Sequence[float]) -> int:
-    """Count the decimals that the paper prints in a column; 1 where it prints nothing."""
+    """Count the decimals that the paper prints in a column; at least 1."""
     printed = [f"{value:g}" for value in values if not math.isnan(value)]
-    return max((len(text.partition(".")[2]) for text in printed), default=1)
+    return max([1, *(len(text.partition(".")[2]) for text in printed)])
 
 
 def _note(run: LoadedRun, experiment: Experiment) -> str:
     """Say what is ours, what is the paper's, and what differed."""
     model = run.config["run"].get("llm") or "none, built-in forms"
     parts = ", ".join(f"{part} ({len(_largest(run, part)):,})" for part in run.parts)
-    told = "; ".join(experiment.differs)
-    return (
-        f"Upright: ours (model: {model}; questions: {parts}). Grey: the paper's own figures; a row"
-        f" that is grey throughout was not run here.{f' The paper: {told}.' if told else ''}"
-    )
+    ours = f"Ours: model: {model}; questions: {parts}."
+    told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
+    if not experiment.has_paper:
+        return f"{ours} {NOTHING}: not run here.{told}"
+    return f"{ours} Grey: the paper's own figures; a row that is grey throughout was not run here.{told}"
 
 
 def _largest(run: LoadedRun, part: str) -> Sequence[object]:
