@@ -138,6 +138,61 @@ def test_abstention_says_why(films_auto, question, reason):
     assert answer.abstained.detail
 
 
+ORCHESTRA = """
+Ida Moor	plays_in	Harbour Orchestra
+Per Dahl	plays_in	Harbour Orchestra
+Ida Moor	born	1971
+Per Dahl	born	1958
+Ida Moor	origin	Norway
+Per Dahl	nationality	Denmark
+Ida Moor	ethnicity	Sami
+Ida Moor	nationality	Sweden
+Ida Moor	spouse	Ole Moor
+Ole Moor	profession	carpenter
+Ole Moor	nationality	Norway
+Ole Moor	born	1960
+Harbour Orchestra	based_in	Norway
+Fjord Choir	based_in	Norway
+Harbour Orchestra	founded	1912
+Fjord Choir	founded	1955
+"""
+
+
+@pytest.fixture(scope="module")
+def orchestra(tmp_path_factory, open_auto):
+    path = tmp_path_factory.mktemp("orchestra") / "orchestra.tsv"
+    path.write_text(ORCHESTRA.lstrip())
+    return open_auto(path)
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What is the ethnicity of Ida Moor?", {"Sami"}),
+        ("What is the nationality of Ida Moor's spouse?", {"Norway"}),
+        ("What does Ida Moor's husband do?", {"carpenter"}),
+        ("Who is the oldest person?", {"Per Dahl"}),
+    ],
+)
+def test_words_are_taken_for_what_they_name(orchestra, question, wanted):
+    assert entities(orchestra.answer(question)) == wanted
+
+
+def test_a_type_singles_out_a_step(open_auto, tmp_path):
+    path = tmp_path / "clubs.tsv"
+    path.write_text(
+        "Ann\tplays_in_club\tRovers\nBob\tplays_in_club\tUnited\nCy\tplays_in_club\tRovers\n"
+        "Ann\tplays_for_country\tPeru\nBob\tplays_for_country\tPeru\nCy\tplays_for_country\tChile\n"
+        "Rovers\tis_in_country\tPeru\nUnited\tis_in_country\tPeru\n"
+    )
+    assert entities(open_auto(path).answer("which player is from Peru?")) == {"Ann", "Bob"}
+
+
+def test_readings_that_tie_in_what_no_word_names_leave_what_they_share(open_auto):
+    answer = open_auto(DATA / "companies.tsv").answer("Where is Tesla headquartered?")
+    assert entities(answer) == {"Austin"}
+
+
 @pytest.fixture
 def twins(tmp_path, open_auto):
     path = tmp_path / "people.tsv"

@@ -9,8 +9,9 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.steps.comparison import Comparison
+from clew.steps.comparison import Comparison, Float
 from clew.steps.similarity import WordTable
+from clew.steps.vocabulary import class_fit
 from clew.text.question import Limits, Question
 
 Kind = Literal["none", "count", "extreme", "most", "range"]
@@ -19,6 +20,8 @@ NAMED = 0.3
 """Least similarity of an attribute word with the relation that measures it."""
 USED = 0.5
 """From this similarity on, a word of the question belongs to the measured relation."""
+KIND = 0.1
+"""What a measure of things of the type that is asked for is worth more than one of other things."""
 MEASURED = 0.5
 """Least share of a relation's tails that are numbers or dates."""
 
@@ -98,7 +101,7 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
         named = np.where(timed, np.maximum(named, NAMED), 0.9 * age)
     elif attribute:
         named = np.maximum(named, table.compare([attribute]).relation[0])
-    named = np.where(measured, named, 0.0)
+    named = np.where(measured, named + KIND * _of_the_kind(comparison), 0.0)
     relation = int(named.argmax())
     if named[relation] < NAMED:
         return _most(question, comparison, at)
@@ -107,6 +110,15 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
     used = {w.start for w, s in zip(comparison.words, near, strict=True) if s >= USED}
     return Operator("extreme", sign, relation, 2 * relation, frozenset({word.start, *used}))
+
+
+def _of_the_kind(comparison: Comparison) -> Float:
+    """[R]: how well the heads of each relation are of the type or class that the question asks for."""
+    heads = np.arange(comparison.relation.shape[1]) * 2
+    said = comparison.kind[:, heads].max(axis=0) if len(comparison.words) else np.zeros(len(heads))
+    classes = comparison.question.classes
+    asked = class_fit(comparison.vocabulary.classes, classes)[heads] if classes else np.zeros(len(heads))
+    return np.maximum(said, asked)
 
 
 def _most(question: Question, comparison: Comparison, at: int) -> Operator:

@@ -38,8 +38,8 @@ USUAL = 0.02
 class Anchor:
     """A mention read as one entity.
 
-    `cost` of doing so; `ordinary`: its words are more likely just words; `ways`: the number of relations and
-    directions in which the entity has edges.
+    `cost` of doing so; `ordinary`: its words are more likely just words; `ways`: the steps that can be walked
+    from the entity.
     """
 
     span: Span
@@ -48,7 +48,7 @@ class Anchor:
     text: str
     how: str
     ordinary: bool = False
-    ways: int = 0
+    ways: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Reader:
                 mention.text,
                 candidate.how,
                 ordinary,
-                len(self.ends_of(candidate.entity)),
+                tuple(self.ends_of(candidate.entity)),
             )
 
     def common(self, question: Question, span: Span | Mention) -> float:

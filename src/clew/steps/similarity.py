@@ -62,6 +62,10 @@ LEAK = 0.1
 """What a cosine below the floor still counts, so that it breaks ties."""
 
 
+BESIDE = 0.6
+"""What is left of a word's similarity with other relations than those that it is the whole name of."""
+
+
 def _ramp(values: Float, floor: float, span: float) -> Float:
     return np.maximum(np.clip((values - floor) / span, 0.0, 1.0), LEAK * np.maximum(values, 0.0))
 
@@ -79,6 +83,14 @@ def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     """[W]: how far a word is one of the relations' own words, by the lexicon alone."""
     near = vocabulary.lexicon.similarity
     return np.array([max((near(w, other) for other in vocabulary.word_index), default=0.0) for w in words])
+
+
+def _beside_namesakes(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, R]: `BESIDE` where a word is the whole name of another relation (*ethnicity*: `nationality`)."""
+    lemmas = vocabulary.lexicon.lemmas
+    names = [{*lemmas(ws[0]), ws[0]} if len(ws) == 1 else set[str]() for ws in vocabulary.labels]
+    own = np.array([[bool(name & {*lemmas(w), w}) for name in names] for w in words])
+    return np.where(own.any(axis=1, keepdims=True) & ~own, BESIDE, 1.0)
 
 
 def _best(vocabulary: Vocabulary, table: Float) -> Float:
@@ -140,13 +152,17 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = kind * even * agreement * vocabulary.richness
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
-    relation = 1 - (1 - cosine) * (1 - scale.lexical * lexical)
-    full = 1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))
+    beside = _beside_namesakes(vocabulary, words)
+    relation = (1 - (1 - cosine) * (1 - scale.lexical * lexical)) * beside
+    full = (1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))) * beside
     top = relation.max(axis=1, keepdims=True)
     relation = relation * (relation / np.where(top > 0, top, 1.0)) ** scale.contrast
 
-    roles = (relation[:, None, :] * vocabulary.role[None]).max(axis=2)
     person = np.array([class_row(vocabulary.lexicon, w)[CLASSES.index("person")] for w in words])
+    suffered = relation * (
+        1 - person[:, None] * vocabulary.active
+    )  # a *player* is no tail of `plays_in_club`
+    roles = (suffered[:, None, :] * vocabulary.role[None]).max(axis=2)
     agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
     roles = np.maximum(roles, agents)
     kind = np.maximum(kind, scale.role * roles)

@@ -45,8 +45,8 @@ class Vocabulary:
     the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
     the end's nodes that are tails of each relation; `acts` [S, R]: that are heads of it, where its name is
-    a verb (`active` [R]). `classes` [S, C]: how likely the end's nodes are of each of the lexicon's noun
-    classes.
+    a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
+    of each of the lexicon's noun classes.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -63,6 +63,7 @@ class Vocabulary:
     role: Float
     acts: Float
     active: NDArray[np.bool_]
+    inverse: NDArray[np.int64]
     embedder: Embedder
     lexicon: Lexicon
 
@@ -98,12 +99,16 @@ LEAST_COMPANY = 0.5
 """Weight of other ends of known class from which they say of what class a node is."""
 PARTICLES = frozenset("in at near to from through into onto on with for over under about as".split())
 """After one of these, the word before is what is done (`flows_through`), not what the tail is."""
+INVERTED = frozenset("inverse inv reverse reversed".split())
+"""With one of these in its name a relation runs the other way than the rest of the name says."""
 ACTING, PLACED = 0.4, 0.6
 """How likely who acts is a person, and what stands after *in* a place."""
 
 
 def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether a relation's name says what person its tails are: before *by*, or a noun (`starred_actors`)."""
+    if INVERTED & set(words):
+        return False
     person = CLASSES.index("person")
     nouns = any(is_noun(lexicon, w) and class_row(lexicon, w)[person] > 0.5 for w in words)
     return bool(words) and words[-1] != "of" and (words[-1] == "by" or nouns)
@@ -114,7 +119,7 @@ def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
 
     Not before *by*, nor a participle before a particle (`founded_in`): there the heads are acted on.
     """
-    if not words or names_tail(words, lexicon):
+    if not words or names_tail(words, lexicon) or INVERTED & set(words):
         return False
     placed = words[-1] in PARTICLES
     return any(
@@ -208,6 +213,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         company[:, 1::2],
         company[:, 0::2] * active,
         active.astype(bool),
+        schema.inverse,
         embedder,
         lexicon,
     )
