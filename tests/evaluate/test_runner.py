@@ -39,6 +39,7 @@ def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
     assert list(made) == [("knows", i) for i in "abcde"]
     assert made["knows", "a"]["answer"]["answers"][0]["entity"] == "Christopher Nolan"
     assert made["knows", "c"]["gold_in_graph"] == 2
+    assert made["knows", "b"]["query"] == "SELECT ?x"
     config = tomllib.loads((tmp_path / "r" / CONFIG).read_text())
     assert config["methods"] == [{"label": "knows", "method": "knows"}]
     assert len(config["parts"][0]["files"][0]["sha256"]) == 64

@@ -34,4 +34,6 @@ def report(
 
         folder = build_report(runs, page, png=png, progress=tell)
     if not quiet:
-        write(f"{page} ({page.stat().st_size / 1e6:.1f} MB); tables and plots: {folder}/")
+        size = page.stat().st_size
+        told = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+        write(f"{page} ({told}); tables and plots: {folder}/")

@@ -80,6 +80,7 @@ def _entry(record: Record, row: Row, run: str) -> dict[str, Any]:
         "kind": record.question.kind,
         "state": _state(record, row),
         "gold": _cut(gold),
+        "query": (record.question.query or "")[:MOST_STEP],
         "answers": _cut(names),
         "right": right[:MOST_NAMES],
         "text": record.text[:2000] if not names else "",
