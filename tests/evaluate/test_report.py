@@ -157,6 +157,16 @@ def test_an_experiment_is_laid_out_as_the_paper_prints_it(run, plain, tmp_path, 
     assert "another model" in (tmp_path / "r" / "report.html").read_text()
 
 
+def test_rows_of_a_series_are_a_curve(run, plain, tmp_path):
+    text = MINE.format(view="scatter").replace('name = "Knows', 'series = "Cut"\nname = "Knows')
+    (tmp_path / "x.toml").write_text(text)
+    run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
+    assert run("report", tmp_path / "r").exit_code == 0
+    rows = list(csv.reader((tmp_path / "r" / "report" / "paper-paper.csv").read_text().splitlines()))
+    assert [row[0] for row in rows[1:]] == ["Cut, Films"] * 2
+    assert 'path class="line' in (tmp_path / "r" / "report.html").read_text()
+
+
 def test_options_reach_the_method(run, plain, tmp_path):
     (tmp_path / "x.toml").write_text(MINE.format(view="table"))
     run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
