@@ -50,6 +50,21 @@ def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
     assert metric(tmp_path / "r", "citation_recall") == 1.0
 
 
+def test_json_has_the_figures_of_the_table(run, plain, tmp_path):
+    told = json.loads(run("eval", plain, "--method", "knows", "--out", tmp_path / "r", "--json").stdout)
+    (cell,) = told["cells"]
+    assert (cell["part"], cell["method"], cell["questions"]) == ("plain/films", "knows", 5)
+    assert cell["metrics"]["hits_at_1"]["value"] == 0.8
+    assert told["problems"]["plain/films"]["gold_missing"] == 1
+    made = json.loads(run("report", tmp_path / "r", "--json").stdout)
+    assert made == {"page": str(tmp_path / "r" / "report.html"), "folder": str(tmp_path / "r" / "report")}
+
+
+def test_a_directory_that_is_not_there(run):
+    result = run("eval", "absent")
+    assert (result.exit_code, "absent: no such directory" in result.stderr) == (2, True)
+
+
 def test_problems_of_questions_are_told_and_kept(run, plain, tmp_path):
     result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
     assert "1 questions have no gold answer" in result.stderr

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import shown, warn, write
+from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.model import (
     MaxCalls,
@@ -25,7 +25,7 @@ from clew.cli.model import (
     RunTokens,
     opened_models,
 )
-from clew.cli.opening import EmbedderSpec, Quiet, stage_progress
+from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.progress import Bar
 from clew.cli.simgrag import Trace
 from clew.errors import InputError, UsageError
@@ -93,6 +93,7 @@ def evaluate(
     steps: Annotated[bool, typer.Option("--steps/--no-steps", help="Keep the steps of each answer.")] = True,
     out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None,
     embedder: EmbedderSpec = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask the questions of a data set, score the answers, write RUN/metrics.csv.
@@ -138,7 +139,10 @@ def evaluate(
         calling = replace(calling, cache=_made(wanted.out) / REPLIES)
     with opened_models(calling) as models:
         run = _run(wanted, models, judges, bert, quiet=quiet)
-    _print(run)
+    if json:
+        write_json(run.as_json())
+    else:
+        _print(run)
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from clew.cli.console import write
-from clew.cli.opening import Quiet
+from clew.cli.console import write, write_json
+from clew.cli.opening import Json, Quiet
 from clew.cli.progress import Bar
 
 
@@ -21,6 +21,7 @@ def report(
     png: Annotated[
         bool, typer.Option("--png", help="Also write each plot and table as PNG (needs clew[report]).")
     ] = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
@@ -33,7 +34,9 @@ def report(
             bar.update(what, done, total, "questions" if what == "reading" else "files")
 
         folder = build_report(runs, page, png=png, progress=tell)
-    if not quiet:
+    if json:
+        write_json({"page": str(page), "folder": str(folder)})
+    elif not quiet:
         size = page.stat().st_size
         told = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
         write(f"{page} ({told}); tables and plots: {folder}/")

@@ -123,9 +123,9 @@ def _settings(wanted: Wanted) -> Settings:
 def _dataset(wanted: Wanted) -> _Read:
     if wanted.data:
         raise UsageError("--data is for experiments. Give the directory of the data set itself")
-    reader = dataset_named(wanted.dataset or _guess(wanted.target))
     if not wanted.target.is_dir():
         raise InputError(f"{wanted.target}: no such directory. Give the directory of the data set")
+    reader = dataset_named(wanted.dataset or _guess(wanted.target))
     if wanted.split is not None and not reader.splits:
         raise UsageError(f"{reader.about.name} has no splits. Leave out --split")
     names = wanted.parts or reader.parts(wanted.target)
@@ -144,9 +144,7 @@ def _guess(folder: Path) -> str:
     """Name the data set of a directory by what is in it, where only one fits."""
     if (folder / "questions.jsonl").is_file():
         return "plain"
-    fitting = [
-        r.about.name for r in DATASETS if r.about.name != "plain" and folder.is_dir() and r.parts(folder)
-    ]
+    fitting = [r.about.name for r in DATASETS if r.about.name != "plain" and r.parts(folder)]
     if len(fitting) == 1:
         return fitting[0]
     names = ", ".join(reader.about.name for reader in DATASETS)

@@ -48,6 +48,14 @@ class Cell:
         """Metrics over all questions of the cell."""
         return {figure.metric: figure for figure in figures(self.rows)}
 
+    def as_json(self) -> dict[str, Any]:
+        """Part, method, number of questions, and each metric with its interval."""
+        told: dict[str, Any] = {}
+        for name, figure in self.figures.items():
+            span = None if figure.interval is None else [figure.interval.low, figure.interval.high]
+            told[name] = {"value": figure.value, "interval": span, "n": figure.n}
+        return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": told}
+
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
         """Mean and standard deviation over samples, as KG-RAG reports; None with fewer than two."""
         values = [
@@ -75,6 +83,14 @@ class LoadedRun:
     def cell(self, part: str, method: str) -> Cell | None:
         """Find a cell."""
         return next((c for c in self.cells if c.part == part and c.method == method), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures, for `clew eval --json`."""
+        return {
+            "run": str(self.directory.path),
+            "cells": [cell.as_json() for cell in self.cells],
+            "problems": {part: facts["problems"] for part, facts in self.facts["parts"].items()},
+        }
 
     @property
     def parts(self) -> tuple[str, ...]:
