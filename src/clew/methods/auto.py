@@ -27,7 +27,7 @@ from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.measured import asks_over_all, counted, extreme_of, in_range, over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
-from clew.steps.readings import Reader, Reading
+from clew.steps.readings import Reader, Reading, asked_type
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
@@ -307,7 +307,8 @@ class Auto:
     def _without_mentions(self, work: _Work) -> Found:
         """Superlatives and ranges over a whole type; anything else needs a name that the graph has."""
         if asks_over_all(work.comparison, work.operator):
-            return over_all(self.graph, work.operator, work.question.limits)
+            asked = asked_type(work.comparison, work.operator.end)
+            return over_all(self.graph, work.operator, work.question.limits, asked)
         names = " ".join(w.text for w in work.question.words if w.capital)
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()

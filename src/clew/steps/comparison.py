@@ -81,9 +81,13 @@ class Comparison:
             cover = np.where(genitive[:, None], np.maximum(cover, base), cover)
         anchor = np.zeros(len(order))
         for row, word in enumerate(order):
-            if row == 0 and len(ends) and self.words[word].stop <= mention.start:
+            if not len(ends):
+                break
+            if row == 0 and self.words[word].stop <= mention.start:
                 near = not self._between(self.words[word].stop, mention.start)
                 anchor[row] = self.kind[word, list(ends)].max() * (1.0 if near else self.weights.told_apart)
+            if self._describes(self.words[word], mention):
+                anchor[row] = self.kind[word, list(ends)].max()
         share = np.array([float(self.words[w].share > 0) for w in order])
         asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
         return Sides(
@@ -106,6 +110,12 @@ class Comparison:
 
     def _between(self, start: int, stop: int) -> list[str]:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
+
+    def _describes(self, word: Word, mention: Span) -> bool:
+        """Whether a word says what the mention before it is: *the Seafood category*."""
+        before = [w.norm for w in self.question.words if w.stop <= mention.start]
+        right_after = word.start >= mention.stop and not self._between(mention.stop, word.start)
+        return right_after and before[-1:] == ["the"]
 
     def _binds_left(self, mention: Span) -> bool:
         """Whether a preposition ties the mention to the words on its left: *directed by X*, *of film X*."""

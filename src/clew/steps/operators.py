@@ -22,8 +22,8 @@ USED = 0.5
 """From this similarity on, a word of the question belongs to the measured relation."""
 KIND = 0.1
 """What a measure of things of the type that is asked for is worth more than one of other things."""
-MEASURED = 0.5
-"""Least share of a relation's tails that are numbers or dates."""
+DATED = 0.5
+"""Least share of a relation's tails that are dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def _range(question: Question, limits: Limits, comparison: Comparison, schema: S
     A range of years goes with years only.
     """
     tails = np.arange(len(schema.triples)) * 2 + 1
-    years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
-    measured = years if limits.years else (schema.numbers[tails] >= MEASURED) & ~years
+    years = schema.years[tails]
+    measured = years if limits.years else schema.measured[tails] & ~years
     number = limits.low if np.isfinite(limits.low) else limits.high
     named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
     fits = measured & (schema.low[tails] <= number) & (schema.high[tails] >= number)
@@ -84,9 +84,8 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
     sign, attribute, at = question.superlative or (1, "", 0)
     word = question.words[at]
     tails = np.arange(len(schema.triples)) * 2 + 1
-    years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
-    timed = years | (schema.dates[tails] >= MEASURED)
-    measured = timed | (schema.numbers[tails] >= MEASURED)
+    timed = schema.years[tails] | (schema.dates[tails] >= DATED)
+    measured = timed | schema.measured[tails]
     if not measured.any():
         return _most(question, comparison, at)
     rows = [i for i, w in enumerate(comparison.words) if w.start > word.start]

@@ -67,6 +67,15 @@ class Vocabulary:
     embedder: Embedder
     lexicon: Lexicon
 
+    def types_named(self, word: str) -> list[int]:
+        """The declared types whose whole name a word is, in one of its forms."""
+        forms = {word, *self.lexicon.lemmas(word)}
+        return [
+            t
+            for t, names in enumerate(self.type_words)
+            if len(names) == 1 and forms & {names[0], *self.lexicon.lemmas(names[0])}
+        ]
+
     def near(self, word: str, other: str) -> float:
         """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""
         lemmas = self.lexicon.lemmas
@@ -159,7 +168,8 @@ def _end_classes(
         if every and every[-1] in ("in", "at", "near") and schema.numbers[2 * r + 1] < 0.5:
             own[2 * r + 1, CLASSES.index("location")] = PLACED
         if nouns and every[-1] not in PARTICLES and every[-1] != "by":
-            noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
+            named = len(nouns) > 1 and nouns[-1] == "name"  # `contactName` holds contacts
+            noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-2] if named else nouns[-1]
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
     for t, names in enumerate(types):
@@ -168,7 +178,7 @@ def _end_classes(
         )
         own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
-    years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
+    years = schema.numbers * schema.years
     own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
     own[:, time] = np.maximum(own[:, time], np.maximum(schema.dates, years))
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
