@@ -70,21 +70,22 @@ class Clew:
         aliases: str | Path | None = None,
         format: str | None = None,
         on_error: OnError = "fail",
+        corpus: CorpusSettings | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Open `source`: an index directory, or a graph file (or folder), which is indexed once into a cache.
 
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
-        files. Raises InputError if there is no such source, ParseError for a line that cannot be read,
-        FormatError and EmbedderMismatch for an index that cannot be used, UsageError for options that do not
-        go with an index.
+        files; with `corpus` walks are stored too. Raises InputError if there is no such source, ParseError
+        for a line that cannot be read, FormatError and EmbedderMismatch for an index that cannot be used,
+        UsageError for options that do not go with an index.
         """
         keep_machine_code()
         if not str(source):
             raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
         path = Path(source)
         if is_index(path):
-            given = {"types": types, "aliases": aliases, "format": format}
+            given = {"types": types, "aliases": aliases, "format": format, "corpus": corpus}
             wrong = [name for name, value in given.items() if value is not None]
             if wrong:
                 raise UsageError(
@@ -102,6 +103,7 @@ class Clew:
             aliases=None if aliases is None else Path(aliases),
             format=format,
             on_error=on_error,
+            corpus=corpus,
             progress=progress,
         )
         opened = cls(cached.index, maker, cached=cached)

@@ -23,7 +23,13 @@ QUESTIONS = [
         "paths": [["Memento", "directed_by"]],
         "kind": "one",
     },
-    {"id": "b", "question": "Who directed Heat?", "gold": [["Michael Mann", "M. Mann"]], "kind": "one"},
+    {
+        "id": "b",
+        "question": "Who directed Heat?",
+        "gold": [["Michael Mann", "M. Mann"]],
+        "kind": "one",
+        "query": "SELECT ?x",
+    },
     {
         "id": "c",
         "question": "Which films did Christopher Nolan direct?",

@@ -8,6 +8,7 @@ import os
 import time
 
 from clew.cli import main
+from clew.index.corpus import open_corpus
 from clew.methods import registry
 from clew.types import Abstention, Answer, AnswerEntity, Citation, TripleText
 
@@ -59,7 +60,20 @@ class Broken(Knows):
         return super().answer(question, id=id, entities=entities)
 
 
-NAMES = {"knows": "Knows", "slow": "Slow", "broken": "Broken"}
+class OfCorpus:
+    """Answers with the walks that its index stores."""
+
+    name = "walks"
+
+    def __init__(self, index, embedder):
+        self.corpus = open_corpus(index)
+
+    def answer(self, question, *, id=None, entities=()):
+        kept = self.corpus.settings
+        return Answer(question, text=f"{kept.kind} {kept.depth}", method=self.name, id=id)
+
+
+NAMES = {"knows": "Knows", "slow": "Slow", "broken": "Broken", "walks": "OfCorpus"}
 
 
 def install():

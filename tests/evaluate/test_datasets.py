@@ -6,7 +6,10 @@ import bz2
 import gzip
 import json
 import pickle
+import sqlite3
+from contextlib import closing
 
+import numpy as np
 import pytest
 from made import SHARED
 
@@ -245,6 +248,52 @@ def test_crag_and_its_mock_graph(files, tmp_path):
         ("Berlin", "twins", "Paris"), ("Berlin", "twins", "Tokyo"), ("Heat", "director", "Mann"),
         ("Heat", "genres", "crime"), ("Al", "acted_movies", "Heat"),
     }  # fmt: skip
+
+
+def test_the_other_domains_of_crags_graph(files, tmp_path):
+    folder = files(
+        {"crag_x.jsonl": CRAG, "cragkg/finance/company_name.dict": "Name,Symbol\nApple Inc,AAPL\n"}
+    )
+    kg = folder / "cragkg"
+    for name in ("music", "sports"):
+        (kg / name).mkdir()
+    artists = {"Blur": {"country": "GB", "members": ["Damon Albarn", "Alex James"], "end_date": None}}
+    (kg / "music" / "artist_dict_simplified.pickle").write_bytes(pickle.dumps(artists))
+    (kg / "music" / "artist_work_dict.pickle").write_bytes(pickle.dumps({"Blur": ["Parklife"]}))
+    (kg / "music" / "grammy_df.pickle").write_bytes(b"x")
+    made = {"info": {"sector": "Technology", "forwardEps": np.float64(7.5)}, "marketcap": 2.5e12}
+    for stem, value in made.items():
+        with closing(sqlite3.connect(kg / "finance" / f"finance_{stem}.sqlite")) as database:
+            database.execute("CREATE TABLE unnamed (key TEXT PRIMARY KEY, value BLOB)")
+            database.execute("INSERT INTO unnamed VALUES ('AAPL', ?)", (pickle.dumps(value),))
+            database.commit()
+    with closing(sqlite3.connect(kg / "sports" / "nba.sqlite")) as database:
+        database.execute("CREATE TABLE game (team_name_home, team_name_away, game_date, pts_home)")
+        database.execute("INSERT INTO game VALUES ('Heat', 'Bulls', '2023-01-05 00:00:00', 99)")
+        database.commit()
+    part = read("crag", folder)
+    game = "Heat – Bulls, 2023-01-05"
+    assert triples(part, tmp_path) == {
+        ("Blur", "country", "GB"), ("Blur", "members", "Damon Albarn"), ("Blur", "members", "Alex James"),
+        ("Blur", "work", "Parklife"), ("Apple Inc", "ticker symbol", "AAPL"), ("Apple Inc", "sector", "Technology"),
+        ("Apple Inc", "forwardEps", "7.5"), ("Apple Inc", "market capitalization", "2500000000000.0"),
+        (game, "team_name_home", "Heat"), (game, "team_name_away", "Bulls"),
+        (game, "game_date", "2023-01-05 00:00:00"), (game, "pts_home", "99"),
+    }  # fmt: skip
+    assert part.notes == (
+        "Of the mock KG these are left out (pickled tables, and series by date): music/grammy_df.pickle",
+    )
+
+
+def test_a_graph_of_crag_that_cannot_be_read(files, tmp_path):
+    folder = files({"crag_x.jsonl": CRAG, "cragkg/open/kg.0.jsonl": '["a", {"b": "c"}]\n{\n'})
+    with pytest.raises(ParseError, match=r"kg\.0\.jsonl:2: not JSON"):
+        triples(read("crag", folder), tmp_path)
+    (folder / "cragkg" / "open" / "kg.0.jsonl").unlink()
+    (folder / "cragkg" / "sports").mkdir()
+    (folder / "cragkg" / "sports" / "nba.sqlite").write_text("no database, but a text that is long enough")
+    with pytest.raises(InputError, match=r"nba\.sqlite: cannot be read as SQLite"):
+        triples(read("crag", folder), tmp_path)
 
 
 def test_plain_claims(files):

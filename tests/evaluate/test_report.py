@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from made import ROOT
 
 from clew.errors import InputError
+from clew.evaluate.engine_ask import accepted
 from clew.evaluate.experiments import experiment_of, read_experiment
 from clew.evaluate.report.charts import Bar, BarChart, Point, PointChart, log_ticks, nice_ticks
 from clew.evaluate.report.svg import svg
 from clew.evaluate.toml_text import toml_text
+from clew.methods.registry import METHODS, method_named
 
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))
 MINE = """
@@ -155,6 +157,16 @@ def test_an_experiment_is_laid_out_as_the_paper_prints_it(run, plain, tmp_path, 
     assert "another model" in (tmp_path / "r" / "report.html").read_text()
 
 
+def test_rows_of_a_series_are_a_curve(run, plain, tmp_path):
+    text = MINE.format(view="scatter").replace('name = "Knows', 'series = "Cut"\nname = "Knows')
+    (tmp_path / "x.toml").write_text(text)
+    run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
+    assert run("report", tmp_path / "r").exit_code == 0
+    rows = list(csv.reader((tmp_path / "r" / "report" / "paper-paper.csv").read_text().splitlines()))
+    assert [row[0] for row in rows[1:]] == ["Cut, Films"] * 2
+    assert 'path class="line' in (tmp_path / "r" / "report.html").read_text()
+
+
 def test_options_reach_the_method(run, plain, tmp_path):
     (tmp_path / "x.toml").write_text(MINE.format(view="table"))
     run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
@@ -191,8 +203,47 @@ def test_an_experiment_without_its_data_says_so(run, tmp_path):
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
 def test_the_experiments_that_come_with_clew_can_be_read(path):
     experiment = read_experiment(path)
-    assert experiment.methods
     assert experiment.columns
+    for with_model in (False, True):
+        known = [m for m in experiment.methods(with_model=with_model) if m.method in METHODS]
+        wrong = [m for m in known if set(m.options) - accepted(method_named(m.method)).options]
+        assert known
+        assert not wrong
+    # One at least works without a model.
+    assert {m.method for m in experiment.methods(with_model=False)} - {"simgrag", "llm", "llm-qd"}
+
+
+def test_a_row_has_a_built_in_form_where_no_model_is_named(run, plain, tmp_path):
+    row = '[[rows]]\nname = "Theirs"\nmethod = "llm"\nbuilt_in = "knows"\npaper = [1.0, 2.0]\n'
+    head = MINE.format(view="table").split("[[rows]]")[0]
+    (tmp_path / "x.toml").write_text(head + row)
+    result = run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.stderr
+    run("report", tmp_path / "r")
+    table = (tmp_path / "r" / "report" / "paper-paper.csv").read_text()
+    assert "Theirs,80.0 (paper 1.0)" in table
+
+
+def test_walks_of_a_row_are_stored_in_an_index_of_its_own(run, plain, tmp_path):
+    rows = "".join(
+        f'[[rows]]\nname = "{n}"\nmethod = "{method}"\ncorpus = {{ kind = "{kind}", depth = 2 }}\n'
+        for n, (method, kind) in enumerate((("knows", "bfs"), ("walks", "random"), ("walks", "bfs")))
+    )
+    head = MINE.format(view="table").split("[[rows]]")[0]
+    (tmp_path / "x.toml").write_text(head + rows)
+    result = run("eval", tmp_path / "x.toml", "--data", f"plain={plain}", "--out", tmp_path / "r")
+    assert result.exit_code == 0, result.stderr
+    records = [json.loads(line) for line in (tmp_path / "r" / "records.jsonl").read_text().splitlines()]
+    walks = {r["method"]: r["answer"]["text"] for r in records}
+    assert walks["walks(kind=random, depth=2)"] == "random 2"
+    assert walks["walks(kind=bfs, depth=2)"] == "bfs 2"
+
+
+@pytest.mark.parametrize("kind", ["bogus", 3])
+def test_walks_that_there_are_not(kind):
+    text = MINE.format(view="table") + f'corpus = {{ kind = "{kind}" }}\n'
+    with pytest.raises(InputError, match="There is no corpus"):
+        experiment_of(text, "x.toml")
 
 
 def test_there_is_an_experiment_for_every_paper():

@@ -39,6 +39,7 @@ def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
     assert list(made) == [("knows", i) for i in "abcde"]
     assert made["knows", "a"]["answer"]["answers"][0]["entity"] == "Christopher Nolan"
     assert made["knows", "c"]["gold_in_graph"] == 2
+    assert made["knows", "b"]["query"] == "SELECT ?x"
     config = tomllib.loads((tmp_path / "r" / CONFIG).read_text())
     assert config["methods"] == [{"label": "knows", "method": "knows"}]
     assert len(config["parts"][0]["files"][0]["sha256"]) == 64
@@ -47,6 +48,21 @@ def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
     assert metric(tmp_path / "r", "recall") == pytest.approx((1 + 1 + 2 / 3 + 1) / 5, abs=1e-4)
     assert metric(tmp_path / "r", "abstention_precision") == 1.0
     assert metric(tmp_path / "r", "citation_recall") == 1.0
+
+
+def test_json_has_the_figures_of_the_table(run, plain, tmp_path):
+    told = json.loads(run("eval", plain, "--method", "knows", "--out", tmp_path / "r", "--json").stdout)
+    (cell,) = told["cells"]
+    assert (cell["part"], cell["method"], cell["questions"]) == ("plain/films", "knows", 5)
+    assert cell["metrics"]["hits_at_1"]["value"] == 0.8
+    assert told["problems"]["plain/films"]["gold_missing"] == 1
+    made = json.loads(run("report", tmp_path / "r", "--json").stdout)
+    assert made == {"page": str(tmp_path / "r" / "report.html"), "folder": str(tmp_path / "r" / "report")}
+
+
+def test_a_directory_that_is_not_there(run):
+    result = run("eval", "absent")
+    assert (result.exit_code, "absent: no such directory" in result.stderr) == (2, True)
 
 
 def test_problems_of_questions_are_told_and_kept(run, plain, tmp_path):
@@ -103,7 +119,8 @@ def test_killed_at_random_and_resumed_the_records_are_the_same(run, plain, tmp_p
             time.sleep(0.002)
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-    run("eval", plain, "--method", "slow", "--out", broken)
+    resumed = run("eval", plain, "--method", "slow", "--out", broken)
+    assert resumed.exit_code == 0, resumed.stderr
     assert untimed(broken) == untimed(tmp_path / "whole")
     assert len(untimed(broken)) == 25
 

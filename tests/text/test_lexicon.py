@@ -1,6 +1,8 @@
 """The lexicon: base forms, classes, agents, similarity."""
 
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -195,3 +197,22 @@ def test_a_missing_or_damaged_table_is_a_format_error(tmp_path: Path):
     (tmp_path / "empty.npz").write_bytes(b"")
     with pytest.raises(FormatError, match="Install clew again"):
         Lexicon.load(tmp_path / "empty.npz")
+
+
+@pytest.fixture
+def hasty():
+    """Threads that take turns as often as can be."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def test_stems_are_the_same_in_many_threads(hasty):
+    starts, ends = ("direct", "compos", "act", "writ", "generat"), ("ing", "ed", "ional", "ations", "er")
+    words = [start + end for start in starts for end in ends] * 40
+    expected = {word: LEXICON.stem(word) for word in words}
+    with ThreadPoolExecutor(8) as pool:
+        # Past the cache of stems, which would hide it.
+        found = list(pool.map(Lexicon.load().stem.__wrapped__, words))
+    assert found == [expected[word] for word in words]

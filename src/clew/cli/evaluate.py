@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import shown, warn, write
+from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.opening import EmbedderSpec, Quiet, stage_progress
+from clew.cli.model import (
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    ModelOptions,
+    OpenModels,
+    PricesFile,
+    Replay,
+    RunCalls,
+    RunCost,
+    RunTokens,
+    opened_models,
+)
+from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.progress import Bar
-from clew.errors import UsageError
+from clew.cli.simgrag import Trace
+from clew.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from clew.evaluate.plans import Wanted
@@ -21,6 +36,9 @@ if TYPE_CHECKING:
     from clew.evaluate.runner import Done
     from clew.evaluate.summary import LoadedRun
 
+CALLS_AT_ONCE = 8
+"""Calls of a model under way together where the user names no number of workers."""
+REPLIES = "replies.sqlite"
 HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
 
 
@@ -52,6 +70,19 @@ def evaluate(
         bool, typer.Option("--given-entities", help="Tell methods which entities a question is about.")
     ] = False,
     llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Replies of models are kept here; else in RUN/replies.sqlite."),
+    ] = None,
+    replay: Replay = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    run_calls: RunCalls = None,
+    run_tokens: RunTokens = None,
+    run_cost: RunCost = None,
+    prices: PricesFile = None,
+    trace: Trace = None,
     judge: Annotated[
         list[str] | None, typer.Option(metavar="MODEL", help="A judging model; again for more.")
     ] = None,
@@ -59,9 +90,10 @@ def evaluate(
     workers: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Processes, or calls at a time.")
     ] = None,
-    trace: Annotated[bool, typer.Option("--trace/--no-trace", help="Keep the steps of each answer.")] = True,
+    steps: Annotated[bool, typer.Option("--steps/--no-steps", help="Keep the steps of each answer.")] = True,
     out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None,
     embedder: EmbedderSpec = None,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask the questions of a data set, score the answers, write RUN/metrics.csv.
@@ -82,13 +114,35 @@ def evaluate(
         seeds=_seeds(seed),
         given_entities=given_entities,
         llm=llm,
-        trace=trace,
+        steps=steps,
         embedder=embedder,
-        workers=workers or os.cpu_count() or 1,
+        workers=workers or (CALLS_AT_ONCE if llm else os.cpu_count() or 1),
         out=out or Path("runs") / target.resolve().name.removesuffix(".toml"),
     )
-    run = _run(wanted, judge or (), bert, quiet=quiet)
-    _print(run)
+    calling = ModelOptions(
+        cache=cache,
+        replay=replay,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        run_calls=run_calls,
+        run_tokens=run_tokens,
+        run_cost=run_cost,
+        prices=prices,
+        trace=trace,
+        at_once=wanted.workers,
+    )
+    judges = tuple(judge or ())
+    if llm is None and not judges:
+        calling.refuse()
+    elif cache is None:
+        calling = replace(calling, cache=_made(wanted.out) / REPLIES)
+    with opened_models(calling) as models:
+        run = _run(wanted, models, judges, bert, quiet=quiet)
+    if json:
+        write_json(run.as_json())
+    else:
+        _print(run)
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:
@@ -101,41 +155,55 @@ def _seeds(text: str | None) -> tuple[int, ...] | None:
     return seeds
 
 
-def _run(wanted: Wanted, judges: Sequence[str], bert: str | None, *, quiet: bool) -> LoadedRun:
+def _made(folder: Path) -> Path:
+    """Make a directory, for the file of replies."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror}). Give another --out") from error
+    return folder
+
+
+def _run(
+    wanted: Wanted, models: OpenModels, judges: Sequence[str], bert: str | None, *, quiet: bool
+) -> LoadedRun:
     from clew.evaluate.plans import make_plan
     from clew.evaluate.rundir import RunDirectory
     from clew.evaluate.runner import run
     from clew.evaluate.summary import load, write_tables
 
     directory = RunDirectory(wanted.out)
+    model = None if wanted.llm is None else models(wanted.llm)
     with Bar(quiet=quiet) as bar:
-        plan = make_plan(wanted, os.environ, progress=stage_progress(bar), note=_silent if quiet else warn)
+        plan = make_plan(wanted, model, progress=stage_progress(bar), note=_silent if quiet else warn)
     try:
         with Bar(quiet=quiet) as bar:
             done = run(plan, directory, lambda what, n, of: bar.update(what, n, of, "questions"))
         _tell(done, quiet=quiet)
-        _score_beside(directory, wanted, judges, bert, quiet=quiet)
+        _score_beside(directory, wanted.workers, models, judges, bert, quiet=quiet)
     except KeyboardInterrupt as error:
         raise Interrupted(f"interrupted; the same command goes on in {wanted.out}") from error
-    finally:
-        if plan.model is not None:
-            from clew.llm.run import run_sync
-
-            run_sync(plan.model.close())
-    loaded = load(directory)
+    with Bar(quiet=quiet) as bar:
+        loaded = load(directory, _telling(bar, "scoring"))
     write_tables(loaded)
     return loaded
 
 
 def _score_beside(
-    directory: RunDirectory, wanted: Wanted, judges: Sequence[str], bert: str | None, *, quiet: bool
+    directory: RunDirectory,
+    workers: int,
+    models: OpenModels,
+    judges: Sequence[str],
+    bert: str | None,
+    *,
+    quiet: bool,
 ) -> None:
     """Ask the judges, and compute BERTScore, where the user wants them."""
     if judges:
-        from clew.evaluate.judging import judge_run, open_judges
+        from clew.evaluate.judging import judge_run, judges_of
 
-        with Bar(quiet=quiet) as bar, open_judges(judges, os.environ, wanted.out) as opened:
-            judge_run(directory, opened, wanted.workers, _telling(bar, "judging"))
+        with Bar(quiet=quiet) as bar:
+            judge_run(directory, judges_of(judges, models), workers, _telling(bar, "judging"))
     if bert is not None:
         from clew.evaluate.bertscore import open_tokens, score_run
 

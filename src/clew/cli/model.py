@@ -45,16 +45,15 @@ MaxCost = Annotated[
 ]
 RunCalls = Annotated[
     int | None,
-    typer.Option(
-        "--run-calls", metavar="N", min=1, help="Calls of --llm for all questions or claims together."
-    ),
+    typer.Option("--run-calls", metavar="N", min=1, help="Calls of each model that this command may take."),
 ]
 RunTokens = Annotated[
-    int | None, typer.Option("--run-tokens", metavar="N", min=1, help="Tokens of --llm for all together.")
+    int | None,
+    typer.Option("--run-tokens", metavar="N", min=1, help="Tokens of each model that this command may take."),
 ]
 RunCost = Annotated[
     float | None,
-    typer.Option("--run-cost", metavar="X", min=0, help="Money for all together; needs --prices."),
+    typer.Option("--run-cost", metavar="X", min=0, help="Money for each model; needs --prices."),
 ]
 PricesFile = Annotated[
     Path | None, typer.Option("--prices", metavar="FILE.toml", help="What a million tokens of --llm cost.")
@@ -68,9 +67,9 @@ Trace = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What the user said of how the chat model is called.
+    """What the user said of how the chat model is called; limits are for a question, or for the run.
 
-    Limits `max_…` are for a question, `run_…` for all together. `trace` is a file for every prompt and reply.
+    `trace` is a file for every prompt and reply; so many calls are under way `at_once`.
     """
 
     cache: Path | None = None
@@ -83,6 +82,7 @@ class ModelOptions:
     run_calls: int | None = None
     run_tokens: int | None = None
     run_cost: float | None = None
+    at_once: int | None = None
 
     def settings(self, spec: str) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
@@ -96,17 +96,18 @@ class ModelOptions:
 
         if self.replay and self.cache is None:
             raise UsageError("--replay needs the recorded replies. Add --cache FILE")
-        for option, cost in (("--max-cost", self.max_cost), ("--run-cost", self.run_cost)):
+        for name, cost in (("--max-cost", self.max_cost), ("--run-cost", self.run_cost)):
             if cost is not None and self.prices is None:
-                raise UsageError(f"{option} needs prices, and Clew knows none. Add --prices FILE.toml")
+                raise UsageError(f"{name} needs prices, and Clew knows none. Add --prices FILE.toml")
             if cost is not None and not math.isfinite(cost):
-                raise UsageError(f"{option} {cost} is no limit. Give an amount of money")
+                raise UsageError(f"{name} {cost} is no limit. Give an amount of money")
         calls = CALLS if self.max_calls is None else self.max_calls
         return settings_from(
             os.environ,
             spec,
             per_question=Limits(calls, self.max_tokens, self.max_cost),
             per_run=Limits(self.run_calls, self.run_tokens, self.run_cost),
+            concurrency=self.at_once,
             prices=None if self.prices is None else read_prices(self.prices),
             cache=self.cache,
             replay=self.replay,
@@ -132,6 +133,39 @@ class ModelOptions:
             raise UsageError(f"{names}: for a chat model. Name one with --llm, or leave it out")
 
 
+class OpenModels:
+    """Models by name, each opened when it is first asked for."""
+
+    def __init__(self, options: ModelOptions) -> None:
+        self._options = options
+        self._models: dict[str, ManagedModel] = {}
+
+    def __call__(self, spec: str) -> ManagedModel:
+        """Open a model, or hand back the one that is open; raises as `opened_model`."""
+        from clew.llm import open_model
+
+        if spec not in self._models:
+            self._models[spec] = open_model(self._options.settings(spec))
+        return self._models[spec]
+
+    def close(self) -> None:
+        """Close all of them."""
+        from clew.llm import run_sync
+
+        for model in self._models.values():
+            run_sync(model.close())
+
+
+@contextmanager
+def opened_models(options: ModelOptions) -> Generator[OpenModels]:
+    """Hand out models as they are asked for, and close them."""
+    models = OpenModels(options)
+    try:
+        yield models
+    finally:
+        models.close()
+
+
 @contextmanager
 def opened_model(spec: str | None, options: ModelOptions) -> Generator[ManagedModel | None]:
     """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
@@ -143,10 +177,5 @@ def opened_model(spec: str | None, options: ModelOptions) -> Generator[ManagedMo
         options.refuse()
         yield None
         return
-    from clew.llm import open_model, run_sync
-
-    model = open_model(options.settings(spec))
-    try:
-        yield model
-    finally:
-        run_sync(model.close())
+    with opened_models(options) as models:
+        yield models(spec)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
-Unit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims"]
+Unit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files"]
 
 
 class Bar:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from clew.cli.console import write
-from clew.cli.opening import Quiet
+from clew.cli.console import write, write_json
+from clew.cli.opening import Json, Quiet
+from clew.cli.progress import Bar
 
 
 def report(
@@ -18,14 +19,24 @@ def report(
         typer.Option("--out", "-o", metavar="FILE.html", help="By default report.html in the first run."),
     ] = None,
     png: Annotated[
-        bool, typer.Option("--png", help="Also write each plot as PNG (needs clew[report]).")
+        bool, typer.Option("--png", help="Also write each plot and table as PNG (needs clew[report]).")
     ] = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page, and its tables and plots as CSV beside it."""
     from clew.evaluate.report.build import build_report
 
     page = out or runs[0] / "report.html"
-    folder = build_report(runs, page, png=png)
-    if not quiet:
-        write(f"{page} ({page.stat().st_size / 1e6:.1f} MB); tables and plots: {folder}/")
+    with Bar(quiet=quiet) as bar:
+
+        def tell(what: str, done: int, total: int) -> None:
+            bar.update(what, done, total, "questions" if what == "reading" else "files")
+
+        folder = build_report(runs, page, png=png, progress=tell)
+    if json:
+        write_json({"page": str(page), "folder": str(folder)})
+    elif not quiet:
+        size = page.stat().st_size
+        told = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+        write(f"{page} ({told}); tables and plots: {folder}/")

@@ -52,7 +52,7 @@ Ask = Callable[[Task], Outcome]
 
 
 class Stopped(ClewError):
-    """A run ended before its time: a worker process died."""
+    """A run ended before its time: a worker process died, or the budget of the run is used up."""
 
 
 def ask_all(tasks: Sequence[Task], ask: Ask, *, threads: int = 1) -> Iterator[Outcome]:

@@ -6,7 +6,7 @@ import hashlib
 import random
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ import clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.toml_text import toml_text
+from clew.index.corpus import CorpusSettings
 
 Option = str | int | float | bool
 _ELSEWHERE = frozenset(("folder", "path", "graph"))
@@ -22,11 +23,24 @@ _ELSEWHERE = frozenset(("folder", "path", "graph"))
 
 @dataclass(frozen=True, slots=True)
 class MethodSpec:
-    """A method to run: `label` names its records; `options` are keyword arguments of its class."""
+    """A method to run: `label` names its records; `options` are keyword arguments of its class.
+
+    With `corpus` it is asked over an index that stores these walks.
+    """
 
     label: str
     method: str
     options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    corpus: CorpusSettings | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Describe the method for `config.resolved.toml`."""
+        told: dict[str, Any] = {"label": self.label, "method": self.method}
+        if self.options:
+            told["options"] = dict(self.options)
+        if self.corpus is not None:
+            told["corpus"] = asdict(self.corpus)
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +65,42 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a run asks. `given_entities`: methods are told what a question is about (oracle entities)."""
+    """How a run asks.
+
+    `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
+    a method came to its answer.
+    """
 
     sampling: Sampling = Sampling()
     given_entities: bool = False
-    trace: bool = True
+    steps: bool = True
     llm: str | None = None
     embedder: str | None = None
 
 
 def resolved(
-    parts: Sequence[Part], graphs: Mapping[str, str], methods: Sequence[MethodSpec], settings: Settings
+    parts: Sequence[Part],
+    graphs: Mapping[str, str],
+    methods: Sequence[MethodSpec],
+    settings: Settings,
+    calls: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Describe a run completely; `graphs` has the fingerprint of the graph that each part is asked of."""
+    """Describe a run completely; `graphs` has the fingerprint of the graph that each part is asked of.
+
+    `calls` are limits and price of the calls of a model.
+    """
     return {
         "clew": clew.__version__,
         "run": {
             "limit": settings.sampling.limit,
             "seeds": list(settings.sampling.seeds),
             "given_entities": settings.given_entities,
-            "trace": settings.trace,
+            "steps": settings.steps,
             "llm": settings.llm,
             "embedder": settings.embedder,
         },
-        "methods": [
-            {"label": m.label, "method": m.method, **({"options": dict(m.options)} if m.options else {})}
-            for m in methods
-        ],
+        **({"calls": dict(calls)} if calls else {}),
+        "methods": [method.as_dict() for method in methods],
         "parts": [
             {
                 "name": part.name,

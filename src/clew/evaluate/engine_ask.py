@@ -14,13 +14,15 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 from clew.engine import Clew, clean_question
 from clew.errors import ClewError, UsageError
-from clew.evaluate.answering import Ask, Outcome, Task
+from clew.evaluate.answering import Ask, Outcome, Stopped, Task
 from clew.evaluate.config import MethodSpec, Option
 from clew.evaluate.records import Failure, answer_json, plain
+from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 from clew.methods.registry import Method, MethodFactory, method_named
@@ -101,10 +103,11 @@ class EngineAsk:
     clew: Clew
     model: ChatModel | None = None
     price: Price | None = None
-    trace: bool = True
+    steps: bool = True
     _methods: dict[tuple[str, int | None], Method] = field(
         default_factory=dict[tuple[str, "int | None"], Method]
     )
+    _making: Lock = field(default_factory=Lock)
     _unverifying: set[str] = field(default_factory=set[str])
     _warm: set[str] = field(default_factory=set[str])
 
@@ -120,6 +123,14 @@ class EngineAsk:
         return self._ask(task)
 
     def _ask(self, task: Task) -> Outcome:
+        outcome = self._outcome(task)
+        reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
+        if reached is not None:
+            # An abstention for want of budget is not what the method makes of the question.
+            raise Stopped(f"{reached}. What was answered is kept; the same command goes on from there")
+        return outcome
+
+    def _outcome(self, task: Task) -> Outcome:
         method = self._method(task.method, task.seed)
         try:
             told = self._verified(task) if task.claim else None
@@ -134,7 +145,7 @@ class EngineAsk:
             where = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{error} ({Path(where.filename).name}:{where.lineno})"
             return Outcome(None, Failure(type(error).__name__, told))
-        if not self.trace:
+        if not self.steps:
             told.pop("steps", None)
         used = Usage(**told["usage"])
         cost = None if self.price is None or not used.calls else self.price.of(used)
@@ -166,17 +177,21 @@ class EngineAsk:
 
     def _method(self, spec: MethodSpec, seed: int | None) -> Method:
         key = (spec.label, seed)
-        if key not in self._methods:
-            factory = method_named(spec.method)
-            takes = accepted(factory)
-            options = dict(spec.options)
-            if seed is not None and SEED in takes.options:
-                options.setdefault(SEED, seed)
-            arguments = takes.arguments(options)
-            if self.model is not None and MODEL in takes.parameters:
-                arguments[MODEL] = self.model
-            self._methods[key] = cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
-        return self._methods[key]
+        with self._making:
+            if key not in self._methods:
+                self._methods[key] = self._made(spec, seed)
+            return self._methods[key]
+
+    def _made(self, spec: MethodSpec, seed: int | None) -> Method:
+        factory = method_named(spec.method)
+        takes = accepted(factory)
+        options = dict(spec.options)
+        if seed is not None and SEED in takes.options:
+            options.setdefault(SEED, seed)
+        arguments = takes.arguments(options)
+        if self.model is not None and MODEL in takes.parameters:
+            arguments[MODEL] = self.model
+        return cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
 
 
 def verification_json(found: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -201,8 +216,8 @@ class OpenAndAsk:
 
     index: Path
     embedder: str | None
-    trace: bool
+    steps: bool
 
     def __call__(self) -> Ask:
         """Open the index."""
-        return EngineAsk(Clew.open(self.index, embedder=self.embedder), trace=self.trace)
+        return EngineAsk(Clew.open(self.index, embedder=self.embedder), steps=self.steps)

@@ -16,7 +16,9 @@ part = "1-hop"            # several joined by + are averaged; kind = "…" and s
 [[rows]]
 name = "SimGRAG"
 method = "simgrag"        # left out where only the paper's figures are shown
+built_in = "auto"         # the method in its place where no model is named
 options = { k = 3 }
+corpus = { kind = "bfs", depth = 4 }    # walks to store, for walk-retrieve
 paper = [98.0]            # one for each column; nan where the paper has none
 ```
 """
@@ -33,6 +35,7 @@ from typing import Any, Literal, cast, get_args
 from clew.errors import InputError, UsageError
 from clew.evaluate.config import MethodSpec, Option
 from clew.evaluate.metrics.registry import metric_named
+from clew.index.corpus import CorpusSettings
 
 View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
 
@@ -60,15 +63,21 @@ class Column:
 class RowSpec:
     """A row of a table or a series of a figure, with the paper's figures (NaN where it has none).
 
-    `x` and `series` place it in a figure of lines; `group` is a heading over it.
+    `x` and `series` place it in a figure of lines; `group` is a heading over it. Where no model is named,
+    `built_in` is asked in place of `method`.
     """
 
     name: str
     method: MethodSpec | None
     paper: tuple[float, ...]
+    built_in: MethodSpec | None = None
     group: str = ""
     series: str = ""
     x: float | None = None
+
+    def asked(self, *, with_model: bool) -> MethodSpec | None:
+        """Choose the method of a run; None where only the paper's figures are shown."""
+        return self.method if with_model or self.built_in is None else self.built_in
 
 
 @dataclass(frozen=True)
@@ -88,14 +97,19 @@ class Experiment:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
+    def has_paper(self) -> bool:
+        """Whether it prints figures of a paper."""
+        return any(not math.isnan(value) for row in self.rows for value in row.paper)
+
+    @property
     def data(self) -> tuple[tuple[str, str, str | None], ...]:
         """Data set, part and split of all that is needed."""
         return tuple(dict.fromkeys((c.dataset, part, c.split) for c in self.columns for part in c.parts))
 
-    @property
-    def methods(self) -> tuple[MethodSpec, ...]:
+    def methods(self, *, with_model: bool) -> tuple[MethodSpec, ...]:
         """Methods of the rows, each label once."""
-        return tuple({r.method.label: r.method for r in self.rows if r.method is not None}.values())
+        asked = (row.asked(with_model=with_model) for row in self.rows)
+        return tuple({method.label: method for method in asked if method is not None}.values())
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -163,13 +177,16 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
     method = None
     if "method" in value:
         options = cast("dict[str, Option]", value.get("options", {}))
-        label = str(value.get("label") or label_of(value["method"], options))
-        method = MethodSpec(label, value["method"], options)
+        walks = cast("dict[str, Any] | None", value.get("corpus"))
+        corpus = None if walks is None else CorpusSettings(**walks)
+        label = str(value.get("label") or label_of(value["method"], {**(walks or {}), **options}))
+        method = MethodSpec(label, value["method"], options, corpus)
     x = value.get("x")
     return RowSpec(
         name=value["name"],
         method=method,
         paper=paper,
+        built_in=None if "built_in" not in value else MethodSpec(value["built_in"], value["built_in"]),
         group=str(value.get("group", "")),
         series=str(value.get("series", "")),
         x=None if x is None else float(x),

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.engine import Clew, is_index
-from clew.errors import InputError
+from clew.errors import InputError, UsageError
 from clew.evaluate.questions import Part
 from clew.index.build import Progress
+from clew.index.corpus import CorpusSettings, open_corpus
 
 
 @dataclass(frozen=True)
@@ -20,24 +21,56 @@ class OpenGraph:
     fingerprint: str
 
 
-def open_graph(
-    part: Part, given: Path | None, folder: Path, *, embedder: str | None, progress: Progress | None
-) -> OpenGraph:
-    """Open the graph that the user names, else that of the part; one that is made goes into `folder`.
+@dataclass(frozen=True)
+class GraphFile:
+    """Where the graph of a part is: an index, or a file in a format."""
+
+    path: Path
+    format: str | None = None
+
+    def open(
+        self, *, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
+    ) -> OpenGraph:
+        """Open it, with the walks of `corpus` stored.
+
+        Raises:
+            UsageError: it is an index, and stores other walks.
+            InputError, ParseError: as `Clew.open`.
+
+        """
+        if is_index(self.path):
+            clew = Clew.open(self.path, embedder=embedder)
+            _check_corpus(clew, corpus)
+        else:
+            clew = Clew.open(
+                self.path, embedder=embedder, progress=progress, format=self.format, corpus=corpus
+            )
+        return OpenGraph(clew, fingerprint(clew))
+
+
+def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
+    if wanted is None:
+        return
+    stored = open_corpus(clew.index)
+    if stored is None or stored.settings != wanted:
+        there = "no walks" if stored is None else f"the walks {stored.settings}"
+        raise UsageError(
+            f"{clew.path}: stores {there}, but {wanted} are wanted. Give the graph's files as --graph,"
+            " or index them with these walks (clew index --corpus)"
+        )
+
+
+def graph_file(part: Part, given: Path | None, folder: Path) -> GraphFile:
+    """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
     Raises:
-        InputError: the part has no graph and none is named; or the graph cannot be read.
-        ParseError: as `Clew.open`.
+        InputError: the part has no graph and none is named; or it cannot be made.
 
     """
-    source = given or _source(part, folder)
-    format = (
-        None if given is not None or part.graph is None or part.graph.make is not None else part.graph.format
-    )
-    clew = Clew.open(
-        source, embedder=embedder, progress=progress, format=None if is_index(source) else format
-    )
-    return OpenGraph(clew, fingerprint(clew))
+    if given is not None:
+        return GraphFile(given)
+    made = part.graph is None or part.graph.make is not None
+    return GraphFile(_source(part, folder), None if made or part.graph is None else part.graph.format)
 
 
 def _source(part: Part, folder: Path) -> Path:

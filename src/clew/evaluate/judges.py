@@ -56,13 +56,20 @@ class Judge:
         return f"{MATCH_PREFIX}{self.name}" if self.form == "match" else self.name
 
     def judge(self, record: Record) -> Judgement:
-        """Judge one answer; a model that fails or answers garbage gives no verdict."""
+        """Judge one answer; a model that fails or answers garbage gives no verdict.
+
+        Raises:
+            KeyRefused, ReplayMissing: they concern every question.
+
+        """
         system, user = prompt(self.form), _task(record)
         problem = ""
         for _ in range(ATTEMPTS):
             try:
                 said = self.reply(system, user + (f"\n\n{problem}" if problem else ""))
             except LlmError as error:
+                if error.exit_code == 2:
+                    raise  # a wrong key or a missing recording is not the question's fault
                 return Judgement(self.key, None, f"{type(error).__name__}: {error}")
             verdict = read_verdict(said, _VERDICTS[self.form])
             if verdict is not None:

@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from clew.errors import UsageError
-from clew.evaluate.answering import in_threads
-from clew.evaluate.judges import Form, Judge, Judgement, prompt_hash
-from clew.evaluate.metrics.outcome import needs_judge
+from clew.evaluate.answering import Stopped, in_threads
+from clew.evaluate.judges import Judge, Judgement, prompt_hash
+from clew.evaluate.metrics.outcome import MATCH_PREFIX, needs_judge
 from clew.evaluate.records import Key, Record
 from clew.evaluate.rundir import JUDGEMENTS, Lines, RunDirectory, key_of
+from clew.llm.errors import BudgetReached
+from clew.llm.managed import ManagedModel
+from clew.llm.run import run_sync
+from clew.llm.types import ask
 
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
 Work = tuple[Record, Judge]
 
 
-@contextmanager
-def open_judges(specs: Sequence[str], environment: Mapping[str, str], folder: Path) -> Generator[list[Judge]]:
-    """Open the models of `MODEL` (three-way) and `match:MODEL` specs, with their replies kept in `folder`."""
-    from clew.llm import ask, open_model, run_sync, settings_from
+def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[Judge]:
+    """Make the judges of `MODEL` (three-way) and `match:MODEL` specs; each question has its own budget."""
+    return [_judge_of(spec, open_model(spec.removeprefix(MATCH_PREFIX))) for spec in specs]
 
-    models = {
-        name: open_model(settings_from(environment, name, cache=folder / "replies.sqlite"))
-        for name in dict.fromkeys(spec.removeprefix("match:") for spec in specs)
-    }
 
-    def replying(name: str) -> Callable[[str, str], str]:
-        def reply(system: str, user: str) -> str:
-            return run_sync(models[name].complete(ask(user, system, temperature=0.0, max_tokens=200))).text
+def _judge_of(spec: str, model: ManagedModel) -> Judge:
+    def reply(system: str, user: str) -> str:
+        request = ask(user, system, temperature=0.0, max_tokens=200)
+        try:
+            return run_sync(model.for_question().complete(request)).text
+        except BudgetReached as error:
+            if error.scope == "run":
+                raise Stopped(f"{error}. The judgements are kept; the same command goes on") from error
+            raise
 
-        return reply
-
-    def form(spec: str) -> Form:
-        return "match" if spec.startswith("match:") else "three-way"
-
-    try:
-        yield [Judge(s.removeprefix("match:"), form(s), replying(s.removeprefix("match:"))) for s in specs]
-    finally:
-        for model in models.values():
-            run_sync(model.close())
+    return Judge(model.name, "match" if spec.startswith(MATCH_PREFIX) else "three-way", reply)
 
 
 def judge_run(
@@ -52,6 +46,7 @@ def judge_run(
 
     Raises:
         UsageError: a judge never gave a verdict; what the others said is kept.
+        Stopped: the budget of the run is used up.
         LockedError: another process runs there.
 
     """

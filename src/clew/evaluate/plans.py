@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from clew.evaluate.config import MethodSpec, Sampling, Settings
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
 from clew.evaluate.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.experiments import Experiment, read_experiment
-from clew.evaluate.graphs import open_graph
+from clew.evaluate.graphs import graph_file
 from clew.evaluate.questions import Part
 from clew.evaluate.runner import Plan, single_part_names
 from clew.index.build import Progress
@@ -37,7 +37,7 @@ class Wanted:
     seeds: tuple[int, ...] | None
     given_entities: bool
     llm: str | None
-    trace: bool
+    steps: bool
     embedder: str | None
     workers: int
     out: Path
@@ -53,10 +53,8 @@ class _Read:
     experiment: str | None = None
 
 
-def make_plan(
-    wanted: Wanted, environment: Mapping[str, str], *, progress: Progress | None, note: Note
-) -> Plan:
-    """Read the data, open the graphs and check the methods; nothing is asked yet.
+def make_plan(wanted: Wanted, model: ManagedModel | None, *, progress: Progress | None, note: Note) -> Plan:
+    """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
     Raises:
         UsageError: an option is wrong, or does not go with the target.
@@ -69,17 +67,19 @@ def make_plan(
     for part in read.parts:
         for text in part.notes:
             note(f"{part.name}: {text}")
-    model = None if wanted.llm is None else open_llm(wanted.llm, environment, wanted.out)
     check_methods(read.methods, model)
-    graphs = {
-        part.name: open_graph(
-            part, _graph_for(part, wanted), wanted.out, embedder=read.settings.embedder, progress=progress
-        )
-        for part in read.parts
-    }
+    embedder = read.settings.embedder
+    files = {part.name: graph_file(part, _graph_for(part, wanted), wanted.out) for part in read.parts}
+    graphs = {name: file.open(embedder=embedder, progress=progress) for name, file in files.items()}
     methods = read.methods
     if model is None:
         methods = _without_model(read, graphs[read.parts[0].name].clew, note)
+    corpora = {
+        (name, corpus): file.open(embedder=embedder, progress=progress, corpus=corpus)
+        for name, file in files.items()
+        for corpus in dict.fromkeys(method.corpus for method in methods)
+        if corpus is not None
+    }
     return Plan(
         read.parts,
         graphs,
@@ -88,7 +88,9 @@ def make_plan(
         workers=wanted.workers,
         model=model,
         price=None if model is None else model.policy.price,
+        limits=None if model is None else model.policy.per_question,
         experiment=read.experiment,
+        corpora=corpora,
     )
 
 
@@ -113,25 +115,17 @@ def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodSpec]:
     return able
 
 
-def open_llm(name: str, environment: Mapping[str, str], out: Path) -> ManagedModel:
-    """Open a chat model whose replies are kept in the run directory, so that a run repeats."""
-    from clew.llm import open_model, settings_from
-
-    out.mkdir(parents=True, exist_ok=True)
-    return open_model(settings_from(environment, name, cache=out / "replies.sqlite"))
-
-
 def _settings(wanted: Wanted) -> Settings:
     sampling = Sampling(wanted.limit, wanted.seeds or (0,))
-    return Settings(sampling, wanted.given_entities, wanted.trace, wanted.llm, wanted.embedder)
+    return Settings(sampling, wanted.given_entities, wanted.steps, wanted.llm, wanted.embedder)
 
 
 def _dataset(wanted: Wanted) -> _Read:
     if wanted.data:
         raise UsageError("--data is for experiments. Give the directory of the data set itself")
-    reader = dataset_named(wanted.dataset or _guess(wanted.target))
     if not wanted.target.is_dir():
         raise InputError(f"{wanted.target}: no such directory. Give the directory of the data set")
+    reader = dataset_named(wanted.dataset or _guess(wanted.target))
     if wanted.split is not None and not reader.splits:
         raise UsageError(f"{reader.about.name} has no splits. Leave out --split")
     names = wanted.parts or reader.parts(wanted.target)
@@ -150,9 +144,7 @@ def _guess(folder: Path) -> str:
     """Name the data set of a directory by what is in it, where only one fits."""
     if (folder / "questions.jsonl").is_file():
         return "plain"
-    fitting = [
-        r.about.name for r in DATASETS if r.about.name != "plain" and folder.is_dir() and r.parts(folder)
-    ]
+    fitting = [r.about.name for r in DATASETS if r.about.name != "plain" and r.parts(folder)]
     if len(fitting) == 1:
         return fitting[0]
     names = ", ".join(reader.about.name for reader in DATASETS)
@@ -181,15 +173,14 @@ def _experiment(wanted: Wanted, note: Note) -> _Read:
             parts.append(part)
     if not parts:
         raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
-    return _Read(
-        parts, _known(experiment, note), _merged(wanted, experiment), wanted.target.read_text("utf-8")
-    )
+    methods = _known(experiment, note, with_model=wanted.llm is not None)
+    return _Read(parts, methods, _merged(wanted, experiment), wanted.target.read_text("utf-8"))
 
 
-def _known(experiment: Experiment, note: Note) -> list[MethodSpec]:
+def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodSpec]:
     """Take the methods that this version has with their options; say which are left out."""
     known: list[MethodSpec] = []
-    for spec in experiment.methods:
+    for spec in experiment.methods(with_model=with_model):
         if spec.method not in METHODS:
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue

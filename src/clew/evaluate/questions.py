@@ -65,6 +65,7 @@ class EvalQuestion:
             "kind": self.kind,
             "paths": [[path.start, *path.relations] for path in self.paths],
             "verdict": self.verdict,
+            "query": self.query,
             "gold_known": self.gold_known,
         }
 
@@ -81,6 +82,7 @@ def question_from_json(value: dict[str, Any]) -> EvalQuestion:
         kind=value["kind"],
         paths=tuple(GoldPath(path[0], tuple(path[1:])) for path in paths),
         verdict=value["verdict"],
+        query=value["query"],
         gold_known=value["gold_known"],
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from clew.engine import Clew
@@ -15,6 +15,8 @@ from clew.evaluate.graphs import OpenGraph
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.records import Key, Record
 from clew.evaluate.rundir import RECORDS, Lines, RunDirectory
+from clew.index.corpus import CorpusSettings
+from clew.llm.budget import Limits
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 
@@ -27,7 +29,7 @@ LISTED = 200
 
 @dataclass(frozen=True)
 class Plan:
-    """A run that is ready to go: each part with its open graph."""
+    """A run that is ready to go: each part with its open graph, and one more for each corpus of walks."""
 
     parts: Sequence[Part]
     graphs: Mapping[str, OpenGraph]
@@ -36,12 +38,26 @@ class Plan:
     workers: int = 1
     model: ChatModel | None = None
     price: Price | None = None
+    limits: Limits | None = None
     experiment: str | None = None
+    corpora: Mapping[tuple[str, CorpusSettings], OpenGraph] = field(
+        default_factory=dict[tuple[str, CorpusSettings], OpenGraph]
+    )
+
+    def clew(self, part: Part, corpus: CorpusSettings | None) -> Clew:
+        """Find the open index of a part that stores the walks of `corpus`."""
+        graph = self.graphs[part.name] if corpus is None else self.corpora[part.name, corpus]
+        return graph.clew
 
     def config(self) -> dict[str, Any]:
         """Describe the run for `config.resolved.toml`."""
         prints = {name: graph.fingerprint for name, graph in self.graphs.items()}
-        return resolved(self.parts, prints, self.methods, self.settings)
+        return resolved(self.parts, prints, self.methods, self.settings, self._calls())
+
+    def _calls(self) -> dict[str, Any]:
+        limits = {} if self.limits is None else {f"max_{n}": v for n, v in asdict(self.limits).items()}
+        price = {} if self.price is None else {f"{n}_price": v for n, v in asdict(self.price).items()}
+        return limits | price
 
     @property
     def seeds(self) -> tuple[int | None, ...]:
@@ -82,13 +98,14 @@ def run(plan: Plan, directory: RunDirectory, progress: Progress) -> Done:
 
 
 def _ask_parts(plan: Plan, have: set[Key], records: Lines, done: Done, progress: Progress) -> None:
-    """Part by part, so that one graph is open at a time in the workers."""
-    work = {part.name: list(_tasks(plan, part)) for part in plan.parts}
-    total = sum(map(len, work.values()))
-    for part in plan.parts:
-        left = [(q, t) for q, t in work[part.name] if _key(part, t) not in have]
-        done.kept += len(work[part.name]) - len(left)
-        clew = plan.graphs[part.name].clew
+    """Part by part and index by index, so that one is open at a time in the workers."""
+    corpora = dict.fromkeys(method.corpus for method in plan.methods)
+    work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
+    total = sum(len(tasks) for _, _, tasks in work)
+    for part, corpus, tasks in work:
+        left = [(q, t) for q, t in tasks if _key(part, t) not in have]
+        done.kept += len(tasks) - len(left)
+        clew = plan.clew(part, corpus)
         outcomes = _outcomes(plan, clew, [task for _, task in left])
         for (question, task), outcome in zip(left, outcomes, strict=True):
             records.add(_record(part, question, task, outcome, clew).as_json())
@@ -97,10 +114,10 @@ def _ask_parts(plan: Plan, have: set[Key], records: Lines, done: Done, progress:
             progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
 
 
-def _tasks(plan: Plan, part: Part) -> Iterator[tuple[EvalQuestion, Task]]:
-    """Each method with each of its questions; with a model, for each seed anew."""
+def _tasks(plan: Plan, part: Part, corpus: CorpusSettings | None) -> Iterator[tuple[EvalQuestion, Task]]:
+    """Each method of a corpus with each of its questions; with a model, for each seed anew."""
     sampling = plan.settings.sampling
-    for method in plan.methods:
+    for method in (m for m in plan.methods if m.corpus == corpus):
         for seed in plan.seeds:
             questions = sampling.union(part) if seed is None else sampling.sample(part, seed)
             for question in questions:
@@ -118,10 +135,10 @@ def _key(part: Part, task: Task) -> Key:
 def _outcomes(plan: Plan, clew: Clew, tasks: Sequence[Task]) -> Iterator[Outcome]:
     """Ask in threads with a model, whose replies are waited for, else in processes."""
     if plan.model is not None or plan.workers <= 1 or len(tasks) < 2 * plan.workers:
-        ask: Ask = EngineAsk(clew, plan.model, plan.price, plan.settings.trace)
+        ask: Ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
         return ask_all(tasks, ask, threads=plan.workers if plan.model is not None else 1)
     return ask_in_processes(
-        tasks, OpenAndAsk(clew.path, clew.embedder.name, plan.settings.trace), plan.workers
+        tasks, OpenAndAsk(clew.path, clew.embedder.name, plan.settings.steps), plan.workers
     )
 
 

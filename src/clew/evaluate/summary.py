@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -22,6 +22,7 @@ from clew.evaluate.rundir import (
     ERRORS,
     JUDGEMENTS,
     LATENCY,
+    RECORDS,
     RunDirectory,
     key_of,
 )
@@ -46,6 +47,14 @@ class Cell:
     def figures(self) -> Mapping[str, Figure]:
         """Metrics over all questions of the cell."""
         return {figure.metric: figure for figure in figures(self.rows)}
+
+    def as_json(self) -> dict[str, Any]:
+        """Part, method, number of questions, and each metric with its interval."""
+        told: dict[str, Any] = {}
+        for name, figure in self.figures.items():
+            span = None if figure.interval is None else [figure.interval.low, figure.interval.high]
+            told[name] = {"value": figure.value, "interval": span, "n": figure.n}
+        return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": told}
 
     def over_seeds(self, metric: str) -> tuple[float, float] | None:
         """Mean and standard deviation over samples, as KG-RAG reports; None with fewer than two."""
@@ -75,6 +84,14 @@ class LoadedRun:
         """Find a cell."""
         return next((c for c in self.cells if c.part == part and c.method == method), None)
 
+    def as_json(self) -> dict[str, Any]:
+        """All figures, for `clew eval --json`."""
+        return {
+            "run": str(self.directory.path),
+            "cells": [cell.as_json() for cell in self.cells],
+            "problems": {part: facts["problems"] for part, facts in self.facts["parts"].items()},
+        }
+
     @property
     def parts(self) -> tuple[str, ...]:
         """Names of the parts, in order."""
@@ -86,8 +103,8 @@ class LoadedRun:
         return tuple(dict.fromkeys(cell.method for cell in self.cells))
 
 
-def load(directory: RunDirectory) -> LoadedRun:
-    """Read and score a run; InputError if the directory is none."""
+def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = None) -> LoadedRun:
+    """Read and score a run; InputError if the directory is none. `progress` gets records done, and all."""
     facts = directory.facts()
     try:
         config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
@@ -95,7 +112,10 @@ def load(directory: RunDirectory) -> LoadedRun:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
     judged, bert = _judgements(directory), _bert_scores(directory)
     rows: dict[tuple[str, str], list[Row]] = {}
-    for offset, record in directory.records():
+    total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
+    for done, (offset, record) in enumerate(directory.records(), 1):
+        if progress is not None:
+            progress(done, total)
         key = record.key
         forms = facts["parts"].get(key.part, {}).get("relation_form", {})
         joined = replace(

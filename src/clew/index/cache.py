@@ -6,9 +6,10 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os.path import isdir, isfile  # unlike those of Path, False where a folder may not be searched
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import clew
 from clew.errors import FormatError, InputError, LockedError
@@ -18,6 +19,9 @@ from clew.index.directory import Index, open_index
 from clew.index.folders import usable
 from clew.index.manifest import FORMAT_VERSION, SourceRecord
 from clew.text.embedder import Embedder
+
+if TYPE_CHECKING:
+    from clew.index.corpus import CorpusSettings
 
 _WAIT_SECONDS = 600.0
 _POLL_SECONDS = 0.1
@@ -54,18 +58,20 @@ def cached_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    corpus: CorpusSettings | None = None,
     progress: Progress | None = None,
 ) -> CachedIndex:
     """Open the cached index of `sources`, building it if there is none or a file has changed.
 
-    Side files beside a single source are used unless `types` or `aliases` name others. Where another
-    process builds the same index, its result is waited for. Raises as `build_index`.
+    With `corpus`, the index also has walks. Side files beside a single source are used unless `types` or
+    `aliases` name others. Where another process builds the same index, its result is waited for. Raises as
+    `build_index`.
     """
     found = side_files(sources[0]) if len(sources) == 1 else SideFiles(None, None)
     side = SideFiles(types or found.types, aliases or found.aliases)
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
-    path = folder / _key(sources, format, on_error, embedder)
+    path = folder / _key(sources, format, on_error, embedder, corpus)
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
     deadline = time.monotonic() + _WAIT_SECONDS
@@ -79,6 +85,7 @@ def cached_index(
                 aliases=side.aliases,
                 format=format,
                 on_error=on_error,
+                corpus=corpus,
                 progress=progress,
                 wait=0,
             )
@@ -109,10 +116,18 @@ def _with_name(source: Path) -> Path:
     return source.resolve() if source.name in ("", "..") else source
 
 
-def _key(sources: Sequence[Path], format: str | None, on_error: OnError, embedder: Embedder) -> str:
+def _key(
+    sources: Sequence[Path],
+    format: str | None,
+    on_error: OnError,
+    embedder: Embedder,
+    corpus: CorpusSettings | None,
+) -> str:
     """Name the cached index by all that shapes it but the contents of files."""
     made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, clew.__version__]
-    parts = [[str(source.resolve()) for source in sources], format, on_error, made_with]
+    parts: list[object] = [[str(source.resolve()) for source in sources], format, on_error, made_with]
+    if corpus is not None:
+        parts.append(asdict(corpus))
     digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
     return f"{stem(sources[0])[:40]}-{digest}.clew"
 

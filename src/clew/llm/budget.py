@@ -55,10 +55,14 @@ def estimate(request: Request, price: Price | None) -> Charge:
 
 
 class Ledger:
-    """What was spent within one scope, `question` or `run`; safe to share between threads."""
+    """What was spent within one scope, `question` or `run`; safe to share between threads.
+
+    `reached` is the first refusal of a call, None while there was none.
+    """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
         self.scope, self.limits = scope, limits or Limits()
+        self.reached: BudgetReached | None = None
         self._lock = threading.Lock()
         self._spent = Charge()
         self._usage = Usage()
@@ -90,9 +94,10 @@ class Ledger:
                 ("money", after.money, self.limits.money),
             ):
                 if most is not None and wanted > most:
-                    raise BudgetReached(
-                        self.scope, limit, f"{wanted:g} needed with the next call, {most:g} allowed"
-                    )
+                    detail = f"{wanted:g} needed with the next call, {most:g} allowed"
+                    refused = BudgetReached(self.scope, limit, detail)
+                    self.reached = self.reached or refused
+                    raise refused
             self._spent = after
 
     def settle(self, reserved: Charge, actual: Charge) -> None:

@@ -13,14 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError
+from clew.llm.errors import ContextOverflow
 from clew.llm.types import Reply, Request
 from clew.types import Usage
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS replies (
-    key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, stored TEXT DEFAULT CURRENT_TIMESTAMP
-) WITHOUT ROWID
-"""
+_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS replies (
+        key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL,
+        stored TEXT DEFAULT CURRENT_TIMESTAMP
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS too_long (
+        key TEXT PRIMARY KEY, message TEXT NOT NULL, status INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+)
 WAIT = 30.0
 """Seconds to wait for another process that writes."""
 
@@ -45,7 +54,8 @@ class ReplyCache:
             raise self._failed(error) from error
         try:
             self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute(_TABLE)
+            for table in _TABLES:
+                self._database.execute(table)
         except sqlite3.Error as error:
             self._database.close()
             raise self._failed(error) from error
@@ -71,6 +81,26 @@ class ReplyCache:
                 )
         except sqlite3.Error as error:
             raise self._failed(error) from error
+
+    def store_too_long(self, request: Request, error: ContextOverflow) -> None:
+        """Record that a request did not fit into the model's context, so that a replay knows it too."""
+        values = (request.key, str(error), error.status)
+        try:
+            with self._lock:
+                self._database.execute("INSERT OR IGNORE INTO too_long VALUES (?, ?, ?)", values)
+        except sqlite3.Error as failure:
+            raise self._failed(failure) from failure
+
+    def find_too_long(self, request: Request) -> ContextOverflow | None:
+        """Find the recorded error of a request that was too long."""
+        try:
+            with self._lock:
+                row = self._database.execute(
+                    "SELECT message, status FROM too_long WHERE key = ?", (request.key,)
+                ).fetchone()
+        except sqlite3.Error as failure:
+            raise self._failed(failure) from failure
+        return None if row is None else ContextOverflow(row[0], row[1])
 
     def close(self) -> None:
         """Close the file."""

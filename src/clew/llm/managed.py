@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from clew.errors import LlmError
 from clew.llm.budget import Ledger, Limits, Reservation
 from clew.llm.cache import ReplyCache
-from clew.llm.errors import ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
+from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.profiles import Form
 from clew.llm.retry import Retry
@@ -107,6 +107,7 @@ class ManagedModel(TypedReplies):
         Raises:
             BudgetReached: the call could pass a limit; nothing was sent.
             ReplayMissing: replay only, and the request was never recorded.
+            ContextOverflow: the request is too long, or was when it was recorded.
             LlmError: the last attempt's error.
 
         """
@@ -156,6 +157,10 @@ class ManagedModel(TypedReplies):
         reply = None if self._cache is None else self._cache.find(request)
         if reservation is None:
             return reply
+        too_long = None if self._cache is None or reply else self._cache.find_too_long(request)
+        if too_long is not None:
+            reservation.broken(too_long)
+            raise too_long
         if reply is None:
             missing = ReplayMissing(
                 f"{self.name}: there is no recorded reply to this request (key {request.key[:12]})."
@@ -189,6 +194,8 @@ class ManagedModel(TypedReplies):
                     self._shared.reached = True
                 wait = self.policy.retry.wait(error, request, attempt, reached=self._shared.reached)
                 if wait is None:
+                    if isinstance(error, ContextOverflow) and self._cache is not None:
+                        self._cache.store_too_long(request, error)
                     raise
                 await self._sleep(wait)
                 attempt += 1

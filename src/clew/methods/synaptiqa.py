@@ -68,10 +68,13 @@ class SynaptiQA:
         )
 
     def _of_rows(self, drafted: Answer, rows: Rows) -> Answer:
-        """Read answers and citations off the rows: the first row of each entity proves it."""
+        """Read answers and citations off the rows: the first row of each entity proves it.
+
+        The store gives rows in any order; sorted by ids, the same question has the same answer.
+        """
         proofs: dict[int, tuple[int, ...]] = {}
-        for entity, *triples in rows.rows:
-            proofs.setdefault(int(str(entity)), tuple(int(str(t)) for t in triples))
+        for entity, *triples in sorted([int(str(value)) for value in row] for row in rows.rows):
+            proofs.setdefault(entity, tuple(triples))
         if not proofs:
             nothing = drafted.abstained or Abstention("empty_result", "the query has no rows")
             return replace(drafted, answers=(), citations=(), text="", abstained=nothing)

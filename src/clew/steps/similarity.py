@@ -234,23 +234,23 @@ class WordTable:
     def compare(self, words: Sequence[str]) -> Similarities:
         """The rows of `words` (at least one)."""
         wanted = {w for word in words for w in word.split("|")}
-        missing = sorted(wanted - self._rows.keys())
+        known = self._rows
+        missing = sorted(wanted - known.keys())
         if missing:
-            if len(self._rows) + len(missing) > MOST_REMEMBERED:
-                self._rows.clear()
+            if len(known) + len(missing) > MOST_REMEMBERED:
+                # A new table: another thread may still read the old one.
+                known = self._rows = {}
                 missing = sorted(wanted)
             found = similarities(self.vocabulary, missing, self.scale)
             columns = (found.relation, found.cover, found.arrive, found.type, found.fits, found.turned)
             for at, word in enumerate(missing):
-                self._rows[word] = tuple(column[at] for column in columns)
-        rows = [self._either(w) for w in words]
+                known[word] = tuple(column[at] for column in columns)
+        rows = [_either([known[w] for w in word.split("|")]) for word in words]
         return Similarities(*(np.stack(row) for row in zip(*rows, strict=True)))
 
-    def _either(self, word: str) -> tuple[Float, ...]:
-        """The rows of a word; of `a|b` the larger of both."""
-        rows = [self._rows[w] for w in word.split("|")]
-        return (
-            rows[0]
-            if len(rows) == 1
-            else tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))
-        )
+
+def _either(rows: Sequence[tuple[Float, ...]]) -> tuple[Float, ...]:
+    """Join the rows of a word; of `a|b` the larger of both."""
+    if len(rows) == 1:
+        return rows[0]
+    return tuple(np.maximum.reduce(parts) for parts in zip(*rows, strict=True))

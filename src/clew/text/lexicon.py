@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, Protocol, Self, cast
 from zipfile import BadZipFile
@@ -138,6 +139,7 @@ class Lexicon:
         self.lemmas = lru_cache(32768)(self._lemmas)
         self.stem = lru_cache(32768)(self._stem)
         self._stemmer: Stemmer | None = None
+        self._stemming = Lock()
 
     @classmethod
     def load(cls, path: Path = DATA) -> Self:
@@ -215,7 +217,9 @@ class Lexicon:
             import snowballstemmer
 
             self._stemmer = cast(Stemmer, snowballstemmer.stemmer("english"))
-        return self._stemmer.stemWord(word.lower())
+        # The stemmer works in fields of its own: of two threads at once, both would get wrong stems.
+        with self._stemming:
+            return self._stemmer.stemWord(word.lower())
 
     def classes(self, word: str) -> Mapping[str, float]:
         """Return the shares of the classes of a word's noun senses, summing to 1; empty for a non-noun.

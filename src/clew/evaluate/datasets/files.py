@@ -7,8 +7,11 @@ import gzip
 import json
 import pickle
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
+
+import numpy as np
 
 from clew.errors import InputError, ParseError
 
@@ -75,9 +78,13 @@ def json_document(file: Path) -> Any:  # noqa: ANN401
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads containers, strings and numbers; anything that would import or call code is refused."""
+    """Reads containers, strings and numbers (NumPy's too); anything else that would call code is refused."""
 
-    def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
+    def find_class(self, module_name: str, global_name: str, /) -> Any:  # noqa: ANN401
+        if (module_name, global_name) == ("numpy", "dtype"):
+            return np.dtype
+        if module_name in ("numpy.core.multiarray", "numpy._core.multiarray") and global_name == "scalar":
+            return np.float64(0).__reduce__()[0]
         raise pickle.UnpicklingError(f"it holds an object of {module_name}.{global_name}")
 
 
@@ -88,11 +95,20 @@ def plain_pickle(file: Path) -> Any:  # noqa: ANN401
         InputError: it is no pickle, or holds something else.
 
     """
+    with open_bytes(file) as stream:
+        return _plain(stream, str(file))
+
+
+def plain_pickle_of(data: bytes, where: str) -> Any:  # noqa: ANN401
+    """Read a pickle from bytes, as `plain_pickle`; `where` begins the message of an error."""
+    return _plain(BytesIO(data), where)
+
+
+def _plain(stream: BinaryIO, where: str) -> Any:  # noqa: ANN401
     try:
-        with open_bytes(file) as stream:
-            return _PlainUnpickler(stream).load()
-    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, OSError) as error:
-        raise InputError(f"{file}: not a pickle of plain values ({error}), so it was not loaded") from error
+        return _PlainUnpickler(stream).load()
+    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, TypeError, OSError) as error:
+        raise InputError(f"{where}: not a pickle of plain values ({error}), so it was not loaded") from error
 
 
 class Fields:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,8 @@ def compare(
 ) -> Comparison:
     """Compare two methods on the same questions by a two-sided paired randomisation test (Noreen 1989).
 
-    With few differing pairs it is exact (for 0/1 scores: McNemar's exact test), else by `resamples` random
-    signs.
+    It is exact with few differing pairs, and for 0/1 scores (McNemar's exact test), else by `resamples`
+    random signs.
 
     Raises:
         ValueError: the lengths differ or are 0.
@@ -92,6 +93,8 @@ def compare(
 def _p_value(differing: NDArray[np.float64], seed: int, resamples: int) -> float:
     if not len(differing):
         return 1.0
+    if np.ptp(np.abs(differing)) == 0.0:
+        return _sign_test(int((differing > 0).sum()), len(differing))
     observed = abs(float(differing.sum())) - 1e-12
     if len(differing) <= EXACT:
         patterns = np.arange(2 ** len(differing))[:, None] >> np.arange(len(differing)) & 1
@@ -105,6 +108,12 @@ def _p_value(differing: NDArray[np.float64], seed: int, resamples: int) -> float
         signs = random.integers(0, 2, (count, len(differing)), np.int8) * 2 - 1
         as_far += int((np.abs(signs @ differing) >= observed).sum())
     return (as_far + 1) / (resamples + 1)
+
+
+def _sign_test(better: int, pairs: int) -> float:
+    """The same for differences of one size, exactly: the two-sided binomial test."""
+    least = min(better, pairs - better)
+    return min(1.0, 2 * sum(comb(pairs, k) for k in range(least + 1)) / 2**pairs)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

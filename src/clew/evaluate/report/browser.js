@@ -46,6 +46,7 @@
     field(body, "scores", Object.entries(d.scores).map(([k, v]) => k + " " + v).join(", "));
     field(body, "milliseconds", Object.entries(d.ms).map(([k, v]) => k + " " + v).join(", "));
     for (const [name, detail] of d.steps) field(body, "step: " + name, make("pre", detail));
+    if (d.query) field(body, "gold query", make("pre", d.query));
     field(body, "id", d.id + (d.kind ? "  (" + d.kind + ")" : ""));
   };
   const show = () => {

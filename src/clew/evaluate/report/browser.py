@@ -10,11 +10,26 @@ from clew.evaluate.records import Record
 from clew.evaluate.rows import Row
 from clew.evaluate.summary import LoadedRun
 
-MOST = 150
-"""Questions of each cell; a report of ten cells is then a page of a few megabytes."""
+MOST, MOST_OF_ALL, LEAST = 150, 1500, 20
+"""Questions of each cell, and about so many of all: a page of a few megabytes."""
 MOST_NAMES = 60
 MOST_CITATIONS = 6
 MOST_STEP = 3000
+
+
+def most_of_a_cell(cells: int) -> int:
+    """Choose how many questions of each cell are shown."""
+    return min(MOST, max(LEAST, MOST_OF_ALL // max(1, cells)))
+
+
+def told(runs: Sequence[LoadedRun], most: int) -> str:
+    """Say what is shown, where it is not everything."""
+    if all(len(cell.rows) <= most for run in runs for cell in run.cells):
+        return ""
+    return (
+        f"At most {most} questions of each part and method, half of them wrong ones where there are so many;"
+        " records.jsonl in the run's directory has all."
+    )
 
 
 def chosen(rows: Sequence[Row], most: int = MOST) -> list[Row]:
@@ -38,12 +53,12 @@ def _spaced(rows: Sequence[Row], count: int) -> list[Row]:
     return [rows[at * len(rows) // count] for at in range(count)]
 
 
-def entries(run: LoadedRun, name: str) -> list[dict[str, Any]]:
-    """Read the records of the chosen rows."""
+def entries(run: LoadedRun, name: str, most: int = MOST) -> list[dict[str, Any]]:
+    """Read the records of the chosen rows, at most so many of each cell."""
     return [
         _entry(run.directory.record_at(row.offset), row, name)
         for cell in run.cells
-        for row in chosen(cell.rows)
+        for row in chosen(cell.rows, most)
     ]
 
 
@@ -65,6 +80,7 @@ def _entry(record: Record, row: Row, run: str) -> dict[str, Any]:
         "kind": record.question.kind,
         "state": _state(record, row),
         "gold": _cut(gold),
+        "query": (record.question.query or "")[:MOST_STEP],
         "answers": _cut(names),
         "right": right[:MOST_NAMES],
         "text": record.text[:2000] if not names else "",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.experiments import experiment_of
-from clew.evaluate.report.browser import entries
+from clew.evaluate.report.browser import entries, most_of_a_cell, told
 from clew.evaluate.report.charts import Chart, Table
 from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.papers import paper_view
@@ -30,7 +30,13 @@ from clew.evaluate.summary import LoadedRun, load
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def build_report(paths: Sequence[Path], out: Path, *, png: bool = False) -> Path:
+Progress = Callable[[str, int, int], None]
+"""Told what is done: `reading` (questions) or `writing` (files), how many, of how many."""
+
+
+def build_report(
+    paths: Sequence[Path], out: Path, *, png: bool = False, progress: Progress | None = None
+) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV and PNG files; returns the folder.
 
     Raises:
@@ -39,40 +45,50 @@ def build_report(paths: Sequence[Path], out: Path, *, png: bool = False) -> Path
         MissingExtra: PNG is wanted and matplotlib is not installed.
 
     """
-    runs = [load(RunDirectory(path)) for path in dict.fromkeys(path.resolve() for path in paths)]
+    tell = progress or _say_nothing
+    runs = [
+        load(RunDirectory(path), lambda done, total: tell("reading", done, total))
+        for path in dict.fromkeys(path.resolve() for path in paths)
+    ]
     for run in runs:
         if not run.cells:
             raise UsageError(f"{run.directory.path}: has no records yet. Run clew eval first")
     sections = [section for run in runs for section in _sections(run, several=len(runs) > 1)]
     sections.append(Section("metrics", "Metrics", [metric_table()]))
     names = ", ".join(run.directory.path.name for run in runs)
-    questions = [entry for run in runs for entry in entries(run, run.directory.path.name)]
-    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions)
+    most = most_of_a_cell(sum(len(run.cells) for run in runs))
+    questions = [entry for run in runs for entry in entries(run, run.directory.path.name, most)]
+    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, told(runs, most))
     folder = out.with_suffix("")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, "utf-8", errors="replace")
         folder.mkdir(exist_ok=True)
-        for section in sections:
-            for item in section.items:
-                _write(item, folder / f"{_slug(section.id)}-{_slug(item.name)}", png=png)
+        items = [(section, item) for section in sections for item in section.items]
+        for at, (section, item) in enumerate(items, 1):
+            _write(item, folder / f"{_slug(section.id)}-{_slug(item.name)}", png=png)
+            tell("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
     return folder
 
 
+def _say_nothing(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
 def _intro(runs: Sequence[LoadedRun]) -> str:
-    told: list[str] = []
+    lines: list[str] = []
     for run in runs:
         about = run.config["run"]
         limit = f"{about['limit']:,} questions of each part" if about.get("limit") else "all questions"
         seeds = ", ".join(map(str, about["seeds"]))
         given = "entities given" if about["given_entities"] else "entities not given"
         model = f"model {about['llm']}" if about.get("llm") else "no model"
-        told.append(
+        lines.append(
             f"{run.directory.path.name}: {limit} (seed {seeds}), {model}, {given}, Clew {run.config['clew']}"
         )
-    return "; ".join(told)
+    return "; ".join(lines)
 
 
 def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
@@ -82,8 +98,9 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     sections: list[Section] = []
     experiment = run.directory.path / EXPERIMENT
     if experiment.exists():
-        told = experiment_of(experiment.read_text("utf-8"), str(experiment))
-        sections.append(Section(f"{id}paper", f"Beside the paper{mark}", paper_view(run, told, "paper")))
+        plan = experiment_of(experiment.read_text("utf-8"), str(experiment))
+        title = "Beside the paper" if plan.has_paper else "Experiment"
+        sections.append(Section(f"{id}paper", f"{title}{mark}", paper_view(run, plan, "paper")))
     sections.append(Section(f"{id}figures", f"Figures{mark}", overview(run)))
     sections.append(Section(f"{id}charts", f"Charts{mark}", charts(run)))
     tables = (
@@ -100,7 +117,7 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
 def _write(item: Table | Chart, path: Path, *, png: bool) -> None:
     with path.with_name(path.name + ".csv").open("w", encoding="utf-8", newline="", errors="replace") as file:
         csv.writer(file, lineterminator="\n").writerows(item.csv())
-    if png and not isinstance(item, Table):
+    if png:
         write_png(item, path.with_name(path.name + ".png"))
 
 

@@ -50,6 +50,10 @@ class Point:
     high: float | None = None
 
 
+MOST_LABELS = 12
+"""More labelled points than these have shapes in place of labels."""
+
+
 @dataclass(frozen=True)
 class PointChart:
     """Points of several series, joined by lines (`lines`) or not; `log_x` for times."""
@@ -63,6 +67,12 @@ class PointChart:
     log_x: bool = False
     note: str = ""
     hollow: frozenset[str] = field(default=frozenset[str]())
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Labels that are shown as shapes, since there are too many points to write them beside."""
+        labels = [p.label for _, points in self.series for p in points if p.label]
+        return tuple(dict.fromkeys(labels)) if len(labels) > MOST_LABELS else ()
 
     def csv(self) -> list[list[object]]:
         """Header and rows."""

@@ -11,7 +11,11 @@ from importlib.resources import files
 from typing import Any
 
 from clew.evaluate.report.charts import BarChart, Chart, Table, TableCell
-from clew.evaluate.report.svg import SHADES, WIDE, bars_width, svg
+from clew.evaluate.report.colours import SHADES, css
+from clew.evaluate.report.svg import WIDE, bars_width, mark_shape, svg
+
+LONG = 60
+"""A table of more rows is folded up."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +28,18 @@ class Section:
     intro: str = ""
 
 
-def page(title: str, intro: str, sections: Sequence[Section], questions: Sequence[dict[str, Any]]) -> str:
-    """Write the page; `questions` are the entries of the browser."""
+def page(
+    title: str, intro: str, sections: Sequence[Section], questions: Sequence[dict[str, Any]], note: str = ""
+) -> str:
+    """Write the page; `questions` are the entries of the browser, `note` says what they are."""
     links = "".join(f'<a href="#{s.id}">{escape(s.title)}</a>' for s in sections)
     body = "".join(_section(section) for section in sections)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{asset('style.css')}</style></head><body><h1>{escape(title)}</h1>"
+        f"<style>{css()}{asset('style.css')}</style></head><body><h1>{escape(title)}</h1>"
         f'<p class="soft">{escape(intro)}</p><nav>{links}<a href="#browser">Questions</a></nav>{body}'
-        f"{_browser(questions)}</body></html>\n"
+        f"{_browser(questions, note)}</body></html>\n"
     )
 
 
@@ -56,10 +62,10 @@ def table(shown: Table) -> str:
     head = "".join(f"<th{style[at]}>{escape(text)}</th>" for at, text in enumerate(shown.header))
     rows = "".join(_row(row, shown) for row in shown.rows)
     note = f'<p class="note">{escape(shown.note)}</p>' if shown.note else ""
-    return (
-        f'<h3>{escape(shown.title)}</h3><div class="wide"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{note}"
-    )
+    body = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    if len(shown.rows) > LONG:
+        body = f'<details class="long"><summary>{len(shown.rows):,} rows</summary>{body}</details>'
+    return f"<h3>{escape(shown.title)}</h3>{body}{note}"
 
 
 def _row(row: tuple[TableCell | str, ...], shown: Table) -> str:
@@ -88,6 +94,11 @@ def figure(chart: Chart) -> str:
         f' class="c{at % SHADES}{" hollow" if name in chart.hollow else ""}"/></svg>{escape(name)}</span>'
         for at, name in enumerate(names)
     )
+    marks = () if isinstance(chart, BarChart) else chart.marks
+    keys += "".join(
+        f'<span><svg width="11" height="11">{mark_shape(at, 5.5, 5.5, "plain", 4)}</svg>{escape(name)}</span>'
+        for at, name in enumerate(marks)
+    )
     note = f'<p class="note">{escape(chart.note)}</p>' if chart.note else ""
     wide = ' class="whole"' if isinstance(chart, BarChart) and bars_width(chart) > WIDE else ""
     return (
@@ -96,14 +107,15 @@ def figure(chart: Chart) -> str:
     )
 
 
-def _browser(questions: Sequence[dict[str, Any]]) -> str:
+def _browser(questions: Sequence[dict[str, Any]], note: str) -> str:
     # "</script>" in a question must not end the script, and "<!--" must not begin a comment.
     data = json.dumps(questions, ensure_ascii=False).replace("<", "\\u003c")
     selects = "".join(
         f'<select id="f-{n}" aria-label="{n}"></select>' for n in ("run", "part", "method", "state", "error")
     )
     return (
-        '<section id="browser"><h2>Questions</h2><div class="filters">'
+        '<section id="browser"><h2>Questions</h2>'
+        f'<p class="note">{escape(note)}</p><div class="filters">'
         f'{selects}<input id="f-text" type="search" aria-label="search"'
         ' placeholder="words of the question, id or kind">'
         '</div><p class="soft"><span id="count"></span>'

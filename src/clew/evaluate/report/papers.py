@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from clew.evaluate.errors_by_step import STEPS
 from clew.evaluate.experiments import Column, Experiment, RowSpec
@@ -19,12 +20,13 @@ PAPER = "paper: "
 
 def cells_of(run: LoadedRun, column: Column, row: RowSpec) -> list[Cell]:
     """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
-    if row.method is None:
+    method = row.asked(with_model=run.config["run"].get("llm") is not None)
+    if method is None:
         return []
     found: list[Cell] = []
     for part in column.parts:
         name = part_name(run, column.dataset, part)
-        cell = None if name is None else run.cell(name, row.method.label)
+        cell = None if name is None else run.cell(name, method.label)
         if cell is None:
             return []
         found.append(cell)
@@ -90,20 +92,20 @@ def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> Table:
 
 
 def _decimals(values: Sequence[float]) -> int:
-    """Count the decimals that the paper prints in a column; 1 where it prints nothing."""
+    """Count the decimals that the paper prints in a column; at least 1."""
     printed = [f"{value:g}" for value in values if not math.isnan(value)]
-    return max((len(text.partition(".")[2]) for text in printed), default=1)
+    return max([1, *(len(text.partition(".")[2]) for text in printed)])
 
 
 def _note(run: LoadedRun, experiment: Experiment) -> str:
     """Say what is ours, what is the paper's, and what differed."""
     model = run.config["run"].get("llm") or "none, built-in forms"
     parts = ", ".join(f"{part} ({len(_largest(run, part)):,})" for part in run.parts)
-    told = "; ".join(experiment.differs)
-    return (
-        f"Upright: ours (model: {model}; questions: {parts}). Grey: the paper's own figures; a row"
-        f" that is grey throughout was not run here.{f' The paper: {told}.' if told else ''}"
-    )
+    ours = f"Ours: model: {model}; questions: {parts}."
+    told = f" The paper: {'; '.join(experiment.differs)}." if experiment.differs else ""
+    if not experiment.has_paper:
+        return f"{ours} {NOTHING}: not run here.{told}"
+    return f"{ours} Grey: the paper's own figures; a row that is grey throughout was not run here.{told}"
 
 
 def _largest(run: LoadedRun, part: str) -> Sequence[object]:
@@ -163,10 +165,13 @@ def paper_lines(run: LoadedRun, experiment: Experiment, name: str) -> PointChart
 
 
 def paper_scatter(run: LoadedRun, experiment: Experiment, name: str) -> PointChart:
-    """Draw the first column's metric against the second's, for each pair of columns and row."""
-    series: list[tuple[str, tuple[Point, ...]]] = []
+    """Draw the first column's metric against the second's, for each pair of columns and row.
+
+    Rows of one `series` are a curve for each pair (SimGRAG, figure 5).
+    """
     pairs = list(zip(experiment.columns[::2], experiment.columns[1::2], strict=False))
-    for row in experiment.rows:
+    series = _curves(run, experiment, pairs)
+    for row in (row for row in experiment.rows if not row.series):
         points: list[Point] = []
         for at, (first, second) in enumerate(pairs):
             x, y = our_value(run, experiment, first, row), our_value(run, experiment, second, row)
@@ -175,13 +180,31 @@ def paper_scatter(run: LoadedRun, experiment: Experiment, name: str) -> PointCha
             theirs = row.paper[2 * at], row.paper[2 * at + 1]
             if not any(map(math.isnan, theirs)):
                 series.append((f"{PAPER}{row.name}", (Point(*theirs, first.name),)))
-        if points:
+        if points and any(row.series for row in experiment.rows):
+            series += [(f"{row.name}, {point.label}", (replace(point, label=""),)) for point in points]
+        elif points:
             series.append((row.name, tuple(points)))
     hollow = frozenset(title for title, _ in series if title.startswith(PAPER))
     x_title = experiment.x_title or about(experiment.columns[0].metric).title
     y_title = about(experiment.columns[1].metric).title
     note = _note(run, experiment)
-    return PointChart(name, experiment.title, x_title, y_title, tuple(series), note=note, hollow=hollow)
+    curves = any(row.series for row in experiment.rows)
+    return PointChart(
+        name, experiment.title, x_title, y_title, tuple(series), lines=curves, note=note, hollow=hollow
+    )
+
+
+def _curves(
+    run: LoadedRun, experiment: Experiment, pairs: Sequence[tuple[Column, Column]]
+) -> list[tuple[str, tuple[Point, ...]]]:
+    """Join the rows of each series, in the order of their first value."""
+    found: dict[str, list[Point]] = {}
+    for row in (row for row in experiment.rows if row.series):
+        for first, second in pairs:
+            x, y = our_value(run, experiment, first, row), our_value(run, experiment, second, row)
+            if x is not None and y is not None:
+                found.setdefault(f"{row.series}, {first.name}", []).append(Point(x, y))
+    return [(title, tuple(sorted(points, key=lambda p: p.x))) for title, points in found.items()]
 
 
 def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> Table:

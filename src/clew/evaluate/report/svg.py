@@ -16,11 +16,10 @@ from clew.evaluate.report.charts import (
     nice_ticks,
     series_range,
 )
+from clew.evaluate.report.colours import SHADES
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
 WIDE = 560
-SHADES = 8
-"""The page's style has so many colours, `c0` to `c7`."""
 Scale = Callable[[float], float]
 
 
@@ -90,7 +89,8 @@ def _points(chart: PointChart) -> str:
         if chart.lines and len(row) > 1:
             path = "L".join(f"{x(_x(p.x, chart)):.1f} {y(p.y):.1f}" for p in row)
             parts.append(f'<path class="line {style}" d="M{path}"/>')
-        parts += [_point(p, x(_x(p.x, chart)), y, style, name, chart) for p in row]
+        small = chart.lines and len(row) > 1 and len(chart.series) > 4
+        parts += [_point(p, x(_x(p.x, chart)), y, style, name, chart, small=small) for p in row]
     return _svg(width, parts, chart.title)
 
 
@@ -98,17 +98,34 @@ def _x(value: float, chart: PointChart) -> float:
     return log10(max(value, 1e-9)) if chart.log_x else value
 
 
-def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: PointChart) -> str:
+def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: PointChart, *, small: bool) -> str:
     at = y(point.y)
     told = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
     error = "" if point.low is None or point.high is None else _error_bar(x, y(point.low), y(point.high))
     label = ""
-    if point.label:
+    if point.label and not chart.marks:
         # A label near the right edge is written to the left of its point.
         place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * WIDE else f'x="{x + 7:.1f}"'
         label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
-    circle = f'<circle class="{style}" cx="{x:.1f}" cy="{at:.1f}" r="4.5"/>'
-    return f"<g><title>{escape(told)}</title>{error}{circle}{label}</g>"
+    mark = chart.marks.index(point.label) if point.label in chart.marks else 0
+    shape = mark_shape(mark, x, at, style, 2.2 if small else 4.5)
+    return f"<g><title>{escape(told)}</title>{error}{shape}{label}</g>"
+
+
+def mark_shape(mark: int, x: float, y: float, style: str, size: float) -> str:
+    """Draw the shape of a mark around a place: circle, square, triangle, diamond, cross, and so on again."""
+    kind = mark % 5
+    if kind == 0:
+        return f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
+    corners = (
+        ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+        ((0, -1.2), (1.1, 0.9), (-1.1, 0.9)),
+        ((0, -1.4), (1.2, 0), (0, 1.4), (-1.2, 0)),
+        ((-1.3, -0.4), (-0.4, -1.3), (0, -0.6), (0.4, -1.3), (1.3, -0.4), (0.6, 0), (1.3, 0.4), (0.4, 1.3),
+         (0, 0.6), (-0.4, 1.3), (-1.3, 0.4), (-0.6, 0)),
+    )[kind - 1]  # fmt: skip
+    points = " ".join(f"{x + size * dx:.1f},{y + size * dy:.1f}" for dx, dy in corners)
+    return f'<polygon class="{style}" points="{points}"/>'
 
 
 def _x_axis(x: Scale, ticks: Iterable[float], chart: PointChart, width: int) -> list[str]:

@@ -88,7 +88,7 @@ def _cell(cell: Cell, metric: str, cells: Sequence[Cell]) -> TableCell:
         low_high = f"{100 * seeds[0]:.1f} ± {100 * seeds[1]:.1f} of {len(cell.by_seed)} samples"
     values = [c.figures[metric].value for c in cells if metric in c.figures]
     best = max(values) if what.better == "higher" else min(values)
-    is_best = len(values) > 1 and what.better != "neither" and figure.value == best
+    is_best = len(set(values)) > 1 and what.better != "neither" and figure.value == best
     return TableCell(value_text(figure.value, what.unit), low_high, best=is_best)
 
 
@@ -153,22 +153,26 @@ def time_chart(run: LoadedRun) -> PointChart | None:
     return PointChart("time", title, "mean time (ms)", "Hits@1 (%)", tuple(series), log_x=True, note=note)
 
 
-def risk_chart(run: LoadedRun) -> PointChart | None:
-    """Draw risk against coverage."""
-    series: list[tuple[str, tuple[Point, ...]]] = []
-    for cell in run.cells:
-        points = tuple(Point(100 * p.coverage, 100 * p.risk) for p in risk_coverage(cell.rows))
-        if points:
-            series.append((f"{cell.method}, {cell.part}", points))
-    if not series:
-        return None
+def risk_charts(run: LoadedRun) -> list[PointChart]:
+    """Draw risk against coverage, a chart for each part."""
     note = (
         "Answers are given in order of the method's confidence (score of its best answer); risk is the share"
         " of answers given that are not accurate. A method whose scores are all equal has one point."
     )
-    return PointChart(
-        "risk", "Risk and coverage", "coverage (%)", "risk (%)", tuple(series), lines=True, note=note
-    )
+    found: list[PointChart] = []
+    for part in run.parts:
+        curves = [(c.method, risk_coverage(c.rows)) for c in run.cells if c.part == part]
+        series = [
+            (method, tuple(Point(100 * p.coverage, 100 * p.risk) for p in points))
+            for method, points in curves
+            if points
+        ]
+        if series:
+            name, title = f"risk-{part.replace('/', '-')}", f"Risk and coverage, {part}"
+            found.append(
+                PointChart(name, title, "coverage (%)", "risk (%)", tuple(series), lines=True, note=note)
+            )
+    return found
 
 
 def latency_table(run: LoadedRun) -> Table:
@@ -252,8 +256,9 @@ def comparison_table(run: LoadedRun) -> Table | None:
             (pair.part, about(pair.metric).title, f"{pair.first} − {pair.second}", difference, better, p)
         )
     note = (
-        "Two-sided paired randomisation test on the same questions (exact where few differ, McNemar's test"
-        " for 0/1 scores), p after Holm's correction over the pairs of a part and metric; bold: p < 0.05."
+        "Two-sided paired randomisation test on the same questions (exact where few differ and, as"
+        " McNemar's test, for 0/1 scores), p after Holm's correction over the pairs of a part and metric;"
+        " bold: p < 0.05."
     )
     header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
     return Table("comparisons", "Comparison of methods", header, tuple(rows), note, names=3)
@@ -289,5 +294,5 @@ def metric_table() -> Table:
 def charts(run: LoadedRun) -> list[Chart]:
     """All charts of a run."""
     bars = [bars_of(run, metric) for metric in (*COMPARED, "claim_accuracy", "judge_accuracy", "bert_score")]
-    found = (*bars, truth_chart(run), time_chart(run), risk_chart(run))
+    found = (*bars, truth_chart(run), time_chart(run), *risk_charts(run))
     return [chart for chart in found if chart is not None]
