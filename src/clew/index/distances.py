@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clew.graph.distances import Candidates, Distance, Mask, TextDistances, Vectors
+from clew.graph.distances import Candidates, Distance, Mask, Measure, Rounded, TextDistances, Vectors
 from clew.index.backends.base import VectorIndex
 from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
 from clew.index.backends.registry import open_vectors
@@ -56,13 +56,21 @@ class IndexDistances(TextDistances):
             self._found[node.name, count] = self._ask(self._backend, node.name, count)
         return self._found[node.name, count]
 
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Measure by the stored vectors; entities of exactly that name are at distance 0."""
+        if self._backend is None:
+            return super().measure(node)
+        exact = np.array(sorted(self._exact(node.name)), np.int32)
+        vectors, query = self.vectors, Rounded.of(self._embed(node.name).astype(np.float32))
+        return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)
+
     def _ask(self, backend: VectorIndex, name: str, count: int) -> Candidates:
         vectors = self.vectors
         near = nearest_stored(backend, vectors.entities, vectors.scale, self._embed(name), count)
         exact = np.array(sorted(self._exact(name)), np.int64)
         others = ~np.isin(near.ids, exact)
         ids = np.concatenate([exact, near.ids[others]])[:count]
-        distances = np.concatenate([np.zeros(len(exact), np.float32), near.distances[others]])[:count]
+        distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])[:count]
         return Candidates(ids.astype(np.int32), distances, count >= MOST_CANDIDATES)
 
     def relation_distances(self, edge: PatternEdge) -> Distance:

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph.distances import Rounded
+from clew.graph.query import read_only
 from clew.index.backends.base import Float32, Nearest, VectorIndex
 from clew.index.backends.registry import MANY, FaissCells, FaissFlat
 
@@ -54,8 +56,11 @@ def nearest_stored(
     k: int,
 ) -> Nearest:
     """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors."""
+    from clew.graph.kernels.measure import distances_from
+
     proposed = np.sort(backend.search(query, max(AT_LEAST, MORE * k)).ids)
-    difference = stored_rows(quantised, scales, proposed) - query
-    distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    rounded = Rounded.of(query)
+    rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
+    distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
     order = np.argsort(distances, kind="stable")[:k]
     return Nearest(proposed[order], distances[order])
