@@ -216,6 +216,8 @@ class _Found:
         """Add the matches of another run, each once; for every entity of node `project` the first only."""
         if not len(rows):
             return self
+        if not len(self.rows):
+            return replace(self, rows=rows)
         both = np.concatenate([self.rows, rows])
         both = both[np.lexsort(both.T[::-1])]
         new = np.append(True, (both[1:] != both[:-1]).any(axis=1))

@@ -193,7 +193,7 @@ class Query:
         """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth."""
         near, share, part = list(self._open.values()), self._share, slack // self._share
         most = ROUND_GROWTH * sum(n.count(part) for n in near) + FIRST_ROUND
-        careful = self._wild or share > 1
+        careful = self._wild or any(measure.rows is not None for measure in self._measures.values())
         grown = round(1.5 * slack) if careful else ALL
         for i, step in enumerate(sorted(n.step(part) for n in near)):
             if i and sum(n.count(step) for n in near) > most:

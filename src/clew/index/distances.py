@@ -19,6 +19,8 @@ from clew.types import PatternEdge, PatternNode
 
 MOST_CANDIDATES = 16_384
 """Candidates of a name in an index that has a backend (SimGRAG section 5.1)."""
+AT_ONCE = 256
+"""Candidates that are listed at least: they cost little more than fewer."""
 MOST_REMEMBERED = 1000
 """Names whose candidates are kept."""
 CLOSE_TYPE = 0.6
@@ -49,7 +51,7 @@ class IndexDistances(TextDistances):
         """
         if self._backend is None:
             return super().node_candidates(node, count)
-        count = min(count, MOST_CANDIDATES)
+        count = min(max(count, AT_ONCE), MOST_CANDIDATES)
         if (node.name, count) not in self._found:
             if len(self._found) >= MOST_REMEMBERED:
                 self._found.clear()
