@@ -179,14 +179,16 @@ def _round(prepared: _Prepared, query: Query, options: list[int], slack: int, st
     """Find the matches within `slack`, in as many runs as that takes."""
     options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
     found: _Found | None = None
-    allowed = options[8]
-    for far in query.runs(slack):
+    allowed, runs = options[8], query.runs(slack)
+    for far in runs:
         query.narrow(slack, far)
         options[12], options[10] = query.floor(far, slack)
         run = _run(prepared, query, options, stop)
         options[8] -= run.work
         found = run if found is None else found.joined(run, options[2], options[4])
         if run.status == STOPPED:
+            # What the runs after it would find is not known.
+            found = replace(found, bound=-1) if len(runs) > 1 else found
             break
     options[8] = allowed
     return cast(_Found, found)

@@ -546,7 +546,8 @@ def search(
 
     `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`,
     `listed` to `plain` as in `Far`; the order is of use only if the number of matches was limited. `cut` is
-    how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent of the expansions.
+    how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent
+    of the expansions.
     """
     graph = Graph(out_offsets, out_relation, out_neighbour, into_offsets, into_relation, into_neighbour)
     far = Far(listed, rows, scale, vector, plain)
