@@ -183,6 +183,7 @@ LONG = {
 def test_vectors_that_are_measured_when_met_give_the_same_as_all_listed(
     shape: str, small_rounds: None
 ) -> None:
+    few, many = 0, 0
     for seed in range(60):
         rng = np.random.default_rng([seed, len(shape)])
         graph = make_graph(60, 3, [tuple(int(rng.integers(n)) for n in (60, 3, 60)) for _ in range(200)])
