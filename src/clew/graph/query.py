@@ -191,20 +191,29 @@ class Query:
 
     def wider(self, slack: int, nearest: int, needed: int | None) -> int:
         """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth."""
+        near, share = list(self._open.values()), self._share
+        if needed is None:
+            wide = self._grown(slack)
+        elif self._wild and needed > FAR_AHEAD * slack > 0:
+            wide = round(1.5 * slack)
+        else:
+            wide = needed
+        wide = max(nearest, wide)
+        return min([wide, *(share * n.reach(wide // share) for n in near)])
+
+    def _grown(self, slack: int) -> int:
+        """Find a slack that lets in several times as many candidates as `slack`."""
         near, share, part = list(self._open.values()), self._share, slack // self._share
-        most = ROUND_GROWTH * sum(n.count(part) for n in near) + FIRST_ROUND
+        count = sum(n.count(part) for n in near)
         careful = self._wild or any(measure.rows is not None for measure in self._measures.values())
+        if not careful and count > MOST_CAREFUL:
+            return ALL
         grown = round(1.5 * slack) if careful else ALL
         for i, step in enumerate(sorted(n.step(part) for n in near)):
-            if i and sum(n.count(step) for n in near) > most:
+            if i and sum(n.count(step) for n in near) > ROUND_GROWTH * count + FIRST_ROUND:
                 break
             grown = share * step if step > part else grown
-        if not careful and sum(n.count(part) for n in near) > MOST_CAREFUL:
-            grown = ALL
-        if self._wild and needed is not None and needed > FAR_AHEAD * slack > 0:
-            needed = round(1.5 * slack)
-        wide = max(nearest, grown if needed is None else needed)
-        return min([wide, *(share * n.reach(wide // share) for n in near)])
+        return grown
 
     def _mask(self, node: PatternNode) -> int:
         if node.known or node.type is None:
@@ -250,11 +259,13 @@ class _Nearest:
         self.farthest = int(costs[finite - 1] - costs[0]) if finite else INFINITE
 
     def _grow(self) -> None:
-        self._count *= ROUND_GROWTH
-        if self._count > len(self._found.entities) and not self._found.exhausted:
-            self._ask()
+        held = len(self._found.entities)
+        if self._count < held or self._found.exhausted:
+            self._count = min(self._count * ROUND_GROWTH, held)
+            self._take(self._count)
         else:
-            self._take(min(self._count, len(self._found.entities)))
+            self._count *= ROUND_GROWTH
+            self._ask()
 
     def reach(self, slack: int) -> int:
         """Have the candidates within `slack`, or a few rounds more of them; how far those at hand reach."""

@@ -19,8 +19,8 @@ from clew.types import PatternEdge, PatternNode
 
 MOST_CANDIDATES = 16_384
 """Candidates of a name in an index that has a backend (SimGRAG section 5.1)."""
-AT_ONCE = 256
-"""Candidates that are listed at least: they cost little more than fewer."""
+STEPS = (256, 4096, MOST_CANDIDATES)
+"""Candidates of a name that are listed at a time: a few more cost little more."""
 MOST_REMEMBERED = 1000
 """Names whose candidates are kept."""
 CLOSE_TYPE = 0.6
@@ -51,7 +51,7 @@ class IndexDistances(TextDistances):
         """
         if self._backend is None:
             return super().node_candidates(node, count)
-        count = min(max(count, AT_ONCE), MOST_CANDIDATES)
+        count = next((step for step in STEPS if step >= count), MOST_CANDIDATES)
         if (node.name, count) not in self._found:
             if len(self._found) >= MOST_REMEMBERED:
                 self._found.clear()
