@@ -173,7 +173,7 @@ class TextDistances:
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Give the distances of all entities."""
-        return Measure(_NOTHING, _NOTHING, scale=self._distances_of(node.name))
+        return Measure(_NOTHING, np.zeros(0), scale=self._distances_of(node.name))
 
     def _distances_of(self, name: str) -> NDArray[np.float32]:
         distances = self._nodes.get(name)

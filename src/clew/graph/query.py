@@ -57,7 +57,6 @@ class Query:
         )
         known = len(unknown) - sum(unknown)
         self._measures = self._measure_all() if halves and known > 1 and not self.uniform else {}
-        self._share = 2 if self._measures else 1
         self._far: dict[int, tuple[Array, ...]] = {}
         self.far = _NO_FAR
 
@@ -128,7 +127,7 @@ class Query:
     def _floor(self, node: int, slack: int) -> int:
         """Excess of the nearest entity of a node that is not within its share of `slack`, at least."""
         nearest = self._open[node]
-        after = nearest.next_after(slack // self._share)
+        after = nearest.next_after(self._part(node, slack))
         measured = self._measures[node].scale is not None
         return nearest.farthest if after >= INFINITE and measured else after
 
@@ -151,7 +150,7 @@ class Query:
             if (fixed := self._fixed[i]) is not None:
                 entity, cost = np.array([fixed], np.int32), _ZERO
             elif node.known and i != far:
-                entity, cost = self._open[i].within(slack // self._share)
+                entity, cost = self._open[i].within(self._part(i, slack))
             rows.append([_FAR if i == far else int(node.known), self._mask_of[i], at, at + len(entity)])
             at += len(entity)
             ids.append(entity)
@@ -182,7 +181,7 @@ class Query:
 
     def left_out(self, slack: int) -> int:
         """Find the least slack at which something counts that the `runs` of `slack` leave out."""
-        after = sorted(nearest.next_after(slack // self._share) for nearest in self._open.values())
+        after = sorted(nearest.next_after(self._part(i, slack)) for i, nearest in self._open.items())
         if not self._measures:
             return min(after, default=INFINITE)
         floors = (self._floor(node, slack) for node in self._measures)
@@ -191,28 +190,47 @@ class Query:
 
     def wider(self, slack: int, nearest: int, needed: int | None) -> int:
         """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth."""
-        near, share = list(self._open.values()), self._share
-        if needed is None:
-            wide = self._grown(slack)
-        elif self._wild and needed > FAR_AHEAD * slack > 0:
-            wide = round(1.5 * slack)
-        else:
-            wide = needed
-        wide = max(nearest, wide)
-        return min([wide, *(share * n.reach(wide // share) for n in near)])
+        if self._wild and needed is not None and needed > FAR_AHEAD * slack > 0:
+            needed = round(1.5 * slack)
+        if self._measures:
+            return self._wider_parts(slack, nearest, needed)
+        wide = max(nearest, self._grown(slack) if needed is None else needed)
+        return min([wide, *(n.reach(wide) for n in self._open.values())])
+
+    def _part(self, node: int, slack: int) -> int:
+        """The excess that a node may have if it is not far, so that no two may have more within `slack`.
+
+        It is half of the slack; but where the list at hand of one node does not reach so far, what it does,
+        and the rest of the slack for all others.
+        """
+        if not self._measures or slack >= ALL:
+            return slack
+        least = min(self._open, key=lambda i: self._open[i].reached)
+        low = min(slack // 2, self._open[least].reached)
+        return low if node == least else slack - low
+
+    def _held(self) -> int:
+        """The largest slack for whose parts the lists at hand are long enough."""
+        reached = sorted(nearest.reached for nearest in self._open.values())
+        return min(ALL, sum(reached[:2])) if len(reached) > 1 else ALL
+
+    def _wider_parts(self, slack: int, nearest: int, needed: int | None) -> int:
+        """As `wider`, where nodes may be far: first as far as the lists at hand reach, as new ones cost."""
+        while self._held() < nearest:
+            min(self._open.values(), key=lambda n: n.reached).reach(ALL)
+        return min(max(nearest, ALL if needed is None else needed), self._held())
 
     def _grown(self, slack: int) -> int:
         """Find a slack that lets in several times as many candidates as `slack`."""
-        near, share, part = list(self._open.values()), self._share, slack // self._share
-        count = sum(n.count(part) for n in near)
-        careful = self._wild or any(measure.rows is not None for measure in self._measures.values())
-        if not careful and count > MOST_CAREFUL:
+        near = list(self._open.values())
+        count = sum(n.count(slack) for n in near)
+        if not self._wild and count > MOST_CAREFUL:
             return ALL
-        grown = round(1.5 * slack) if careful else ALL
-        for i, step in enumerate(sorted(n.step(part) for n in near)):
+        grown = round(1.5 * slack) if self._wild else ALL
+        for i, step in enumerate(sorted(n.step(slack) for n in near)):
             if i and sum(n.count(step) for n in near) > ROUND_GROWTH * count + FIRST_ROUND:
                 break
-            grown = share * step if step > part else grown
+            grown = step if step > slack else grown
         return grown
 
     def _mask(self, node: PatternNode) -> int:
@@ -273,6 +291,11 @@ class _Nearest:
             self._grow()
         while self.bound <= self.costs[0]:
             self._grow()
+        return self.reached
+
+    @property
+    def reached(self) -> int:
+        """How far those at hand reach."""
         return ALL if self.bound >= INFINITE else int(self.bound - self.costs[0]) - (1 << MISS_BITS)
 
     def within(self, slack: int) -> tuple[Array, Array]:

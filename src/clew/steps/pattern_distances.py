@@ -115,9 +115,8 @@ class FewCandidates:
         return Candidates(found.entities[: self.count], found.distances[: self.count], True)
 
     def measure(self, node: PatternNode) -> Measure | None:
-        """Only the nearest are allowed."""
-        found = self.node_candidates(node, self.count)
-        return Measure(found.entities, found.distances)
+        """Return None: only the nearest are allowed, and they are at hand."""
+        return None
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the nearest; all others are infinite."""

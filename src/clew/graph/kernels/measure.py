@@ -87,4 +87,4 @@ def look_ahead(far: Far, entity: int) -> int:
     if len(far.rows) == 0:
         return 0
     row = far.rows[entity]
-    return row[0] + row[-1] + np.int64(far.scale[entity])
+    return int(row[0] + row[-1]) + int(far.scale[entity])
