@@ -8,8 +8,9 @@ or two readings tie (`no_relation`), and when the graph holds nothing that fits 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from time import perf_counter
 
 from clew.graph.graph import Graph
@@ -23,10 +24,10 @@ from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, draw, nothing, text_of
 from clew.steps.link import Linker, given_mentions, unknown_names
-from clew.steps.measured import asks_over_all, counted, extreme_of, in_range, over_all
+from clew.steps.measured import asks_over_all, counted, cut, extreme_of, foremost, in_range, over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
-from clew.steps.readings import Reader, Reading
+from clew.steps.readings import Reader, Reading, asked_type
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
@@ -123,28 +124,29 @@ class Auto:
         question = read_question(text)
         names = self.index.names
         mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
+        question = self._outside(question, mentions).of_all()
         comparison = compare(question, self.table, self.weights)
-        question = self._outside(question, mentions)
-        limits = question.limits
-        if limits is not None:
-            mentions = [m for m in mentions if m.start not in limits.starts]
+        said = [part.starts for part in (question.limits, question.wanted) if part is not None]
+        mentions = [m for m in mentions if not any(m.start in starts for starts in said)]
         operator = find_operator(question, comparison, self.table, self.schema)
         work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
         work.time("link", since)
         return work
 
     def _outside(self, question: Question, mentions: Sequence[Mention]) -> Question:
-        """The question without a superlative or a range that is part of a name (*The Last Starfighter*)."""
+        """The question without what only seems one: a superlative, a range or a number in a name.
+
+        As in *The Last Starfighter* and *The 39 Steps*.
+        """
         if question.superlative is not None:
             start = question.words[question.superlative[2]].start
             if any(m.start <= start < m.stop and self.reader.common(question, m) < 0.1 for m in mentions):
                 question = replace(question, superlative=None)
-        if question.limits is not None and any(
-            m.start <= start < m.stop and " " in m.text and self.reader.common(question, m) < 0
-            for m in mentions
-            for start in question.limits.starts
-        ):
+        names = [m for m in mentions if " " in m.text and self.reader.common(question, m) < 0]
+        if question.limits is not None and _touches(names, question.limits.starts):
             question = replace(question, limits=None)
+        if question.wanted is not None and _touches(names, question.wanted.starts):
+            question = replace(question, wanted=None)
         return question
 
     def _answer(self, work: _Work) -> Found:
@@ -224,16 +226,19 @@ class Auto:
                 empty = empty or pattern
                 continue
             rival = self._rival(work, reading, readings, evidence)
-            if rival is not None:
-                return Found(pattern=pattern, abstained=rival)
-            work.score = confidence(reading, work.explain(reading), self.trust)
-            return self._read(work, reading, pattern, evidence)
+            if rival is None:
+                return self._read(work, reading, pattern, evidence)
+            shared = self._shared(work, reading, rival, readings)
+            if shared is None:
+                return Found(pattern=pattern, abstained=self._tie(reading, rival))
+            pattern = write_pattern(self.graph, shared)
+            return self._read(work, shared, pattern, find_evidence(self.graph, pattern))
         return nothing(self.graph, best or readings[0], empty)
 
     def _rival(
         self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
-    ) -> Abstention | None:
-        """An abstention if another reading ties with the chosen one and would be answered differently."""
+    ) -> Reading | None:
+        """Another reading that ties with the chosen one and would be answered differently."""
         node = _answer_node(evidence, write_pattern(self.graph, chosen))
         unnamed = work.explain(chosen).unnamed
         for other in readings:
@@ -242,29 +247,58 @@ class Auto:
                 continue
             pattern = write_pattern(self.graph, other)
             others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
-            if not others.matches or _answer_node(others, pattern) == node:
-                continue
-            mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
-            if mine != theirs:
-                names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
-                text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
-                return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
-            either = f"{draw(self.graph, chosen)} or {draw(self.graph, other)}"
-            return Abstention("no_relation", f"the question may mean {either}")
+            if others.matches and _answer_node(others, pattern) != node:
+                return other
         return None
+
+    def _tie(self, chosen: Reading, other: Reading) -> Abstention:
+        mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
+        if mine != theirs:
+            names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
+            text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
+            return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
+        either = f"{draw(self.graph, chosen)} or {draw(self.graph, other)}"
+        return Abstention("no_relation", f"the question may mean {either}")
+
+    def _shared(
+        self, work: _Work, chosen: Reading, other: Reading, readings: Sequence[Reading]
+    ) -> Reading | None:
+        """The reading of the path that two readings share, if what they add to it is named by no word."""
+        if chosen.anchors != other.anchors or len(chosen.anchors) > 1:
+            return None
+        one, two = chosen.branches[0], other.branches[0]
+        path = tuple(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+        unnamed = {*work.explain(chosen).unnamed, *work.explain(other).unnamed}
+        if not unnamed.issuperset((*one[len(path) :], *two[len(path) :])):
+            return None
+        return next(
+            (
+                r
+                for r in readings
+                if (r.anchors, r.branches) == (chosen.anchors, (path,))
+                and r.cost <= chosen.cost + CLOSE
+                and confident(work.comparison, r, work.operator, self.trust)
+            ),
+            None,
+        )
 
     def _read(self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult) -> Found:
         since = perf_counter()
+        work.score = confidence(reading, work.explain(reading), self.trust)
         graph, operator, node = self.graph, work.operator, pattern.answer or 0
         draft = [m.nodes[node] for m in evidence.matches]
         if self.reader.turns_back(reading):
             draft = [e for e in draft if e not in {a.entity for a in reading.anchors}]
             if not draft:
                 return nothing(graph, reading, pattern)
-        if operator.kind == "range":
+        wanted = work.question.wanted
+        if operator.kind == "range" or (operator.kind == "extreme" and wanted is not None):
             proofs = {m.nodes[node]: m.triples for m in reversed(evidence.matches)}
             drafted = [(n, proofs[n]) for n in draft]
-            return in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
+            if operator.kind == "extreme" and wanted is not None:
+                return foremost(graph, operator, wanted.number, drafted, pattern, evidence.complete)
+            found = in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
+            return found if wanted is None else cut(found, wanted.number)
         if operator.kind == "extreme":
             return extreme_of(graph, operator, reading, pattern, evidence, draft)
         answers, citations, left = ground(graph, draft, evidence.matches, node)
@@ -273,16 +307,22 @@ class Auto:
             answers, citations = counted(answers, citations)
         work.steps.append(Step("match", {"matches": len(evidence.matches), "complete": evidence.complete}))
         work.time("read", since)
-        return Found(tuple(answers), tuple(citations), text_of(answers), pattern, left, evidence.complete)
+        found = Found(tuple(answers), tuple(citations), text_of(answers), pattern, left, evidence.complete)
+        return found if wanted is None else cut(found, wanted.number)
 
     def _without_mentions(self, work: _Work) -> Found:
         """Superlatives and ranges over a whole type; anything else needs a name that the graph has."""
         if asks_over_all(work.comparison, work.operator):
-            return over_all(self.graph, work.operator, work.question.limits)
+            asked = asked_type(work.comparison, work.operator.end)
+            return over_all(self.graph, work.operator, work.question, asked)
         names = " ".join(w.text for w in work.question.words if w.capital)
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
+    return any(m.start <= start < m.stop for m in mentions for start in starts)
 
 
 def _answer_node(evidence: MatchResult, pattern: Pattern) -> set[int]:

@@ -20,7 +20,7 @@ FUNCTION = frozenset(
 
 LIGHT: Mapping[str, float] = {
     **dict.fromkeys(
-        """few couple apply applies applicable name names named tell give show list find get provide identify
+        """few apply applies applicable name names named tell give show list find get provide identify
         know want like let see look say mention called known listed considered found many much more most
         several various different certain other another others same similar common share shares shared
         sharing together likewise else besides available possible main primary principal respective
@@ -142,6 +142,7 @@ MEASURES: Mapping[str, str] = {
 """*how old*: the attribute that an adjective measures (WordNet's attribute pointer, the common ones)."""
 
 IDIOMS: Mapping[str, str] = {
+    "a couple of": "several",
     "other half": "spouse",
     "better half": "spouse",
     "significant other": "spouse",
@@ -159,9 +160,9 @@ IDIOMS: Mapping[str, str] = {
     "works for": "employer",
     "worked for": "employer",
     "working for": "employer",
-    "come from": "origin",
-    "comes from": "origin",
-    "came from": "origin",
+    "come from": "origin|nationality",
+    "comes from": "origin|nationality",
+    "came from": "origin|nationality",
     "based in": "location",
     "situated in": "location",
     "passed away": "died",
@@ -197,6 +198,18 @@ IDIOMS: Mapping[str, str] = {
     "go by": "name",
 }
 """Phrases that mean one word (general English)."""
+
+NUMBERS: Mapping[str, int] = {
+    word: number
+    for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
+} | {"fifteen": 15, "twenty": 20, "fifty": 50, "hundred": 100}
+"""Numbers from two on that say how many are wanted."""
+
+FOREMOST = frozenset("top first last any".split())
+"""Before a number: so many of them are wanted."""
+
+BEFORE_NUMBER = frozenset("which what name list show find give identify me the are some other".split())
+"""The same, where a noun in lower case follows the number."""
 
 BEFORE_SUPERLATIVE = frozenset("the 's its his her their whose which what most least very".split())
 """A superlative stands after one of these; *first* in *the person who first …* is none."""
