@@ -78,7 +78,7 @@ def far_cost(far: Far, entity: int) -> int:
         distance = distance_from(far.rows[entity], far.scale[entity], far.query, far.plain)
     if not np.isfinite(distance):
         return INFINITE
-    return np.int64(np.rint(distance * UNIT)) << MISS_BITS
+    return int(np.rint(distance * UNIT)) << MISS_BITS
 
 
 @compiled
