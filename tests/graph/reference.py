@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from clew.graph.distances import Candidates
+from clew.graph.distances import Candidates, Measure
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
@@ -46,12 +46,19 @@ class Tables:
     relations: dict[str, np.ndarray] = field(default_factory=dict)
     masks: dict[str, np.ndarray] = field(default_factory=dict)
     asked: list[int] = field(default_factory=list)
+    measured: bool = True
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         self.asked.append(count)
         distances = self.entities[node.name]
         order = np.argsort(distances, kind="stable")[:count].astype(np.int32)
         return Candidates(order, distances[order], count >= len(distances))
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        if not self.measured:
+            return None
+        distances = self.entities[node.name]
+        return Measure(np.arange(len(distances)), distances)
 
     def relation_distances(self, edge: PatternEdge) -> np.ndarray:
         return self.relations[edge.relation or ""]

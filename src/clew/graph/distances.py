@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from clew.errors import PatternError
 from clew.types import PatternEdge, PatternNode
 
 Mask = NDArray[np.bool_]
+_NOTHING = np.zeros(0, np.int32)
 Distance = NDArray[np.floating[Any]]
 
 
@@ -32,6 +33,50 @@ class Candidates:
     exhausted: bool
 
 
+LARGEST = 32767
+"""Of a query's components, which are rounded to int16."""
+LARGEST_SUM = (1 << 31) // 127 - 4096
+"""Of their absolute values, so that products with int8 add up in an int32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """A query as integers, so that its products with int8 rows are exact: `values` int16 [d] times `step`."""
+
+    values: NDArray[np.int16]
+    step: float
+
+    @classmethod
+    def of(cls, query: NDArray[np.float32]) -> Self:
+        """Round `query` float32 [d]."""
+        sizes = np.abs(query)
+        step = max(float(sizes.max(initial=0)) / LARGEST, float(sizes.sum()) / LARGEST_SUM)
+        if not step:
+            return cls(np.zeros(len(query), np.int16), 0.0)
+        return cls(np.rint(query / np.float32(step)).astype(np.int16), step)
+
+    @property
+    def plain(self) -> NDArray[np.float64]:
+        """Step and squared length, float64 [2]."""
+        return np.array([self.step, float(np.square(self.values.astype(np.int64)).sum()) * self.step**2])
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """How far any entity is from a name: a search that comes upon an entity need not have it listed.
+
+    `entities` int32 [c] have `distances` float [c]; any other is compared by `rows` int8 [N, d] times `scale`
+    float32 [N] with `query`, or, without rows, `scale` are the distances; without both
+    it is not allowed. They are those of `node_candidates`, to the last bit.
+    """
+
+    entities: NDArray[np.integer[Any]]
+    distances: Distance
+    rows: NDArray[np.int8] | None = None
+    scale: NDArray[np.float32] | None = None
+    query: Rounded | None = None
+
+
 class Distances(Protocol):
     """Where the matcher gets distances from; all are non-negative, infinite means not allowed.
 
@@ -41,6 +86,10 @@ class Distances(Protocol):
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Find the `count` nearest entities of a known node, or a few more or all there are."""
+        ...
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """How far any entity is from a known node; None if only `node_candidates` tells."""
         ...
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
@@ -61,6 +110,10 @@ class FixedDistances:
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Raise a `PatternError`: the node has no entity."""
         raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Return None: nothing is measured."""
+        return None
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Raise a `PatternError`: the relation is not fixed."""
@@ -109,9 +162,7 @@ class TextDistances:
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Find the nearest `count` entities by a scan of all vectors; ties in order of the ids."""
-        distances = self._nodes.get(node.name)
-        if distances is None:
-            distances = self._nodes[node.name] = self._entity_distances(node.name)
+        distances = self._distances_of(node.name)
         count = min(count, len(distances))
         nearest = np.arange(len(distances), dtype=np.int32)
         if count < len(distances):
@@ -119,6 +170,16 @@ class TextDistances:
             nearest = np.flatnonzero(distances <= farthest).astype(np.int32)
         nearest = nearest[np.argsort(distances[nearest], kind="stable")]
         return Candidates(nearest, distances[nearest], len(nearest) == len(distances))
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Give the distances of all entities."""
+        return Measure(_NOTHING, np.zeros(0), scale=self._distances_of(node.name))
+
+    def _distances_of(self, name: str) -> NDArray[np.float32]:
+        distances = self._nodes.get(name)
+        if distances is None:
+            distances = self._nodes[name] = self._entity_distances(name)
+        return distances
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the relation's name from all relations."""

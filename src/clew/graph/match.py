@@ -116,7 +116,8 @@ def match(
     prepared = _PREPARED.get(graph)
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
-    query = Query(prepared.nodes, prepared.relations, pattern, distances)
+    halves = k is not None and not all_tied
+    query = Query(prepared.nodes, prepared.relations, pattern, distances, halves=halves)
     options = [
         _DISTINCT[distinct],
         int(undirected),
@@ -128,6 +129,7 @@ def match(
         0,
         UNLIMITED if budget is None or budget.expansions is None else budget.expansions,
         INFINITE - 1,
+        0,
         0,
         0,
     ]
@@ -150,14 +152,14 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
     wanted, tied = options[2], options[3]
     slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
-    options[10], options[11], kept = query.least, int(slack < ALL), None
+    options[11], kept = int(slack < ALL), None
     while True:
-        query.narrow(slack)
-        options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
-        found = _run(prepared, query, options, stop)
+        found = _round(prepared, query, options, slack, stop)
         if found.status == STOPPED:
             bound = max(query.least, min(found.bound, options[9] + 1), kept.cap + 1 if kept else 0)
-            return _result(found if kept is None else found.with_rows(kept.rows, wanted), query, bound)
+            return _result(
+                found if kept is None else found.with_rows(kept.rows, wanted, options[4]), query, bound
+            )
         needed = None
         if tied and len(found.rows):
             needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
@@ -171,6 +173,25 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
         options[11] = int(needed is None)
         slack = query.wider(slack, nearest, None if needed is None else needed - query.least)
         kept = found
+
+
+def _round(prepared: _Prepared, query: Query, options: list[int], slack: int, stop: Array) -> _Found:
+    """Find the matches within `slack`, in as many runs as that takes."""
+    options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
+    found: _Found | None = None
+    allowed, runs = options[8], query.runs(slack)
+    for far in runs:
+        query.narrow(slack, far)
+        options[12], options[10] = query.floor(far, slack)
+        run = _run(prepared, query, options, stop)
+        options[8] -= run.work
+        found = run if found is None else found.joined(run, options[2], options[4])
+        if run.status == STOPPED:
+            # What the runs after it would find is not known.
+            found = replace(found, bound=-1) if len(runs) > 1 else found
+            break
+    options[8] = allowed
+    return cast(_Found, found)
 
 
 def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
@@ -193,12 +214,27 @@ class _Found:
     cap: int
     rows: Array
 
-    def with_rows(self, rows: Array, wanted: int) -> _Found:
-        """Add the matches of a round before that this one had no time for."""
+    def with_rows(self, rows: Array, wanted: int, project: int) -> _Found:
+        """Add the matches of another run, each once; for every entity of node `project` the first only."""
+        if not len(rows):
+            return self
         if not len(self.rows):
             return replace(self, rows=rows)
-        both = np.unique(np.concatenate([self.rows, rows]), axis=0)
+        both = np.concatenate([self.rows, rows])
+        both = both[np.lexsort(both.T[::-1])]
+        new = np.append(True, (both[1:] != both[:-1]).any(axis=1))
+        if project >= 0:
+            new = np.zeros(len(both), np.bool_)
+            new[np.unique(both[:, 1 + project], return_index=True)[1]] = True
+        both = both[new]
         return replace(self, rows=both[:wanted] if wanted else both)
+
+    def joined(self, other: _Found, wanted: int, project: int) -> _Found:
+        """Join two runs of one round."""
+        both = self.with_rows(other.rows, wanted, project)
+        return replace(
+            both, status=other.status, bound=-1, cut=min(self.cut, other.cut), work=self.work + other.work
+        )
 
 
 def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array) -> _Found:
@@ -207,7 +243,7 @@ def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array)
     marks, bits = prepared.take_scratch()
     settings = np.array(options, np.int64)
     arrays = [*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation]
-    arrays += [query.mask_rows, settings, marks, bits, stop]
+    arrays += [query.mask_rows, settings, marks, bits, stop, *query.far]
     status, bound, cut, work, rows, order = search(*arrays)
     if status == RETRY:
         settings[7] = 1

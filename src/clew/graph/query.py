@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
-from clew.graph.distances import Distance, Distances
+from clew.graph.distances import Distance, Distances, Measure
 from clew.types import Pattern, PatternEdge, PatternNode
 
 Array = NDArray[Any]
@@ -33,11 +33,15 @@ ANY, LISTED, DENSE = 0, 1, 2
 class Query:
     """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
 
-    `narrow` sets `candidate` and `nodes` for matches within a slack: so much above `least`, the least cost
-    that any match can have. `uniform`: all costs are 0; `hopeless`: nothing can match.
+    Matches within a slack, so much above `least`, the least cost that any can have, are those of a few
+    `runs`: where distances can be measured, at most one node is farther than half of the slack; that one is
+    left open and its entities are reached from the others. `narrow` sets `candidate`, `nodes` and `far` for
+    one of them. `uniform`: all costs are 0; `hopeless`: nothing can match.
     """
 
-    def __init__(self, size: int, relations: int, pattern: Pattern, distances: Distances) -> None:
+    def __init__(
+        self, size: int, relations: int, pattern: Pattern, distances: Distances, *, halves: bool = False
+    ) -> None:
         self.pattern, self.distances, self.size = pattern, distances, size
         self.uniform, self.hopeless = True, False
         self.masks: list[Array] = []
@@ -51,6 +55,16 @@ class Query:
         self.least = int(self.edges[:, 5].sum()) + sum(
             int(n.costs[0]) for n in self._open.values() if len(n.costs)
         )
+        known = len(unknown) - sum(unknown)
+        self._measures = self._measure_all() if halves and known > 1 and not self.uniform else {}
+        self._far: dict[int, tuple[Array, ...]] = {}
+        self.far = _NO_FAR
+
+    def _measure_all(self) -> dict[int, Measure]:
+        """Give the measures of the open nodes; none if one of them has none."""
+        found = {i: self.distances.measure(self.pattern.nodes[i]) for i in self._open}
+        measures = {i: measure for i, measure in found.items() if measure is not None}
+        return measures if len(measures) == len(found) else {}
 
     def _set_edges(self, relations: int) -> None:
         rows: list[list[int]] = []
@@ -106,8 +120,27 @@ class Query:
             nearest.reach(0)
         return 0
 
-    def narrow(self, slack: int) -> None:
-        """Set `candidate` and `nodes` to what a match of at most `slack` above `least` can have."""
+    def runs(self, slack: int) -> list[int]:
+        """Name the far node of each search that is needed for all matches within `slack`; -1: none."""
+        return [-1, *(i for i in self._measures if self._floor(i, slack) <= slack)]
+
+    def _floor(self, node: int, slack: int) -> int:
+        """Excess of the nearest entity of a node that is not within its share of `slack`, at least."""
+        nearest = self._open[node]
+        after = nearest.next_after(self._part(node, slack))
+        measured = self._measures[node].scale is not None
+        return nearest.farthest if after >= INFINITE and measured else after
+
+    def floor(self, far: int, slack: int) -> tuple[int, int]:
+        """(least cost of the far node, and of any match with it)."""
+        if far < 0:
+            return 0, self.least
+        excess = self._floor(far, slack)
+        return int(self._open[far].costs[0]) + excess, self.least + excess
+
+    def narrow(self, slack: int, far: int = -1) -> None:
+        """Set what a match of at most `slack` above `least` can have if no node is far but `far`."""
+        self.far = _NO_FAR if far < 0 else self._far_arrays(far)
         rows: list[list[int]] = []
         ids: list[Array] = []
         costs: list[Array] = []
@@ -116,34 +149,89 @@ class Query:
             entity, cost = _NO_IDS, _NO_COSTS
             if (fixed := self._fixed[i]) is not None:
                 entity, cost = np.array([fixed], np.int32), _ZERO
-            elif node.known:
-                entity, cost = self._open[i].within(slack)
-            rows.append([int(node.known), self._mask_of[i], at, at + len(entity)])
+            elif node.known and i != far:
+                entity, cost = self._open[i].within(self._part(i, slack))
+            rows.append([_FAR if i == far else int(node.known), self._mask_of[i], at, at + len(entity)])
             at += len(entity)
             ids.append(entity)
             costs.append(cost)
         self.nodes = np.array(rows, np.int64)
         self.candidate = _table(ids, costs)
 
+    def _far_arrays(self, node: int) -> tuple[Array, ...]:
+        """Turn the measure of a node into the arrays of `kernels.columns.Far`."""
+        if node not in self._far:
+            from clew.graph.kernels.measure import hashed
+
+            measure, name = self._measures[node], self.pattern.nodes[node].name
+            listed = _NO_FAR[0]
+            if len(measure.entities):
+                costs = _costs(measure.distances, f"node {name!r}")
+                listed = hashed(read_only(measure.entities, np.int32), costs)
+            scale = _NO_FAR[2] if measure.scale is None else read_only(measure.scale, np.float32)
+            rows, query, plain = _NO_FAR[1], _NO_FAR[3], _NO_FAR[4]
+            if measure.rows is not None and measure.query is not None:
+                rows, query, plain = (
+                    read_only(measure.rows, np.int8),
+                    measure.query.values,
+                    measure.query.plain,
+                )
+            self._far[node] = (listed, rows, scale, query, plain)
+        return self._far[node]
+
     def left_out(self, slack: int) -> int:
-        """Find the least slack at which a candidate counts that `narrow(slack)` leaves out."""
-        return min((nearest.next_after(slack) for nearest in self._open.values()), default=INFINITE)
+        """Find the least slack at which something counts that the `runs` of `slack` leave out."""
+        after = sorted(nearest.next_after(self._part(i, slack)) for i, nearest in self._open.items())
+        if not self._measures:
+            return min(after, default=INFINITE)
+        floors = (self._floor(node, slack) for node in self._measures)
+        both = min(sum(after[:2]), INFINITE) if len(after) > 1 else INFINITE
+        return min([both, *(floor for floor in floors if floor > slack)])
 
     def wider(self, slack: int, nearest: int, needed: int | None) -> int:
         """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth."""
-        near = list(self._open.values())
-        most = ROUND_GROWTH * sum(n.count(slack) for n in near) + FIRST_ROUND
-        grown = round(1.5 * slack) if self._wild else ALL
-        for i, step in enumerate(sorted(n.step(slack) for n in near)):
-            if i and sum(n.count(step) for n in near) > most:
-                break
-            grown = step if step > slack else grown
-        if not self._wild and sum(n.count(slack) for n in near) > MOST_CAREFUL:
-            grown = ALL
         if self._wild and needed is not None and needed > FAR_AHEAD * slack > 0:
             needed = round(1.5 * slack)
-        wide = max(nearest, grown if needed is None else needed)
-        return min([wide, *(n.reach(wide) for n in near)])
+        if self._measures:
+            return self._wider_parts(slack, nearest, needed)
+        wide = max(nearest, self._grown(slack) if needed is None else needed)
+        return min([wide, *(n.reach(wide) for n in self._open.values())])
+
+    def _part(self, node: int, slack: int) -> int:
+        """The excess that a node may have if it is not far, so that no two may have more within `slack`.
+
+        It is half of the slack; but where the list at hand of one node does not reach so far, what it does,
+        and the rest of the slack for all others.
+        """
+        if not self._measures or slack >= ALL:
+            return slack
+        least = min(self._open, key=lambda i: self._open[i].reached)
+        low = min(slack // 2, self._open[least].reached)
+        return low if node == least else slack - low
+
+    def _held(self) -> int:
+        """The largest slack for whose parts the lists at hand are long enough."""
+        reached = sorted(nearest.reached for nearest in self._open.values())
+        return min(ALL, sum(reached[:2])) if len(reached) > 1 else ALL
+
+    def _wider_parts(self, slack: int, nearest: int, needed: int | None) -> int:
+        """As `wider`, where nodes may be far: first as far as the lists at hand reach, as new ones cost."""
+        while self._held() < nearest:
+            min(self._open.values(), key=lambda n: n.reached).reach(ALL)
+        return min(max(nearest, ALL if needed is None else needed), self._held())
+
+    def _grown(self, slack: int) -> int:
+        """Find a slack that lets in several times as many candidates as `slack`."""
+        near = list(self._open.values())
+        count = sum(n.count(slack) for n in near)
+        if not self._wild and count > MOST_CAREFUL:
+            return ALL
+        grown = round(1.5 * slack) if self._wild else ALL
+        for i, step in enumerate(sorted(n.step(slack) for n in near)):
+            if i and sum(n.count(step) for n in near) > ROUND_GROWTH * count + FIRST_ROUND:
+                break
+            grown = step if step > slack else grown
+        return grown
 
     def _mask(self, node: PatternNode) -> int:
         if node.known or node.type is None:
@@ -186,13 +274,16 @@ class _Nearest:
             self.bound = INFINITE if found.exhausted or not count else int(costs[-1])
         finite = int(np.searchsorted(costs[:count], INFINITE))
         self.ids, self.costs = found.entities[:finite], costs[:finite]
+        self.farthest = int(costs[finite - 1] - costs[0]) if finite else INFINITE
 
     def _grow(self) -> None:
-        self._count *= ROUND_GROWTH
-        if self._count > len(self._found.entities) and not self._found.exhausted:
-            self._ask()
+        held = len(self._found.entities)
+        if self._count < held or self._found.exhausted:
+            self._count = min(self._count * ROUND_GROWTH, held)
+            self._take(self._count)
         else:
-            self._take(min(self._count, len(self._found.entities)))
+            self._count *= ROUND_GROWTH
+            self._ask()
 
     def reach(self, slack: int) -> int:
         """Have the candidates within `slack`, or a few rounds more of them; how far those at hand reach."""
@@ -200,6 +291,11 @@ class _Nearest:
             self._grow()
         while self.bound <= self.costs[0]:
             self._grow()
+        return self.reached
+
+    @property
+    def reached(self) -> int:
+        """How far those at hand reach."""
         return ALL if self.bound >= INFINITE else int(self.bound - self.costs[0]) - (1 << MISS_BITS)
 
     def within(self, slack: int) -> tuple[Array, Array]:
@@ -229,6 +325,7 @@ class _Nearest:
         return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])
 
 
+_FAR = 2
 _NO_IDS, _NO_COSTS, _ZERO = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
 
 
@@ -263,4 +360,11 @@ def _mask_rows(masks: list[Array]) -> Array:
     return read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)
 
 
+_NO_FAR = (
+    np.zeros((0, 2), np.int64),
+    read_only(np.zeros((0, 0), np.int8), np.int8),
+    read_only(np.zeros(0, np.float32), np.float32),
+    np.zeros(0, np.int16),
+    np.zeros(2),
+)
 _NO_MASKS = read_only(np.zeros((0, 0), np.bool_), np.bool_)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clew.graph.distances import Candidates, Distance, Mask, TextDistances, Vectors
+from clew.graph.distances import Candidates, Distance, Mask, Measure, Rounded, TextDistances, Vectors
 from clew.index.backends.base import VectorIndex
 from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
 from clew.index.backends.registry import open_vectors
@@ -19,6 +19,8 @@ from clew.types import PatternEdge, PatternNode
 
 MOST_CANDIDATES = 16_384
 """Candidates of a name in an index that has a backend (SimGRAG section 5.1)."""
+STEPS = (256, 4096, MOST_CANDIDATES)
+"""Candidates of a name that are listed at a time: a few more cost little more."""
 MOST_REMEMBERED = 1000
 """Names whose candidates are kept."""
 CLOSE_TYPE = 0.6
@@ -49,12 +51,20 @@ class IndexDistances(TextDistances):
         """
         if self._backend is None:
             return super().node_candidates(node, count)
-        count = min(count, MOST_CANDIDATES)
+        count = next((step for step in STEPS if step >= count), MOST_CANDIDATES)
         if (node.name, count) not in self._found:
             if len(self._found) >= MOST_REMEMBERED:
                 self._found.clear()
             self._found[node.name, count] = self._ask(self._backend, node.name, count)
         return self._found[node.name, count]
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Measure by the stored vectors; entities of exactly that name are at distance 0."""
+        if self._backend is None:
+            return super().measure(node)
+        exact = np.array(sorted(self._exact(node.name)), np.int32)
+        vectors, query = self.vectors, Rounded.of(self._embed(node.name).astype(np.float32))
+        return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)
 
     def _ask(self, backend: VectorIndex, name: str, count: int) -> Candidates:
         vectors = self.vectors
@@ -62,7 +72,7 @@ class IndexDistances(TextDistances):
         exact = np.array(sorted(self._exact(name)), np.int64)
         others = ~np.isin(near.ids, exact)
         ids = np.concatenate([exact, near.ids[others]])[:count]
-        distances = np.concatenate([np.zeros(len(exact), np.float32), near.distances[others]])[:count]
+        distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])[:count]
         return Candidates(ids.astype(np.int32), distances, count >= MOST_CANDIDATES)
 
     def relation_distances(self, edge: PatternEdge) -> Distance:

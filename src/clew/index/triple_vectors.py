@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clew.errors import FormatError, IndexError_
 from clew.graph.candidates import best_of
+from clew.graph.distances import Rounded
 from clew.graph.graph import Graph, Int64
 from clew.graph.kernels.dots import dots, quantised_sums
 from clew.index.directory import Index, IndexWriter, open_index, writing
@@ -30,10 +31,6 @@ BATCH = 1 << 18
 """Triples that are embedded at a time by sums."""
 TEXTS = 4096
 """Texts that are embedded at a time."""
-LARGEST = 32767
-"""Of a query's components, which are rounded to int16."""
-LARGEST_SUM = (1 << 31) // 127 - 4096
-"""Of their absolute values, so that products with int8 add up in an int32."""
 
 
 @runtime_checkable
@@ -73,14 +70,9 @@ class TripleVectors:
 
     def similarities(self, text: str) -> Callable[[Int64], Float32]:
         """The function from triple ids to their dot product with `text`, which is embedded once."""
-        vector = self.embedder.embed([text])[0]
-        sizes = np.abs(vector)
-        scale = max(float(sizes.max()) / LARGEST, float(sizes.sum()) / LARGEST_SUM)
-        query = np.zeros(len(vector), np.int16)
-        if scale > 0:
-            query = np.rint(vector / np.float32(scale)).astype(np.int16)
-        factor = np.float32(scale)
-        return lambda triples: dots(self.rows, self.scales, triples, query) * factor
+        query = Rounded.of(self.embedder.embed([text])[0])
+        factor = np.float32(query.step)
+        return lambda triples: dots(self.rows, self.scales, triples, query.values) * factor
 
     def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
         """The `k` of `triples` that are most similar to `text`, best first, and their similarities.

@@ -146,7 +146,9 @@ class Typos:
         for trigram in trigrams.tolist():
             start, stop = int(self.posting_offsets[trigram]), int(self.posting_offsets[trigram + 1])
             ranks = self.postings[start:stop]
-            lists.append((start + int(ranks.searchsorted(low)), start + int(ranks.searchsorted(high))))
+            # Of the lists' own type, or all of a list is converted first.
+            first, after = ranks.searchsorted(np.array([low, high], ranks.dtype)).tolist()
+            lists.append((start + first, start + after))
         lists.sort(key=lambda span: span[1] - span[0])
         affordable, total = 0, 0
         for start, stop in lists:

@@ -15,7 +15,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.distances import Candidates, Distance, Distances, Mask
+from clew.graph.distances import Candidates, Distance, Distances, Mask, Measure
 from clew.graph.graph import ValueKind
 from clew.index.directory import Index
 from clew.index.distances import IndexDistances
@@ -113,6 +113,10 @@ class FewCandidates:
         """The nearest, however many are asked for."""
         found = self.distances.node_candidates(node, self.count)
         return Candidates(found.entities[: self.count], found.distances[: self.count], True)
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Return None: only the nearest are allowed, and they are at hand."""
+        return None
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the nearest; all others are infinite."""

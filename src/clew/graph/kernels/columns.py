@@ -19,18 +19,20 @@ MISS_MASK = (1 << MISS_BITS) - 1
 
 ANY, LISTED, DENSE = 0, 1, 2
 """Which relations a pattern edge may match: all at no cost, a short list, or a row of costs."""
-UNKNOWN, KNOWN = 0, 1
-"""A pattern node that any entity (of its mask) may take, or one with a list of candidates."""
+UNKNOWN, KNOWN, FAR = 0, 1, 2
+"""A pattern node that any entity (of its mask) may take, one with a list of candidates, or the one whose
+entities are measured when they are reached."""
 NODES, TRIPLES, NOTHING = 0, 1, 2
 """What a match may not use twice."""
 DONE, STOPPED, RETRY = 0, 1, 2
 """How a search ended; RETRY: it is worth growing layers for all nodes."""
 
-DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS, CAP, BASE, AHEAD = range(12)
+DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
+CAP, BASE, AHEAD, FLOOR = range(9, 13)
 """Places of `Query.options`.
 
 Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
-go; BASE is the least that any may cost.
+go; BASE is the least that any may cost, FLOOR the least of the FAR node in it.
 """
 SPENT, ALLOWED, STATUS, CUT, TOUCHED = range(5)
 """Places of the state: work done, work allowed, how the search ended, how far above CAP the
@@ -48,12 +50,27 @@ class Graph(NamedTuple):
     into_neighbour: Array
 
 
+class Far(NamedTuple):
+    """What the entities of the FAR node cost.
+
+    `listed` int64 [slots, ENTITY COST] is a hash table that comes first. Where that lacks an entity, `rows`
+    int8 [N, d] times `scale` float32 [N] are compared with `query` int16 [d] times `plain[0]`, whose squared
+    length is `plain[1]`; without rows, `scale` are the distances themselves; without both, it may not be.
+    """
+
+    listed: Array
+    rows: Array
+    scale: Array
+    query: Array
+    plain: Array
+
+
 class Query(NamedTuple):
     """A pattern with its distances.
 
     `nodes` [n, KIND MASK FIRST LAST]: kind, row of `masks` or -1, range of candidates; `edges`
     [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and `relation`
-    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [12].
+    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [13].
     """
 
     nodes: Array
@@ -62,6 +79,7 @@ class Query(NamedTuple):
     relation: Array
     masks: Array
     options: Array
+    far: Far
 
 
 KIND, MASK, FIRST, LAST = range(4)

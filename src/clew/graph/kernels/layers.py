@@ -25,7 +25,9 @@ from clew.graph.kernels.columns import (
     EDGE_START,
     EDGE_STOP,
     ENTITY,
+    FAR,
     FIRST,
+    FLOOR,
     HEAD,
     HIGH,
     ID,
@@ -64,6 +66,7 @@ from clew.graph.kernels.columns import (
     Query,
 )
 from clew.graph.kernels.edges import WIDE, count_at, lower_bound, room
+from clew.graph.kernels.measure import far_cost, look_ahead
 
 FREE_LIMIT = 100_000
 """Edges that are worth following to make the bounds of a node without known nodes beyond it exact."""
@@ -321,7 +324,7 @@ def reach_bits(
 
 
 @compiled
-def join_new(
+def join_new(  # noqa: C901
     graph: Graph,
     query: Query,
     layers: Layers,
@@ -331,11 +334,19 @@ def join_new(
     edge: int,
     parent: int,
     child: int,
+    ahead: bool,
     state: Array,
     stop: Array,
 ) -> tuple[Layers, Array]:
-    """Make the layer of the unknown node `child` from the edges of every entity in the layer of `parent`."""
+    """Make the layer of the unknown or far `child` from the edges of every entity in the layer of `parent`.
+
+    Of a far one, what it costs is part of the bounds; if `ahead`, a few above the cap are kept.
+    """
     mask, injective = query.nodes[child, MASK], query.options[DISTINCT] == NODES
+    far, cap = query.nodes[child, KIND] == FAR, query.options[CAP]
+    floor = query.options[FLOOR] if far else ZERO
+    nearest = np.empty(KEPT_AHEAD, np.int64)
+    nearest[:] = INFINITE if ahead else -1
     free, generation = query.edges[edge, LEAST], marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
     size, parents = ZERO, layers.node[parent, SIZE]
@@ -353,24 +364,37 @@ def join_new(
             break
         layers, at = layers_room(layers, count, count), after
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
-        ahead = ZERO
+        touched = ZERO
         for j in range(count):
-            ahead += marks[buffer[j, NEIGHBOUR]]
-        state[TOUCHED] = ahead
+            touched += marks[buffer[j, NEIGHBOUR]]
+        if far:
+            for j in range(count):
+                if marks[buffer[j, NEIGHBOUR]] < generation:
+                    touched += look_ahead(query.far, buffer[j, NEIGHBOUR])
+        state[TOUCHED] = touched
         for j in range(count):
             other, i = buffer[j, NEIGHBOUR], buffer[j, ORIGIN]
             place = marks[other] - generation
-            if injective and (other == entry[first + i, ENTITY] or place == NOT_HERE):
+            if place == NOT_HERE or (injective and other == entry[first + i, ENTITY]):
                 continue
             if place < 0:
                 if mask >= 0 and not query.masks[mask, other]:
                     continue
+                cost = far_cost(query.far, other) if far else ZERO
+                if cost >= INFINITE:
+                    marks[other] = generation + NOT_HERE
+                    continue
                 place = size
                 size += 1
                 marks[other] = generation + place
-                entry[begin + place, ENTITY], entry[begin + place, COST] = other, 0
+                entry[begin + place, ENTITY], entry[begin + place, COST] = other, cost
                 entry[begin + place, LOWEST] = INFINITE
-            lowest = entry[first + i, LOWEST] + buffer[j, PRICE] - free
+            lowest = entry[first + i, LOWEST] + buffer[j, PRICE] - free + entry[begin + place, COST] - floor
+            if lowest > cap:
+                note_cut(state, lowest - cap)
+                if lowest >= nearest[-1]:
+                    continue
+                insert(nearest, lowest)
             before[i] = min(before[i], lowest)
             entry[begin + place, LOWEST] = min(lowest, entry[begin + place, LOWEST])
             edges[fill, SOURCE], edges[fill, TARGET] = i, place
@@ -549,6 +573,15 @@ def components(layers: Layers) -> int:
 
 
 @compiled
+def all_costs_known(query: Query, layers: Layers) -> bool:
+    """Whether the far node has a layer, if there is one."""
+    for v in range(len(query.nodes)):
+        if query.nodes[v, KIND] == FAR and layers.node[v, START] < 0:
+            return False
+    return True
+
+
+@compiled
 def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int, most: int) -> int:
     """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`.
 
@@ -567,7 +600,7 @@ def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int
 
 @compiled
 def leads(query: Query, layers: Layers, parent: int, child: int) -> bool:
-    """Whether another component or the projected node is reached from `child` outside the layers."""
+    """Whether another component, the far or the projected node is reached from `child` outside the layers."""
     seen, root = 1 << child, root_of(layers, parent)
     for _ in range(len(query.nodes)):
         before = seen
@@ -582,6 +615,9 @@ def leads(query: Query, layers: Layers, parent: int, child: int) -> bool:
                         return True
         if seen == before:
             break
+    for v in range(len(query.nodes)):
+        if seen >> v & 1 and query.nodes[v, KIND] == FAR:
+            return True
     return query.options[PROJECT] >= 0 and seen >> query.options[PROJECT] & 1 != 0
 
 
@@ -636,14 +672,15 @@ def grow(
         if edge < 0:
             break
         marks[-1] += 1
-        fill = layers.used[1]
-        if layers.node[other, START] < 0:
+        fill, new = layers.used[1], layers.node[other, START] < 0
+        if new:
             layers = open_layer(query, layers, other)
+        ahead = query.options[AHEAD] != 0 and components(layers) == 2 and all_costs_known(query, layers)
+        if new:
             layers, buffer = join_new(
-                graph, query, layers, buffer, marks, bits, edge, scanned, other, state, stop
+                graph, query, layers, buffer, marks, bits, edge, scanned, other, ahead, state, stop
             )
         else:
-            ahead = query.options[AHEAD] != 0 and components(layers) == 2
             layers, buffer = join_two(
                 graph, query, layers, buffer, marks, bits, edge, scanned, other, ahead, state, stop
             )

@@ -68,6 +68,7 @@ from clew.graph.kernels.columns import (
     UP,
     WIDTH,
     ZERO,
+    Far,
     Found,
     Graph,
     Layers,
@@ -81,7 +82,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "b326992b7c444a32"
+HELPERS = "a00e89b9310cba44"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -535,15 +536,22 @@ def search(
     marks: Array,
     bits: Array,
     stop: Array,
+    listed: Array,
+    rows: Array,
+    scale: Array,
+    vector: Array,
+    plain: Array,
 ) -> tuple[int, int, int, int, Array, Array]:
     """(status, bound, cut, work, rows of matches, their order and then their count).
 
-    `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`; the
-    order is of use only if the number of matches was limited. `cut` is how far the nearest part that was left
-    out is above the cap (INFINITE: nothing was), `work` what was spent of the expansions.
+    `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`,
+    `listed` to `plain` as in `Far`; the order is of use only if the number of matches was limited. `cut` is
+    how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent
+    of the expansions.
     """
     graph = Graph(out_offsets, out_relation, out_neighbour, into_offsets, into_relation, into_neighbour)
-    query = Query(nodes, edges, candidate, relation, masks, options)
+    far = Far(listed, rows, scale, vector, plain)
+    query = Query(nodes, edges, candidate, relation, masks, options, far)
     state = np.zeros(5, np.int64)
     state[CUT] = INFINITE
     state[ALLOWED] = options[EXPANSIONS]

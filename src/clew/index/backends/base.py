@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,10 @@ _BLOCK, _SAMPLES = 4096, 16
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Vectors nearest to a query: `ids` int64 [k] and L2 `distances` float32 [k], ascending."""
+    """Vectors nearest to a query: `ids` int64 [k] and L2 `distances` float [k], ascending."""
 
     ids: Int64
-    distances: Float32
+    distances: NDArray[np.floating[Any]]
 
 
 class VectorIndex(Protocol):

@@ -8,15 +8,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph.distances import Rounded
+from clew.graph.query import read_only
 from clew.index.backends.base import Float32, Nearest, VectorIndex
 from clew.index.backends.registry import MANY, FaissCells, FaissFlat
 
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
 _BATCH = 1 << 17
-_SAMPLE = 1 << 17
-MORE = 4
-"""Times as many vectors as are wanted are asked of the backend, and measured by those that are stored."""
-AT_LEAST = 32
+_SAMPLE = 1 << 18
+MORE, AT_LEAST = 1.125, 16
+"""So many times and so many more vectors than are wanted are asked of the backend, and measured by those that
+are stored: both have eight bits a component, so that the order of near ones hardly differs."""
 
 
 def build_search(
@@ -54,8 +56,11 @@ def nearest_stored(
     k: int,
 ) -> Nearest:
     """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors."""
-    proposed = np.sort(backend.search(query, max(AT_LEAST, MORE * k)).ids)
-    difference = stored_rows(quantised, scales, proposed) - query
-    distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+    from clew.graph.kernels.measure import distances_from
+
+    proposed = np.sort(backend.search(query, round(MORE * k) + AT_LEAST).ids)
+    rounded = Rounded.of(query)
+    rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
+    distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
     order = np.argsort(distances, kind="stable")[:k]
     return Nearest(proposed[order], distances[order])

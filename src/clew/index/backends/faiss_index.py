@@ -24,13 +24,13 @@ from clew.index.backends.base import (
     save_file,
 )
 
-TRAINING_A_CELL = 128
+TRAINING_A_CELL = 64
 """Vectors of each cell that k-means sees."""
 SCANNED_A_RESULT = 75
 """A search compares at least so many vectors for each one that is asked for."""
 MEBIBYTE = 1 << 20
-LEAST_SHARE = 0.12
-"""Least share of the cells that a search reads."""
+LEAST_CELLS = 205
+"""Cells that a search reads at least: recall depends on their number, hardly on how many there are."""
 
 
 def faiss_module() -> Any:  # noqa: ANN401
@@ -158,7 +158,7 @@ class FaissCells(_FaissVectors):
             quantizer, self.dimension, cells, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2
         )
         index.cp.max_points_per_centroid = TRAINING_A_CELL
-        index.cp.niter = 10
+        index.cp.niter = 8
         return index
 
     def _ids(self) -> Int64:
@@ -171,9 +171,9 @@ class FaissCells(_FaissVectors):
     def _prepare(self, k: int) -> None:
         cells = self._index.nlist
         needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
-        self._index.nprobe = min(cells, max(int(np.ceil(needed)), int(np.ceil(LEAST_SHARE * cells)), 4))
+        self._index.nprobe = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
 
 
 def cells_for(count: int) -> int:
-    """How many cells for so many vectors: few, so that each is a long run."""
-    return int(np.clip(count // 10_000, 4, 1024))
+    """How many cells for so many vectors: so few that finding the nearest of them costs little."""
+    return int(np.clip(1.3 * np.sqrt(count), 4, 4096))

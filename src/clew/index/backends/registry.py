@@ -16,7 +16,7 @@ BACKENDS: tuple[type[FlatVectors] | type[FaissFlat] | type[FaissCells], ...] = (
     FaissCells,
 )
 """All backends; adding one is a line here."""
-FEW, MANY = 200_000, 1_000_000
+FEW, MANY = 200_000, 500_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
 
 
