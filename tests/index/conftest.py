@@ -8,6 +8,7 @@ from clew.index.directory import writing
 from clew.index.manifest import About
 from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections, with_prefix
+from servers.milvus_server import Unavailable, milvus_server
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +76,14 @@ def letters():
 @pytest.fixture(scope="session")
 def other_letters():
     return Letters("v2")
+
+
+@pytest.fixture(scope="session")
+def milvus():
+    """A real Milvus server, which tests may kill and start again."""
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+    try:
+        with milvus_server() as server:
+            yield server
+    except Unavailable as error:
+        pytest.skip(str(error))

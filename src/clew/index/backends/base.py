@@ -56,8 +56,11 @@ class VectorIndex(Protocol):
         """Remove vectors; ids that are not there are passed over."""
         ...
 
-    def search(self, query: Float32, k: int) -> Nearest:
-        """Find the `k` nearest to `query`, float32 [dimension]; fewer if there are fewer."""
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
+        """Find the `k` nearest to `query`, float32 [dimension], among the ids `within` if they are given.
+
+        Fewer if there are fewer.
+        """
         ...
 
     def save(self, path: Path) -> None:
@@ -125,5 +128,6 @@ def _sampled(handle: int, length: int) -> bytes:
     """Digest of blocks spread over the first `length` bytes."""
     digest = hashlib.blake2b(digest_size=16)
     for i in range(_SAMPLES):
-        digest.update(os.pread(handle, _BLOCK, max(0, length - _BLOCK) * i // (_SAMPLES - 1)))
+        start = max(0, length - _BLOCK) * i // (_SAMPLES - 1)
+        digest.update(os.pread(handle, min(_BLOCK, length - start), start))
     return digest.digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,18 +10,24 @@ from clew.errors import UsageError
 from clew.index.backends.base import VectorIndex, check_file
 from clew.index.backends.faiss_index import FaissCells, FaissFlat
 from clew.index.backends.flat import FlatVectors
+from clew.index.backends.milvus import MilvusPlace, MilvusVectors
 
-BACKENDS: tuple[type[FlatVectors] | type[FaissFlat] | type[FaissCells], ...] = (
-    FlatVectors,
-    FaissFlat,
-    FaissCells,
-)
+Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
+BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
 """All backends; adding one is a line here."""
 FEW, MANY = 200_000, 1_000_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
 
 
-def backend_named(name: str) -> type[FlatVectors] | type[FaissFlat] | type[FaissCells]:
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a vector database: the URI instead of the one that an index has noted, and the token."""
+
+    uri: str | None = None
+    token: str | None = None
+
+
+def backend_named(name: str) -> Backend:
     """Return the backend of a name; UsageError if there is none."""
     for backend in BACKENDS:
         if backend.name == name:
@@ -40,7 +47,24 @@ def has_faiss() -> bool:
     return find_spec("faiss") is not None
 
 
-def open_vectors(path: Path, dimension: int | None = None, *, writable: bool = False) -> VectorIndex:
-    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension."""
+def open_vectors(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: Access | None = None
+) -> VectorIndex:
+    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
+
+    `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
+    """
     name, _ = check_file(path)
-    return backend_named(name).open(path, dimension, writable=writable)
+    backend = backend_named(name)
+    if not issubclass(backend, MilvusVectors):
+        return backend.open(path, dimension, writable=writable)
+    return open_collection(path, dimension, writable=writable, access=access)
+
+
+def open_collection(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: Access | None = None
+) -> MilvusVectors:
+    """Open a file that says where a collection of Milvus is; raises as `open_vectors`."""
+    access = access or Access()
+    place = None if access.uri is None else MilvusPlace(access.uri, access.token)
+    return MilvusVectors.open(path, dimension, writable=writable, place=place, token=access.token)
