@@ -8,7 +8,6 @@ from clew.index.directory import writing
 from clew.index.manifest import About
 from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections, with_prefix
-from servers.milvus_server import Unavailable, milvus_server
 
 
 @pytest.fixture(scope="session")
@@ -82,6 +81,8 @@ def other_letters():
 def milvus():
     """A real Milvus server, which tests may kill and start again."""
     pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+    from servers.milvus_server import Unavailable, milvus_server
+
     try:
         with milvus_server() as server:
             yield server

@@ -52,9 +52,18 @@ def nearest_stored(
     scales: NDArray[np.generic],
     query: Float32,
     k: int,
+    *,
+    also: NDArray[np.integer] | None = None,
 ) -> Nearest:
-    """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors."""
-    proposed = np.sort(backend.search(query, max(AT_LEAST, MORE * k)).ids)
+    """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors.
+
+    Vectors that are newer than the backend, and those in the rows `also`, are compared too.
+    """
+    newer = np.arange(min(len(backend), len(quantised)), len(quantised))
+    proposals = [backend.search(query, max(AT_LEAST, MORE * k)).ids, newer]
+    if also is not None:
+        proposals.append(also.astype(np.int64))
+    proposed = np.unique(np.concatenate(proposals))
     difference = stored_rows(quantised, scales, proposed) - query
     distances = np.sqrt(np.einsum("ij,ij->i", difference, difference))
     order = np.argsort(distances, kind="stable")[:k]

@@ -11,7 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
@@ -54,7 +54,7 @@ class MilvusPlace:
     """
 
     uri: str
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if _CREDENTIALS.search(self.uri):
@@ -63,10 +63,6 @@ class MilvusPlace:
             raise UsageError(
                 f"{self.uri!r} is no URI of Milvus. Give http://HOST:19530, or NAME.db for milvus-lite"
             )
-
-    def over(self, uri: str) -> MilvusPlace:
-        """Use this token at another URI."""
-        return MilvusPlace(uri, self.token)
 
 
 def _module() -> Any:  # noqa: ANN401
@@ -107,6 +103,10 @@ class MilvusVectors:
             ),
         )  # fmt: skip
         return int(rows[0]["count(*)"])
+
+    def check(self) -> None:
+        """Raise VectorStoreError unless Milvus answers."""
+        self._call("answer", lambda client: client.list_collections(timeout=_ANSWER), patience=READ_PATIENCE)
 
     def create(self) -> None:
         """Make the collection anew, empty."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
-from clew.errors import UsageError
+from clew.errors import MissingExtra, UsageError
 from clew.index.backends.base import VectorIndex, check_file
 from clew.index.backends.faiss_index import FaissCells, FaissFlat
 from clew.index.backends.flat import FlatVectors
@@ -17,6 +18,36 @@ BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVecto
 """All backends; adding one is a line here."""
 FEW, MANY = 200_000, 1_000_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
+
+
+VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChoice:
+    """With what an index searches its vectors; `auto` is NumPy for few and faiss, if installed, for many.
+
+    `milvus` holds the vectors of a corpus at `place`, and none of them are in the index directory. Raises
+    UsageError without a place, MissingExtra if the package is not installed.
+    """
+
+    kind: VectorKind = "auto"
+    place: MilvusPlace | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "faiss" and not has_faiss():
+            raise MissingExtra("faiss-cpu", "faiss")
+        if self.kind == "milvus" and self.place is None:
+            raise UsageError(
+                "--vectors milvus needs a Milvus. Give --milvus http://HOST:19530, --milvus NAME.db for a "
+                "file of milvus-lite, or $MILVUS_URI"
+            )
+
+    def uses_faiss(self, count: int) -> bool:
+        """Whether so many vectors are searched by faiss."""
+        if self.kind == "faiss":
+            return True
+        return self.kind != "numpy" and count > FEW and has_faiss()
 
 
 @dataclass(frozen=True, slots=True)
