@@ -323,6 +323,17 @@ def update_index_files(
     )
 
 
+def said_by(path: Path) -> str | None:
+    """Name the chat model that says the walks of an index; None without one.
+
+    Raises InputError and FormatError if there is no good index.
+    """
+    from clew.index.corpus import model_of
+    from clew.index.directory import open_index
+
+    return model_of(open_index(path))
+
+
 def is_index(path: Path) -> bool:
     """Whether `path` is, or by its name should be, an index directory and not a graph to be read."""
     return path.suffix == ".clew" or os.path.isfile(path / "manifest.json")

@@ -18,15 +18,22 @@ from importlib.metadata import version
 from pathlib import Path
 
 PROGRAM = """
-import os, sys
-from milvus import MilvusServer
+import os, socket, sys
+from milvus import MilvusServer, MilvusServerConfig
+def bound(self, port):  # also a port that was in use a moment ago
+    found = socket.socket()
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    found.bind(("127.0.0.1", port))
+    return found
+MilvusServerConfig.try_bind_port = bound
 home, port, clients, peers = sys.argv[1:]
 server = MilvusServer(wait_for_started=False)
 server.set_base_dir(home)
 server.listen_port = int(port)
 server.config.configs["etcd_port"] = int(clients)
 os.environ["ETCD_CONFIG_PATH"] = home + "/etcd.yaml"
-os.environ["PROXY_TIMETICKINTERVAL"] = "20"
+for name in ("PROXY_TIMETICKINTERVAL", "QUERYCOORD_CHECKINTERVAL", "QUERYCOORD_DISTPULLINTERVAL"):
+    os.environ[name] = "20"
 server.start()
 server.wait_started(60_000)
 print("ready", server.server_proc.pid, flush=True)

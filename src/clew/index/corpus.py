@@ -220,18 +220,19 @@ _NUMBERS = ("next_walk", "update", "retired")
 _ARRAYS = ("version", "dead_walks", "dead_nodes")
 
 
-def open_corpus(index: Index, *, writable: bool = False) -> Corpus | None:
+def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -> Corpus | None:
     """Get the corpus of an index, memory-mapped; None if it has none.
 
-    Raises FormatError, and VectorStoreError if its vectors are in a Milvus that does not answer.
+    Without `connect`, vectors that are in Milvus are left there. Raises FormatError, and VectorStoreError if
+    Milvus does not answer.
     """
     if SETTINGS not in index.sections:
         return None
+    raw = _raw_settings(index)
     try:
-        raw: dict[str, Any] = json.loads(index.data(SETTINGS))
-        parts, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
+        parts, model, numbers = raw.pop("parts"), raw.pop("model"), raw.pop("milvus", None)
         settings = CorpusSettings(**raw)
-    except (ValueError, TypeError, KeyError) as error:
+    except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
     found = tuple(_open_part(index, f"corpus.p{number}") for number in range(parts))
     none = np.empty(0, np.int32)
@@ -243,9 +244,28 @@ def open_corpus(index: Index, *, writable: bool = False) -> Corpus | None:
         index.array(NODES).astype(np.int8, copy=False),
         index.array(NODE_SCALES).astype(np.float32, copy=False),
         model,
-        None if numbers is None else _open_milvus(index, numbers, writable=writable),
+        _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
         _optional(index, CHANGED_NODES, none),
     )
+
+
+def model_of(index: Index) -> str | None:
+    """Name the model that says the walks of an index; None without one. Raises FormatError."""
+    return _raw_settings(index).get("model") if SETTINGS in index.sections else None
+
+
+def vectors_of(index: Index) -> str:
+    """Name what searches the vectors of nodes: numpy, faiss or milvus."""
+    if NODE_COLLECTION in index.files:
+        return "milvus"
+    return "faiss" if NODE_SEARCH in index.files else "numpy"
+
+
+def _raw_settings(index: Index) -> dict[str, Any]:
+    try:
+        return dict(json.loads(index.data(SETTINGS)))
+    except (ValueError, TypeError) as error:
+        raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
 
 
 def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> MilvusCorpus:
@@ -399,7 +419,7 @@ def root_of_walks(walks: Walks) -> Int32:
 
 def joined_parts(parts: Sequence[Part]) -> Part:
     """Put parts of different roots into one, in their order."""
-    starts = np.cumsum([0, *(len(p.q) for p in parts)])
+    starts = np.cumsum([0, *(len(p.walks.steps) for p in parts)])
     offsets = [p.walks.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
     columns = {
         name: np.concatenate([getattr(p.walks, name) for p in parts])
