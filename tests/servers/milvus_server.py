@@ -34,6 +34,7 @@ server.config.configs["etcd_port"] = int(clients)
 os.environ["ETCD_CONFIG_PATH"] = home + "/etcd.yaml"
 for name in ("PROXY_TIMETICKINTERVAL", "QUERYCOORD_CHECKINTERVAL", "QUERYCOORD_DISTPULLINTERVAL"):
     os.environ[name] = "20"
+os.environ["COMMON_SESSION_TTL"] = "2"  # for how long one that starts waits for one that was killed
 server.start()
 server.wait_started(60_000)
 print("ready", server.server_proc.pid, flush=True)

@@ -230,7 +230,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         return None
     raw = _raw_settings(index)
     try:
-        parts, model, numbers = raw.pop("parts"), raw.pop("model"), raw.pop("milvus", None)
+        parts, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
