@@ -106,9 +106,9 @@ def questions(data: Path, hop: int, count: int, skip: int) -> list[tuple[str, se
     return [(re.sub(r"[\[\]]", "", question), set(answers.split("|"))) for question, answers in pairs]
 
 
-def ask(data: Path, folder: Path, count: int, skip: int) -> None:
+def ask(data: Path, folder: Path, count: int, skip: int, kinds: list[str]) -> None:
     """Hits@1 by hop, and time, with the built-in reader."""
-    for kind in ("bfs", "random", "lazy", "none"):
+    for kind in kinds:
         if kind in ("bfs", "random") and not (folder / f"metaqa-{kind}.clew").exists():
             continue
         with Clew.open(index_of(kind, data, folder)) as clew:
@@ -166,11 +166,12 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "clew-walks")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--kinds", nargs="*", default=["bfs", "random", "lazy", "none"])
     parser.add_argument("--sizes", type=int, nargs="*", default=[1] * 20 + [100, 10_000])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     if options.part == "ask":
-        ask(options.data, options.folder, options.count, options.skip)
+        ask(options.data, options.folder, options.count, options.skip, options.kinds)
     elif options.part == "update":
         update(options.data, options.folder, options.sizes)
     else:

@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -294,6 +294,7 @@ def update_index_files(
     format: str | None = None,
     embedder: str | Embedder | None = None,
     sayer: Sayer | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     from clew.index.edits import read_edits
@@ -320,6 +321,7 @@ def update_index_files(
         ignore_missing=ignore_missing,
         sayer=sayer,
         access=milvus_access(),
+        progress=progress,
     )
 
 

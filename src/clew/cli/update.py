@@ -95,6 +95,7 @@ def update(
             format=format,
             embedder=embedder,
             sayer=sayer,
+            progress=lambda done, total: bar.update("embedding walks", done, total, "walks"),
         )
     seconds = time.monotonic() - start
     if json:

@@ -6,7 +6,7 @@ leaves the last one. Ids of entities and relations stay; new ones come after the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from clew.index.vectors import (
 )
 from clew.text.embedder import Embedder
 
+Progress = Callable[[int, int], None]
 LEAST_NEWER = 10_000
 """Vectors newer than the file that searches them, up to which they are compared one by one."""
 MOST_LOGGED = 20
@@ -69,11 +70,13 @@ def update_index(
     wait: float = 5.0,
     sayer: Sayer | None = None,
     access: Access | None = None,
+    progress: Progress | None = None,
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
 
     Where a model says the walks, `sayer` says those that are new, and those that it failed to say before;
-    without edits it does the latter alone. `access` is for vectors in a database.
+    without edits it does the latter alone. `access` is for vectors in a database; `progress` is called with
+    the walks embedded and to be embedded.
 
     Raises UsageError as `resolve`, and if the walks are said by another model than `sayer`, EmbedderMismatch,
     LockedError if another process still writes to the index after `wait` seconds, InputError and FormatError
@@ -91,7 +94,7 @@ def update_index(
         sections = with_prefix("graph", graph_sections(graph))
         sections |= with_prefix("names", _names(index, graph, edit).sections())
         sections |= _vectors(index, edit, embedder)
-        corpus, change = _corpus(index, graph, edit, embedder, sayer)
+        corpus, change = _corpus(index, graph, edit, embedder, sayer, progress)
         dropped = [*_outdated(edit), *_searches(writer, index, graph, sections, corpus)]
         contents: dict[str, Array | bytes] = {**sections}
         if corpus is not None:
@@ -232,7 +235,12 @@ def _vectors(index: Index, edit: GraphEdit, embedder: Embedder) -> dict[str, NDA
 
 
 def _corpus(
-    index: Index, graph: Graph, edit: GraphEdit, embedder: Embedder, sayer: Sayer | None
+    index: Index,
+    graph: Graph,
+    edit: GraphEdit,
+    embedder: Embedder,
+    sayer: Sayer | None,
+    progress: Progress | None,
 ) -> tuple[Corpus | None, CorpusChange | None]:
     corpus = open_corpus(index, writable=True)
     if corpus is None:
@@ -247,7 +255,7 @@ def _corpus(
     if not len(changed) and not _is_unsaid(index, sayer):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
     removed = bool(len(edit.removed))
-    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer)
+    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer, progress=progress)
 
 
 def _about(about: About, graph: Graph, report: EditReport) -> About:

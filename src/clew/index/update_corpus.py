@@ -5,6 +5,7 @@ The result equals, root by root, what `build_corpus` makes of the changed graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +28,7 @@ from clew.index.corpus import (
 from clew.index.vectors import Float32, Int8
 from clew.text.embedder import Embedder
 
+EMBEDDED_AT_ONCE = 20_000
 MOST_PARTS = 12
 """Beyond so many parts, or when half of what they hold is out of date, they are put into one."""
 
@@ -49,11 +51,13 @@ def updated_corpus(
     *,
     removed: bool,
     sayer: Sayer | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update `corpus` to `graph`, in which the edges of the nodes `changed` are not what they were.
 
     `removed` says that edges went; `sayer` says walks that are new, and those that are not said yet, where a
-    model says the corpus. Parts that stay are those of `corpus`, in their order, unless it was compacted.
+    model says the corpus. `progress` is called with the walks embedded and to be embedded. Parts that stay
+    are those of `corpus`, in their order, unless it was compacted.
     """
     maker = WalkEmbedder.of(graph, embedder, sayer)
     if corpus.milvus is not None:
@@ -69,7 +73,7 @@ def updated_corpus(
     walks = walker.walk(roots)
     walks = walks_of_rows(walks, _differing(walks, corpus, unsaid))
     before = _stored(corpus, walks.roots[walks.roots < old_nodes])
-    part, fresh = _embedded(walks, maker, before, corpus)
+    part, fresh = _embedded(walks, maker, before, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
@@ -133,7 +137,13 @@ def _unsaid(corpus: Corpus) -> Int32:
     return np.concatenate(found) if found else np.zeros(0, np.int32)
 
 
-def _embedded(walks: Walks, maker: WalkEmbedder, before: Part, corpus: Corpus) -> tuple[Part, int]:
+def _embedded(
+    walks: Walks,
+    maker: WalkEmbedder,
+    before: Part,
+    corpus: Corpus,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Part, int]:
     """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
 
     With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
@@ -148,12 +158,14 @@ def _embedded(walks: Walks, maker: WalkEmbedder, before: Part, corpus: Corpus) -
     scale = np.empty(len(row), np.float32)
     if corpus.milvus is None:
         q[kept], scale[kept] = before.q[row[kept]], before.scale[row[kept]]
-    for start in range(0, len(made), 100_000):
-        rows = made[start : start + 100_000]
+    for start in range(0, len(made), EMBEDDED_AT_ONCE):
+        rows = made[start : start + EMBEDDED_AT_ONCE]
         told = None if said is None else [said[i] for i in rows.tolist()]
         q[rows], scale[rows] = maker.quantised(
             owners[rows].tolist(), walks.steps[rows], walks.nodes[rows], told
         )
+        if progress is not None:
+            progress(start + len(rows), len(made))
     names = None if said is None else Names.of(said)
     if corpus.milvus is None:
         return Part(walks, q, scale, said=names), len(new)
