@@ -11,7 +11,8 @@ Messages say what happened, where (file and line, or id), and what to do next.
       |   - FormatError       another version, truncated, or checksum differs       (exit code 2)
       |   - EmbedderMismatch  the index was made with another embedder              (exit code 2)
       |   - LockedError       another process is writing to the index               (exit code 1)
-      |   - VectorStoreError  a vector database does not answer, or refuses         (exit code 1)
+      |   - VectorStoreError  a vector database does not answer, or refuses; it is  (exit code 1)
+      |                       in `clew.index.backends.base`
       + OutputError           answers that cannot be written                        (exit code 1)
       + MissingExtra          an optional dependency is not installed               (exit code 2)
       + EmbedderError         an embedding model or endpoint failed                 (exit code 1)
@@ -83,10 +84,6 @@ class EmbedderMismatch(IndexError_):
 
 class LockedError(IndexError_):
     """Another process is writing to the index."""
-
-
-class VectorStoreError(IndexError_):
-    """A vector database that does not answer, or refuses."""
 
 
 class OutputError(ClewError):

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from clew.errors import FormatError, IndexError_, InputError, UsageError, VectorStoreError
+from clew.errors import FormatError, IndexError_, InputError, UsageError
+from clew.index.backends.base import VectorStoreError
 from clew.index.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.backends.registry import (
     BACKENDS,

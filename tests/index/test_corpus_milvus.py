@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from test_update import EMBEDDER, FILMS, assert_same_corpus
 
-from clew.errors import IndexError_, UsageError, VectorStoreError
+from clew.errors import IndexError_, UsageError
 from clew.index import corpus_milvus
 from clew.index.backends import milvus as milvus_module
+from clew.index.backends.base import VectorStoreError
 from clew.index.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.backends.registry import VectorChoice
 from clew.index.build import build_index

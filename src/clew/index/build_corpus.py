@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clew.errors import ClewError, VectorStoreError
+from clew.errors import ClewError
 from clew.graph.graph import Graph
+from clew.index.backends.base import VectorStoreError
 from clew.index.backends.entities import build_search
 from clew.index.backends.registry import Access, VectorChoice
 from clew.index.corpus import (

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, InputError, UsageError
+from clew.errors import FormatError, IndexError_, InputError, UsageError
 from clew.index.files import disk_errors, sync_path
 
 Int64 = NDArray[np.int64]
@@ -26,6 +26,10 @@ Float32 = NDArray[np.float32]
 _MARK = b"CLEWVEC1"
 _TRAILER = struct.Struct("<8sq16si16s")
 _BLOCK, _SAMPLES = 4096, 16
+
+
+class VectorStoreError(IndexError_):
+    """A vector database that does not answer, or refuses."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from clew.errors import FormatError, MissingExtra, UsageError, VectorStoreError
+from clew.errors import FormatError, MissingExtra, UsageError
 from clew.index.backends.base import (
     Float32,
     Int64,
     Nearest,
+    VectorStoreError,
     check_file,
     check_query,
     check_rows,
