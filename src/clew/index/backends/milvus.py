@@ -215,6 +215,8 @@ class MilvusVectors:
                 f"{path}: Milvus at {opened.place.uri} has no collection {opened.collection}. Give the right "
                 "one in $MILVUS_URI, or index the sources again"
             )
+        # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
+        opened._call("load", lambda client: client.load_collection(opened.collection, timeout=_ANSWER))
         opened._made = True
         opened._level = "Strong" if writable else "Bounded"
         if not writable:  # who asks sees all that is committed; afterwards nothing need be waited for
