@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -17,9 +17,10 @@ from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.graph.match import Distances
+    from clew.index.backends.registry import Access, VectorChoice, VectorKind
     from clew.index.build import Built, OnError, Progress
     from clew.index.cache import CachedIndex, SideFiles
-    from clew.index.corpus import CorpusSettings
+    from clew.index.corpus import CorpusSettings, Sayer
     from clew.index.directory import Index
     from clew.index.update import Updated
     from clew.info import Info
@@ -114,7 +115,7 @@ class Clew:
     def _open_index(cls, path: Path, embedder: str | Embedder | None) -> Self:
         from clew.index.directory import open_index
 
-        index = open_index(path)
+        index = open_index(path, access=milvus_access())
         made_with = index.manifest.about.embedder
         if embedder is None and made_with is not None:
             embedder = made_with.name
@@ -271,6 +272,8 @@ def index_sources(
     triple_vectors: bool = False,
     progress: Progress | None = None,
     corpus: CorpusSettings | None = None,
+    sayer: Sayer | None = None,
+    vectors: VectorChoice | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
     keep_machine_code()
@@ -287,6 +290,8 @@ def index_sources(
         triple_vectors=triple_vectors,
         progress=progress,
         corpus=corpus,
+        sayer=sayer,
+        vectors=vectors,
     )
 
 
@@ -304,6 +309,8 @@ def update_index_files(
     ignore_missing: bool = False,
     format: str | None = None,
     embedder: str | Embedder | None = None,
+    sayer: Sayer | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     from clew.index.edits import read_edits
@@ -322,7 +329,27 @@ def update_index_files(
         format=format,
     )
     maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)
-    return update_index(path, edits, embedder=maker, strict=strict, ignore_missing=ignore_missing)
+    return update_index(
+        path,
+        edits,
+        embedder=maker,
+        strict=strict,
+        ignore_missing=ignore_missing,
+        sayer=sayer,
+        access=milvus_access(),
+        progress=progress,
+    )
+
+
+def said_by(path: Path) -> str | None:
+    """Name the chat model that says the walks of an index; None without one.
+
+    Raises InputError and FormatError if there is no good index.
+    """
+    from clew.index.corpus import model_of
+    from clew.index.directory import open_index
+
+    return model_of(open_index(path))
 
 
 def is_index(path: Path) -> bool:
@@ -343,6 +370,31 @@ def make_embedder(spec: str | Embedder | None) -> Embedder:
 def neo4j_user() -> tuple[str, str]:
     """Return user and password for Neo4j, from $CLEW_NEO4J_USER (else neo4j) and $CLEW_NEO4J_PASSWORD."""
     return os.environ.get("CLEW_NEO4J_USER", "neo4j"), os.environ.get("CLEW_NEO4J_PASSWORD", "")
+
+
+def milvus_access() -> Access:
+    """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
+    from clew.index.backends.registry import Access
+
+    return Access(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
+
+
+def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
+    """Choose with what vectors are searched; `milvus` is a URI, else $MILVUS_URI.
+
+    Raises UsageError for a URI that is wrong or lacking, MissingExtra if the package is not installed.
+    """
+    from clew.index.backends.milvus import MilvusPlace
+    from clew.index.backends.registry import VectorChoice
+
+    access = milvus_access()
+    if milvus is not None and kind != "milvus":
+        raise UsageError("--milvus is for --vectors milvus. Add that, or leave it out")
+    uri = milvus or access.uri
+    place = None
+    if kind == "milvus" and uri is not None:
+        place = MilvusPlace(str(Path(uri).resolve()) if uri.endswith(".db") else uri, access.token)
+    return VectorChoice(kind, place)
 
 
 def default_cache() -> Path:

@@ -11,6 +11,8 @@ Messages say what happened, where (file and line, or id), and what to do next.
       |   - FormatError       another version, truncated, or checksum differs       (exit code 2)
       |   - EmbedderMismatch  the index was made with another embedder              (exit code 2)
       |   - LockedError       another process is writing to the index               (exit code 1)
+      |   - VectorStoreError  a vector database does not answer, or refuses; it is  (exit code 1)
+      |                       in `clew.index.backends.base`
       + OutputError           answers that cannot be written                        (exit code 1)
       + MissingExtra          an optional dependency is not installed               (exit code 2)
       + EmbedderError         an embedding model or endpoint failed                 (exit code 1)

@@ -127,13 +127,14 @@ def info_of(index: Index) -> Info:
 
 def _corpus_of(index: Index) -> dict[str, Any] | None:
     """Settings of the corpus, what is in it and what its cap cut."""
-    from clew.index.corpus import open_corpus
+    from clew.index.corpus import open_corpus, vectors_of
 
-    corpus = open_corpus(index)
+    corpus = open_corpus(index, connect=False)
     if corpus is None:
         return None
     report = asdict(corpus.report())
-    return asdict(corpus.settings) | {"distinct": report.pop("walks")} | report
+    told = {"distinct": report.pop("walks"), "model": corpus.model, "vectors": vectors_of(index)}
+    return asdict(corpus.settings) | told | report
 
 
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:

@@ -75,3 +75,16 @@ def letters():
 @pytest.fixture(scope="session")
 def other_letters():
     return Letters("v2")
+
+
+@pytest.fixture(scope="session")
+def milvus():
+    """A real Milvus server, which tests may kill and start again."""
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+    from servers.milvus_server import Unavailable, milvus_server
+
+    try:
+        with milvus_server() as server:
+            yield server
+    except Unavailable as error:
+        pytest.skip(str(error))

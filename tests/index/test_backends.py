@@ -1,21 +1,46 @@
 """The contract of the vector backends: every one finds, adds, removes, saves and opens alike."""
 
 import os
+from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexError_, InputError, UsageError
-from clew.index.backends.registry import BACKENDS, backend_for, backend_named, has_faiss, open_vectors
+from clew.index.backends.base import VectorStoreError
+from clew.index.backends.milvus import MilvusPlace, MilvusVectors
+from clew.index.backends.registry import (
+    BACKENDS,
+    Access,
+    backend_for,
+    backend_named,
+    has_faiss,
+    open_vectors,
+)
 
 DIMENSION = 16
 
 
-@pytest.fixture(params=[b.name for b in BACKENDS])
-def backend(request):
+NAMES = [b.name for b in BACKENDS if b is not MilvusVectors]
+
+
+@pytest.fixture(params=[*NAMES, "milvus-lite", "milvus-server"])
+def backend(request, tmp_path_factory):
+    """Make an empty index of vectors of a dimension."""
     if request.param.startswith("faiss") and not has_faiss():
         pytest.skip("faiss is not installed")
-    return backend_named(request.param)
+    if not request.param.startswith("milvus"):
+        return backend_named(request.param)
+    if find_spec("pymilvus") is None:
+        pytest.skip("pymilvus is not installed")
+    if request.param == "milvus-server":
+        place = MilvusPlace(request.getfixturevalue("milvus").uri)
+    else:
+        if find_spec("milvus_lite") is None:
+            pytest.skip("milvus-lite is not installed")
+        place = MilvusPlace(str(tmp_path_factory.mktemp("lite") / "vectors.db"))
+    return partial(MilvusVectors, place=place)
 
 
 @pytest.fixture
@@ -47,6 +72,14 @@ def test_most_of_the_nearest_are_found(filled, vectors):
         exact = np.argsort(np.linalg.norm(vectors - query, axis=1))[:10] * 7
         hits += len(set(filled.search(query, 10).ids.tolist()) & set(exact.tolist()))
     assert hits >= 250
+
+
+def test_a_search_within_some_ids_finds_none_but_them(filled, vectors):
+    within = np.array([7, 70, 77, 700, 5])
+    found = filled.search(vectors[10], 3, within)
+    exact = np.linalg.norm(vectors[[1, 10, 11, 100]] - vectors[10], axis=1)
+    assert found.ids.tolist() == np.array([7, 70, 77, 700])[np.argsort(exact)[:3]].tolist()
+    assert len(filled.search(vectors[10], 3, np.array([5])).ids) == 0
 
 
 def test_a_removed_vector_is_not_found_and_can_come_back(filled, vectors):
@@ -115,3 +148,26 @@ def test_the_backend_follows_the_count():
     assert names == ["numpy", "numpy", "faiss-flat", "faiss-flat", "faiss-ivf"]
     with pytest.raises(UsageError, match="Backends are"):
         backend_named("annoy")
+
+
+@pytest.mark.parametrize("uri", ["localhost", "http://root:secret@localhost:19530", "ftp://there"])
+def test_a_uri_of_milvus_is_checked(uri):
+    with pytest.raises(UsageError, match="Milvus"):
+        MilvusPlace(uri)
+
+
+def test_a_milvus_that_is_not_there_says_where_and_what_to_do(monkeypatch):
+    pytest.importorskip("pymilvus")
+    monkeypatch.setattr("clew.index.backends.milvus.WRITE_PATIENCE", 1.0)
+    index = MilvusVectors(DIMENSION, MilvusPlace("http://127.0.0.1:9"))
+    with pytest.raises(VectorStoreError, match=r"127\.0\.0\.1:9 did not create .*run the same command"):
+        index.add(np.array([1]), np.ones((1, DIMENSION), np.float32))
+
+
+def test_a_collection_that_is_gone_is_a_format_error(milvus, vectors, tmp_path):
+    index = MilvusVectors(DIMENSION, MilvusPlace(milvus.uri))
+    index.add(np.arange(5), vectors[:5])
+    index.save(tmp_path / "v")
+    index.drop()
+    with pytest.raises(FormatError, match="has no collection"):
+        open_vectors(tmp_path / "v", access=Access(milvus.uri))

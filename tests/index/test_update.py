@@ -24,6 +24,8 @@ from clew.index.names import NamesIndex
 from clew.index.sections import graph_sections
 from clew.index.update import update_index
 from clew.index.update_corpus import compacted, updated_corpus
+from clew.llm.testing import ScriptedModel
+from clew.steps.verbalise_llm import ModelSayer
 
 
 class Letters:
@@ -57,6 +59,7 @@ def assert_same_corpus(found, wanted):
     assert np.array_equal(found.node_scales, wanted.node_scales)
     for root in range(len(wanted.row_of)):
         mine, theirs = found.of_root(root), wanted.of_root(root)
+        assert mine.said == theirs.said
         for name in ("steps", "nodes", "counts", "vectors"):
             assert np.array_equal(getattr(mine, name), getattr(theirs, name)), (root, name)
     assert found.report().__class__(*[*vars_of(found.report())[:-1], 0]) == found.report().__class__(
@@ -68,9 +71,19 @@ def vars_of(report):
     return [getattr(report, name) for name in report.__slots__]
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed):
-    rng = random.Random(seed)
+def said_by_a_model(request):
+    """The triples, in other words; the same for the same walk."""
+    lines = request.messages[1].text.split("<walk>\n")[1].split("\n</walk>")[0]
+    return " and then ".join(lines.splitlines()).upper()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
+    rng, said = random.Random(seed), seed >= 40
+
+    def sayer(name):
+        return ModelSayer(ScriptedModel(said_by_a_model), tmp_path / name) if said else None
+
     size = rng.choice([5, 12, 30, 60])
     names, hub = [f"n{i}" for i in range(size)], rng.random() < 0.5
 
@@ -86,8 +99,8 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed):
         rng.random() < 0.3, seed,
     )  # fmt: skip
     held = {graph.triple(i) for i in range(graph.triples)}
-    corpus = build_corpus(graph, EMBEDDER, options)
-    for _ in range(4):
+    corpus = build_corpus(graph, EMBEDDER, options, sayer=sayer("built"))
+    for step in range(4):
         removed = rng.sample(sorted(held), min(rng.choice([0, 1, 1, 3]), len(held) - 1))
         new = [f"new{graph.nodes}"] if rng.random() < 0.3 else []
         count = graph.nodes + len(new)
@@ -99,8 +112,10 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed):
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
         changed = np.unique(np.concatenate([edit.endpoints, np.arange(graph.nodes, count)]))
         graph, held = edited(graph, edit), (held - set(removed)) | set(added)
-        corpus, _ = updated_corpus(corpus, graph, EMBEDDER, changed, removed=bool(removed))
-        assert_same_corpus(corpus, build_corpus(graph, EMBEDDER, options))
+        corpus, _ = updated_corpus(
+            corpus, graph, EMBEDDER, changed, removed=bool(removed), sayer=sayer(f"updated {step}")
+        )
+        assert_same_corpus(corpus, build_corpus(graph, EMBEDDER, options, sayer=sayer(f"built {step}")))
 
 
 def rows(triples):

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.console import counted, shown, write, write_json
+from clew.cli.model import ModelOptions
 from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, reading_notes, stage_progress
 from clew.cli.progress import Bar
+from clew.cli.verbalise import (
+    MostCalls,
+    MostCost,
+    MostTokens,
+    Prices,
+    Replies,
+    Verbalise,
+    opened_sayer,
+)
 
 if TYPE_CHECKING:
     from clew.index.build import Built
@@ -25,6 +35,15 @@ class CorpusKind(StrEnum):
     random = "random"
     lazy = "lazy"
     none = "none"
+
+
+class Vectors(StrEnum):
+    """With what vectors are searched."""
+
+    auto = "auto"
+    numpy = "numpy"
+    faiss = "faiss"
+    milvus = "milvus"
 
 
 def index(
@@ -55,6 +74,20 @@ def index(
         int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")
     ] = 60,
     directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False,
+    vectors: Annotated[
+        Vectors,
+        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
+    ] = Vectors.auto,
+    milvus: Annotated[
+        str | None,
+        typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
+    ] = None,
+    verbalise: Verbalise = None,
+    cache: Replies = None,
+    max_calls: MostCalls = None,
+    max_tokens: MostTokens = None,
+    max_cost: MostCost = None,
+    prices: Prices = None,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -64,10 +97,17 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.cli.importing import imported
-    from clew.engine import index_sources
+    from clew.engine import index_sources, vector_choice
 
-    start = time.monotonic()
-    with imported(sources, output, quiet=quiet) as paths, Bar(quiet=quiet) as bar:
+    start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
+    calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
+    with (
+        imported(sources, output, quiet=quiet) as paths,
+        Bar(quiet=quiet) as bar,
+        opened_sayer(
+            verbalise, default_output(paths[0]) if output is None else output, calling, bar, quiet=quiet
+        ) as sayer,
+    ):
         out = default_output(paths[0]) if output is None else output
         built = index_sources(
             paths,
@@ -78,8 +118,10 @@ def index(
             format=format,
             on_error=on_error.value,
             triple_vectors=triple_vectors,
-            progress=stage_progress(bar),
+            progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
             corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
+            sayer=sayer,
+            vectors=choice,
         )
     seconds = time.monotonic() - start
     if json:

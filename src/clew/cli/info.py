@@ -95,12 +95,16 @@ def _facts(held: Info) -> list[str]:
 
 
 def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
-    """Say how entities were walked, and what the cap cut."""
+    """Say how entities were walked, what the cap cut, by whom walks are said and where their vectors are."""
     how = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
+    more = [f"           vectors are searched by {corpus['vectors']}"]
+    if corpus["model"] is not None:
+        failed = f", but {corpus['unsaid']:,} by templates, where it failed" if corpus["unsaid"] else ""
+        more.append(f"           walks are said by {corpus['model']}{failed}")
     if corpus["kind"] == "lazy":
-        return [f"corpus     {how}: walks are made when a question comes"]
+        return [f"corpus     {how}: walks are made when a question comes", *more]
     if corpus["kind"] == "random":
-        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['distinct']:,} without repeats"]
+        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['distinct']:,} without repeats", *more]
     lines = [f"corpus     {how}: {corpus['distinct']:,} walks, at most {corpus['max_walks']} of an entity"]
     if corpus["drawn"] or corpus["undecided"]:
         cut = corpus["drawn"] + corpus["undecided"]
@@ -108,7 +112,7 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
             f"           the cap cut the trees of {cut:,} of {corpus['roots']:,} "
             f"entities, and {corpus['triples_left_out']:,} of their own triples"
         )
-    return lines
+    return lines + more
 
 
 def _types(held: Info) -> str:

@@ -84,8 +84,10 @@ class ModelOptions:
     run_cost: float | None = None
     at_once: int | None = None
 
-    def settings(self, spec: str) -> Settings:
+    def settings(self, spec: str, *, whole: bool = False) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
+
+        The limits are for all work together if `whole`.
 
         Raises UsageError for a spec that is wrong or options that do not go together, InputError for the
         prices file.
@@ -101,12 +103,13 @@ class ModelOptions:
                 raise UsageError(f"{name} needs prices, and Clew knows none. Add --prices FILE.toml")
             if cost is not None and not math.isfinite(cost):
                 raise UsageError(f"{name} {cost} is no limit. Give an amount of money")
-        calls = CALLS if self.max_calls is None else self.max_calls
+        calls = CALLS if self.max_calls is None and not whole else self.max_calls
+        limits = Limits(calls, self.max_tokens, self.max_cost)
         return settings_from(
             os.environ,
             spec,
-            per_question=Limits(calls, self.max_tokens, self.max_cost),
-            per_run=Limits(self.run_calls, self.run_tokens, self.run_cost),
+            per_question=Limits() if whole else limits,
+            per_run=limits if whole else Limits(self.run_calls, self.run_tokens, self.run_cost),
             concurrency=self.at_once,
             prices=None if self.prices is None else read_prices(self.prices),
             cache=self.cache,
@@ -114,8 +117,8 @@ class ModelOptions:
             trace=self.trace,
         )
 
-    def refuse(self) -> None:
-        """Raise UsageError if there is an option that does nothing without a model."""
+    def refuse(self, option: str = "--llm") -> None:
+        """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
         given = {
             "--cache": self.cache is not None,
             "--replay": self.replay,
@@ -130,7 +133,7 @@ class ModelOptions:
         }
         if any(given.values()):
             names = ", ".join(name for name, there in given.items() if there)
-            raise UsageError(f"{names}: for a chat model. Name one with --llm, or leave it out")
+            raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
 
 
 class OpenModels:

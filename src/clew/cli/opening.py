@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -51,15 +51,18 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "vectors": ("embedding names", "entities"),
     "search": ("arranging vectors", "entities"),
     "walks": ("walking", "entities"),
+    "nodes": ("arranging entities by their walks", "entities"),
     "triples": ("embedding triples", "triples"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
 
 
-def stage_progress(bar: Bar) -> Progress:
-    """Feed the stages of building an index to a bar."""
+def stage_progress(bar: Bar, *, without: Set[Stage] = frozenset()) -> Progress:
+    """Feed the stages of building an index to a bar, but those `without`."""
 
     def tell(stage: Stage, done: int, total: int) -> None:
+        if stage in without:
+            return
         title, unit = _STAGES[stage]
         bar.update(title, done, total, unit)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
-Unit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files"]
+Unit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files", "walks"]
 
 
 class Bar:
@@ -30,8 +30,8 @@ class Bar:
         self._task: TaskID | None = None
         self._stage = ""
 
-    def update(self, stage: str, done: int, total: int, unit: Unit) -> None:
-        """Show that `done` of `total` units of a stage are done."""
+    def update(self, stage: str, done: int, total: int, unit: Unit, note: str = "") -> None:
+        """Show that `done` of `total` units of a stage are done, and a `note` behind the rate."""
         if self._quiet or time.monotonic() - self._start < PATIENCE:
             return
         if self._progress is None:
@@ -41,7 +41,7 @@ class Bar:
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
-        self._progress.update(self._task, completed=done, total=total, rate=self._rate(unit))
+        self._progress.update(self._task, completed=done, total=total, rate=self._rate(unit) + note)
 
     def _rate(self, unit: Unit) -> str:
         if self._progress is None or self._task is None:

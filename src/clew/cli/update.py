@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import shown, write, write_json
+from clew.cli.model import ModelOptions
 from clew.cli.opening import EmbedderSpec, Json, Quiet
+from clew.cli.progress import Bar
+from clew.cli.verbalise import (
+    MostCalls,
+    MostCost,
+    MostTokens,
+    Prices,
+    Replies,
+    Verbalise,
+    opened_sayer,
+)
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,33 +53,50 @@ def update(
         bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
     ] = False,
     format: Annotated[str | None, typer.Option(metavar="NAME", help="Format, if it is not clear.")] = None,
+    verbalise: Verbalise = None,
+    cache: Replies = None,
+    max_calls: MostCalls = None,
+    max_tokens: MostTokens = None,
+    max_cost: MostCost = None,
+    prices: Prices = None,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Change an index as a whole or not at all; who has it open goes on with what was there."""
-    from clew.engine import update_index_files
+    """Change an index as a whole or not at all; who has it open goes on with what was there.
 
-    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities)
+    Where a chat model says the walks, it says those that are new; --verbalise alone tries again those that
+    it failed to say.
+    """
+    from clew.engine import said_by, update_index_files
+
+    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities, verbalise)
     if not any(given):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )
     start = time.monotonic()
-    updated = update_index_files(
-        source,
-        add or (),
-        remove or (),
-        types=types,
-        aliases=aliases,
-        remove_types=remove_types,
-        remove_aliases=remove_aliases,
-        remove_entities=remove_entities,
-        strict=strict,
-        ignore_missing=ignore_missing,
-        format=format,
-        embedder=embedder,
-    )
+    calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
+    with (
+        Bar(quiet=quiet) as bar,
+        opened_sayer(verbalise or said_by(source), source, calling, bar, quiet=quiet) as sayer,
+    ):
+        updated = update_index_files(
+            source,
+            add or (),
+            remove or (),
+            types=types,
+            aliases=aliases,
+            remove_types=remove_types,
+            remove_aliases=remove_aliases,
+            remove_entities=remove_entities,
+            strict=strict,
+            ignore_missing=ignore_missing,
+            format=format,
+            embedder=embedder,
+            sayer=sayer,
+            progress=lambda done, total: bar.update("embedding walks", done, total, "walks"),
+        )
     seconds = time.monotonic() - start
     if json:
         write_json(_json(updated, seconds))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 import clew
-from clew.errors import EmbedderMismatch, IndexError_, InputError
+from clew.errors import EmbedderMismatch, IndexError_, InputError, UsageError
 from clew.graph.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
 from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.backends.registry import FEW, has_faiss
+from clew.index.backends.registry import VectorChoice, has_faiss
 from clew.index.directory import IndexWriter, writing
 from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
@@ -34,9 +34,9 @@ from clew.index.vectors import (
 from clew.text.embedder import Embedder
 
 if TYPE_CHECKING:
-    from clew.index.corpus import CorpusSettings
+    from clew.index.corpus import CorpusSettings, Sayer
 
-Stage = Literal["read", "names", "vectors", "search", "walks", "triples"]
+Stage = Literal["read", "names", "vectors", "search", "walks", "nodes", "triples"]
 Progress = Callable[[Stage, int, int], None]
 """Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
 OnError = Literal["fail", "skip"]
@@ -64,24 +64,32 @@ def build_index(
     progress: Progress | None = None,
     wait: float = 5.0,
     corpus: CorpusSettings | None = None,
+    sayer: Sayer | None = None,
+    vectors: VectorChoice | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
     question.
-    With `corpus`, also the walks of every node (see `clew.index.corpus`).
+    With `corpus`, also the walks of every node (see `clew.index.corpus`), said by `sayer` if there is one.
+    `vectors` says with what vectors are searched.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
-    still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written.
+    still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written, VectorStoreError if
+    Milvus does not answer, and what the sayer raises.
     """
-    tell = progress or _say_nothing
+    tell, vectors = progress or _say_nothing, vectors or VectorChoice()
+    check_choice(corpus, sayer, vectors)
     for source in sources:
         if isfile(source / MANIFEST):
             advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
             raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
     modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
-    key = _key(modified, (types, aliases), format, on_error, embedder, corpus, triple_vectors)
+    said_by = None if sayer is None else sayer.name
+    key = _key(
+        modified, (types, aliases), format, on_error, embedder, corpus, triple_vectors, vectors, said_by
+    )
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
         report = _read(writer, sources, types, aliases, format, on_error, tell)
         graph = writer.graph()
@@ -90,19 +98,30 @@ def build_index(
         shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count))
         _add_names(writer, shards, count, tell)
         _add_vectors(writer, shards, tell)
-        _add_search(writer, graph.nodes, embedder.dimension, tell)
+        _add_search(writer, graph.nodes, vectors, tell)
         if corpus is not None:
-            from clew.index.corpus import build_corpus
-
-            walks = build_corpus(graph, embedder, corpus, lambda done: tell("walks", done, graph.nodes))
-            writer.add_all(walks.sections())
-        if triple_vectors:
             # It compiles kernels, which nothing else here needs.
+            from clew.index.build_corpus import add_corpus
+
+            add_corpus(writer, out, graph, embedder, corpus, vectors, sayer, tell)
+        if triple_vectors:
             from clew.index.triple_vectors import write_triple_vectors
 
             write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
         manifest = writer.commit(_about(graph, report, embedder, modified))
     return Built(out, manifest, report)
+
+
+def check_choice(corpus: CorpusSettings | None, sayer: Sayer | None, vectors: VectorChoice) -> None:
+    """Raise UsageError for what does not go together, VectorStoreError if Milvus does not answer."""
+    if sayer is not None and (corpus is None or corpus.kind == "lazy"):
+        raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
+    if vectors.kind == "milvus":
+        if corpus is None:
+            raise UsageError("Milvus holds the vectors of a corpus. Add --corpus bfs, random or lazy")
+        from clew.index.corpus_milvus import check_place
+
+        check_place(vectors.place)
 
 
 def _key(
@@ -181,12 +200,12 @@ def _add_vectors(writer: IndexWriter, shards: Shards, tell: Progress) -> None:
     shards.remove("vectors")
 
 
-def _add_search(writer: IndexWriter, nodes: int, dimension: int, tell: Progress) -> None:
-    """Write the file of a vector backend, if there are so many vectors that one helps and faiss is there."""
-    if nodes <= FEW or not has_faiss():
+def _add_search(writer: IndexWriter, nodes: int, vectors: VectorChoice, tell: Progress) -> None:
+    """Write the file of a vector backend, if one is wanted or helps."""
+    if not vectors.uses_faiss(nodes):
         return
-    vectors = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
-    build_search(writer.folder / SEARCH_FILE, *vectors, lambda done: tell("search", done, nodes))
+    held = writer.array(ENTITY_VECTORS), writer.array(ENTITY_SCALES)
+    build_search(writer.folder / SEARCH_FILE, *held, lambda done: tell("search", done, nodes))
     writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
 
 

@@ -2,25 +2,29 @@
 
 Walks as ids, a vector for every walk and node, and their sections.
 
+Walks are said by templates when they are needed, or once by a chat model, whose sentences are stored.
 A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together,
 since the names that a question does not know say little about it. A node's vector is that of its name and of
 its walks together. Vectors are int8 with one scale a row. A corpus is kept in parts: what an update made anew
-is a part of its own, and for every root it is known which part holds it.
+is a part of its own, and for every root it is known which part holds it. With Milvus, the vectors are there
+(`corpus_milvus`) and their ids here.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.graph.graph import Graph, Int32, Int64, UInt16
+from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
 from clew.graph.walks import Walker, Walks, WalkSettings, chunks
+from clew.index.backends.registry import open_collection
+from clew.index.corpus_milvus import NONE, MilvusCorpus
 from clew.index.directory import Index
 from clew.index.files import Array
 from clew.index.vectors import Float32, Int8, quantise
@@ -32,7 +36,11 @@ KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
 
 SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
 PART_OF, ROW_OF = "corpus.part", "corpus.row"
+WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
+NODE_SEARCH, CHANGED_NODES = "node_search", "corpus.changed"
 ROOTS_AT_ONCE = 2048
+ESTIMATED = 500
+"""Roots by whose walks the work of a model is estimated."""
 OWN_TRIPLES = 12
 """Triples of a node that stand for its walks where none are stored."""
 
@@ -60,12 +68,30 @@ class CorpusSettings:
         return WalkSettings(kind, self.depth, self.walks, self.max_walks, self.directed, self.seed)
 
 
+class Sayer(Protocol):
+    """Says walks in sentences, as the `verbalise` step with a model does."""
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        ...
+
+    def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
+        """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
+        ...
+
+    def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
+        """Say the walks `steps`, `nodes` [walks, depth] of `roots` [walks]; empty where that failed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusReport:
     """What is in a corpus.
 
     `whole`, `drawn` and `undecided` roots as by `Walks.state`, the own triples that the cap left out, and how
-    many parts it is kept in.
+    many parts it is kept in. `unsaid` walks are those that a model was to say and did not: templates say
+    them.
     """
 
     roots: int
@@ -75,16 +101,23 @@ class CorpusReport:
     drawn: int
     undecided: int
     triples_left_out: int
+    unsaid: int
     parts: int
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks]."""
+    """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
+
+    With Milvus there are `ids` int64 [walks] instead of the vectors. `said` are a model's sentences, if one
+    says them, empty where it failed.
+    """
 
     walks: Walks
     q: Int8
     scale: Float32
+    ids: Int64 = field(default_factory=lambda: NONE)
+    said: Names | None = None
 
     def rows(self, row: int) -> slice:
         """Where the walks of the root in `row` are."""
@@ -93,20 +126,27 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class RootWalks:
-    """The walks of one root, with their vectors float32 [walks, d] of length 1."""
+    """The walks of one root, with their vectors float32 [walks, d] of length 1, or their `ids` in Milvus.
+
+    `said` are a model's sentences; empty where it has none.
+    """
 
     root: int
     steps: Int32
     nodes: Int32
     counts: UInt16
     vectors: Float32
+    ids: Int64 = field(default_factory=lambda: NONE)
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
-    `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors. Lazy ones have no parts.
+    `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
+    `milvus`. Lazy ones have no parts. `model` says the walks; `changed` int32 are nodes whose vectors are not
+    those of the file that searches them.
     """
 
     settings: CorpusSettings
@@ -115,6 +155,9 @@ class Corpus:
     row_of: Int32
     nodes: Int8
     node_scales: Float32
+    model: str | None = None
+    milvus: MilvusCorpus | None = None
+    changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def of_root(self, root: int) -> RootWalks | None:
         """Get the stored walks of a root; None where none are stored."""
@@ -123,11 +166,14 @@ class Corpus:
         part = self.parts[int(self.part_of[root])]
         at, walks = part.rows(int(self.row_of[root])), part.walks
         vectors = unit_rows(part.q[at].astype(np.float32))
-        return RootWalks(root, walks.steps[at], walks.nodes[at], walks.counts[at], vectors)
+        said = () if part.said is None else tuple(part.said[i] for i in range(at.start, at.stop))
+        return RootWalks(
+            root, walks.steps[at], walks.nodes[at], walks.counts[at], vectors, part.ids[at], said
+        )
 
     def report(self) -> CorpusReport:
         """Count what is there."""
-        states, left, walks, made = np.zeros(3, np.int64), 0, 0, 0
+        states, left, walks, made, unsaid = np.zeros(3, np.int64), 0, 0, 0, 0
         for number, part in enumerate(self.parts):
             rows = self.row_of[self.part_of == number]
             held = part.walks
@@ -135,15 +181,22 @@ class Corpus:
             left += int(held.left_out[rows].sum())
             walks += int((held.offsets[rows + 1] - held.offsets[rows]).sum())
             made += _sum_of_rows(held, rows)
+            if part.said is not None:
+                unsaid += int((np.diff(part.said.offsets)[_walks_at(held, rows)] == 0).sum())
         undecided, drawn, whole = states.tolist()
-        return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, len(self.parts))
+        parts = len(self.parts)
+        return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
 
     def sections(self) -> dict[str, Array | bytes]:
         """Give the sections of an index."""
-        settings = json.dumps({**asdict(self.settings), "parts": len(self.parts)})
-        found: dict[str, Array | bytes] = {
-            SETTINGS: settings.encode(), NODES: self.nodes, NODE_SCALES: self.node_scales
-        }  # fmt: skip
+        told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
+        found: dict[str, Array | bytes] = {NODES: self.nodes, NODE_SCALES: self.node_scales}
+        if self.milvus is not None:
+            told["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
+            found |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
+        if len(self.changed):
+            found[CHANGED_NODES] = self.changed
+        found[SETTINGS] = json.dumps(told).encode()
         if self.parts:
             found |= {PART_OF: self.part_of, ROW_OF: self.row_of}
         for number, part in enumerate(self.parts):
@@ -155,18 +208,31 @@ def part_sections(number: int, part: Part) -> dict[str, Array]:
     """Give the sections of one part."""
     name = f"corpus.p{number}"
     arrays: dict[str, Array] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
-    return arrays | {f"{name}.q": part.q, f"{name}.scale": part.scale}
+    arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
+    if len(part.ids):
+        arrays[f"{name}.ids"] = part.ids
+    if part.said is not None:
+        arrays |= {f"{name}.said.blob": part.said.blob, f"{name}.said.offsets": part.said.offsets}
+    return arrays
 
 
-def open_corpus(index: Index) -> Corpus | None:
-    """Get the corpus of an index, memory-mapped; None if it has none. Raises FormatError."""
+_NUMBERS = ("next_walk", "update", "retired")
+_ARRAYS = ("version", "dead_walks", "dead_nodes")
+
+
+def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -> Corpus | None:
+    """Get the corpus of an index, memory-mapped; None if it has none.
+
+    Without `connect`, vectors that are in Milvus are left there. Raises FormatError, and VectorStoreError if
+    Milvus does not answer.
+    """
     if SETTINGS not in index.sections:
         return None
+    raw = _raw_settings(index)
     try:
-        raw: dict[str, Any] = json.loads(index.data(SETTINGS))
-        parts = raw.pop("parts")
+        parts, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
         settings = CorpusSettings(**raw)
-    except (ValueError, TypeError, KeyError) as error:
+    except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
     found = tuple(_open_part(index, f"corpus.p{number}") for number in range(parts))
     none = np.empty(0, np.int32)
@@ -177,46 +243,101 @@ def open_corpus(index: Index) -> Corpus | None:
         index.array(ROW_OF).astype(np.int32, copy=False) if parts else none,
         index.array(NODES).astype(np.int8, copy=False),
         index.array(NODE_SCALES).astype(np.float32, copy=False),
+        model,
+        _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
+        _optional(index, CHANGED_NODES, none),
     )
+
+
+def model_of(index: Index) -> str | None:
+    """Name the model that says the walks of an index; None without one. Raises FormatError."""
+    return _raw_settings(index).get("model") if SETTINGS in index.sections else None
+
+
+def vectors_of(index: Index) -> str:
+    """Name what searches the vectors of nodes: numpy, faiss or milvus."""
+    if NODE_COLLECTION in index.files:
+        return "milvus"
+    return "faiss" if NODE_SEARCH in index.files else "numpy"
+
+
+def _raw_settings(index: Index) -> dict[str, Any]:
+    try:
+        return dict(json.loads(index.data(SETTINGS)))
+    except (ValueError, TypeError) as error:
+        raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
+
+
+def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> MilvusCorpus:
+    try:
+        walks, nodes = (
+            open_collection(index.files[name], writable=writable, access=index.access)
+            for name in (WALK_COLLECTION, NODE_COLLECTION)
+        )
+        arrays: dict[str, Any] = {name: index.array(f"corpus.milvus.{name}") for name in _ARRAYS}
+        numbers["retired"] = tuple(numbers["retired"])
+        return MilvusCorpus(walks, nodes, **arrays, **numbers)
+    except (KeyError, TypeError) as error:
+        raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
+
+
+def _optional(index: Index, section: str, otherwise: Any) -> Any:  # noqa: ANN401
+    return index.array(section) if section in index.sections else otherwise
 
 
 def _open_part(index: Index, name: str) -> Part:
     arrays: dict[str, Any] = {f.name: index.array(f"{name}.{f.name}") for f in fields(Walks)}
     q: Any = index.array(f"{name}.q")
     scale: Any = index.array(f"{name}.scale")
-    return Part(Walks(**arrays), q, scale)
+    blob: Any = _optional(index, f"{name}.said.blob", None)
+    said = None if blob is None else Names(blob, _optional(index, f"{name}.said.offsets", None))
+    return Part(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
 
 
 @dataclass(frozen=True, eq=False)
 class WalkEmbedder:
-    """Turns walks into vectors: verbalise, then embed."""
+    """Turns walks into vectors: verbalise, then embed. `sayer` says what templates otherwise do."""
 
     verbaliser: Verbaliser
     embedder: Embedder
+    graph: Graph
+    sayer: Sayer | None = None
 
     @classmethod
-    def of(cls, graph: Graph, embedder: Embedder) -> WalkEmbedder:
-        """Say walks by templates."""
-        return cls(Verbaliser(graph), embedder)
+    def of(cls, graph: Graph, embedder: Embedder, sayer: Sayer | None = None) -> WalkEmbedder:
+        """Say walks by templates, or by a model."""
+        return cls(Verbaliser(graph), embedder, graph, sayer)
 
-    def vectors(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> Float32:
-        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d]."""
+    def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
+        """Let the model say walks; None without one."""
+        return None if self.sayer is None else self.sayer.say(self.graph, roots, steps, nodes)
+
+    def vectors(
+        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None = None
+    ) -> Float32:
+        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d].
+
+        `said` are a model's sentences; templates say those that are empty.
+        """
         step_rows: list[list[int]] = steps.tolist()
         node_rows: list[list[int]] = nodes.tolist()
-        said = [
-            self.verbaliser.sentence(root, s, n)
-            for root, s, n in zip(roots, step_rows, node_rows, strict=True)
+        given = said if said is not None else [""] * len(roots)
+        sentences = [
+            told or self.verbaliser.sentence(root, s, n)
+            for told, root, s, n in zip(given, roots, step_rows, node_rows, strict=True)
         ]
         outlines: dict[tuple[int, ...], int] = {}
         place = [
             outlines.setdefault((root, *s), len(outlines)) for root, s in zip(roots, step_rows, strict=True)
         ]
         outlined = self.embedder.embed([self.verbaliser.outline(key[0], key[1:]) for key in outlines])
-        return unit_rows(self.embedder.embed(said) + outlined[place])
+        return unit_rows(self.embedder.embed(sentences) + outlined[place])
 
-    def quantised(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> tuple[Int8, Float32]:
+    def quantised(
+        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None = None
+    ) -> tuple[Int8, Float32]:
         """Embed as `vectors`, rounded as they are stored."""
-        return quantise(self.vectors(roots, steps, nodes))
+        return quantise(self.vectors(roots, steps, nodes, said))
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
         """Vectors of the roots of `walks`, from their names and walks together, each as often as made."""
@@ -232,26 +353,49 @@ Progress = Callable[[int], None]
 
 
 def build_corpus(
-    graph: Graph, embedder: Embedder, settings: CorpusSettings, progress: Progress | None = None
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    progress: Progress | None = None,
+    *,
+    sayer: Sayer | None = None,
+    milvus: MilvusCorpus | None = None,
 ) -> Corpus:
-    """Walk, verbalise and embed all nodes; `progress` is called with the number of roots done."""
-    maker = WalkEmbedder.of(graph, embedder)
+    """Walk, verbalise (by `sayer` if there is one) and embed all nodes, into `milvus` if that is given.
+
+    `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
+    sayer raises.
+    """
+    maker = WalkEmbedder.of(graph, embedder, sayer)
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else own_triples_of(settings))
+    if sayer is not None:
+        few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
+        sayer.begin(graph, walker.walk(few), graph.nodes)
     parts: list[Part] = []
-    node_q = np.empty((graph.nodes, embedder.dimension), np.int8)
-    node_scale = np.empty(graph.nodes, np.float32)
+    rows = 0 if milvus is not None else graph.nodes
+    node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
     for roots in chunks(graph.nodes, ROOTS_AT_ONCE):
         part = make_part(walker, maker, roots)
-        node_q[roots], node_scale[roots] = maker.node_vectors(part.walks, part.q, part.scale)
+        q, scale = maker.node_vectors(part.walks, part.q, part.scale)
+        if milvus is None:
+            node_q[roots], node_scale[roots] = q, scale
+        else:
+            milvus.add_nodes(roots, q)
         if settings.kind != "lazy":
-            parts.append(part)
+            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         if progress is not None:
             progress(int(roots[-1]) + 1)
+    model = None if sayer is None else sayer.name
     if not parts:
         none = np.empty(0, np.int32)
-        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale)
-    rows = np.arange(graph.nodes, dtype=np.int32)
-    return Corpus(settings, (joined_parts(parts),), np.zeros(graph.nodes, np.int16), rows, node_q, node_scale)
+        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
+    rows_of, part_of = np.arange(graph.nodes, dtype=np.int32), np.zeros(graph.nodes, np.int16)
+    return Corpus(settings, (joined_parts(parts),), part_of, rows_of, node_q, node_scale, model, milvus)
+
+
+def without_vectors(part: Part, ids: Int64) -> Part:
+    """Make a part whose vectors are elsewhere, by their ids."""
+    return replace(part, q=part.q[:0], scale=part.scale[:0], ids=ids)
 
 
 def own_triples_of(settings: CorpusSettings) -> WalkSettings:
@@ -262,7 +406,10 @@ def own_triples_of(settings: CorpusSettings) -> WalkSettings:
 def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
     """Walk `roots` and embed their walks."""
     walks = walker.walk(roots)
-    return Part(walks, *maker.quantised(root_of_walks(walks).tolist(), walks.steps, walks.nodes))
+    owners = root_of_walks(walks).tolist()
+    said = maker.said(owners, walks.steps, walks.nodes)
+    q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
+    return Part(walks, q, scale, said=None if said is None else Names.of(said))
 
 
 def root_of_walks(walks: Walks) -> Int32:
@@ -272,20 +419,34 @@ def root_of_walks(walks: Walks) -> Int32:
 
 def joined_parts(parts: Sequence[Part]) -> Part:
     """Put parts of different roots into one, in their order."""
-    starts = np.cumsum([0, *(len(p.q) for p in parts)])
+    starts = np.cumsum([0, *(len(p.walks.steps) for p in parts)])
     offsets = [p.walks.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
     columns = {
         name: np.concatenate([getattr(p.walks, name) for p in parts])
         for name in ("roots", "steps", "nodes", "counts", "state", "left_out")
     }
     walks = Walks(offsets=np.concatenate([np.zeros(1, np.int64), *offsets]), **columns)
-    return Part(walks, np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts]))
+    q, scale = np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts])
+    return Part(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
+
+
+def _joined_names(parts: Sequence[Part]) -> Names | None:
+    names = [p.said for p in parts if p.said is not None]
+    if not names:
+        return None
+    starts = np.cumsum([0, *(n.offsets[-1] for n in names)])
+    offsets = [n.offsets[1:] + start for n, start in zip(names, starts, strict=False)]
+    return Names(np.concatenate([n.blob for n in names]), np.concatenate([np.zeros(1, np.int64), *offsets]))
 
 
 def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
     """Keep only the roots in `rows` of a part, in that order."""
     at = _walks_at(part.walks, rows)
-    return Part(walks_of_rows(part.walks, rows), part.q[at], part.scale[at])
+    said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
+    walks = walks_of_rows(part.walks, rows)
+    if len(part.ids):
+        return Part(walks, part.q, part.scale, part.ids[at], said)
+    return Part(walks, part.q[at], part.scale[at], said=said)
 
 
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:

@@ -29,6 +29,7 @@ import numpy as np
 import clew
 from clew.errors import FormatError, IndexError_, InputError, LockedError
 from clew.graph.graph import Graph
+from clew.index.backends.registry import Access
 from clew.index.files import (
     Array,
     FileEntry,
@@ -47,6 +48,8 @@ from clew.index.names import NamesIndex
 from clew.index.sections import graph_of_sections, without_prefix
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
+SAID = "said"
+"""Folder of sentences that a chat model has said for a generation that is not whole yet."""
 _GENERATION = re.compile(r"gen-(\d{6,})")
 _SECTION = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 _POLL_SECONDS = 0.05
@@ -64,6 +67,8 @@ class Index:
     sections: Mapping[str, Array]
     files: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """Sections of other formats, checked."""
+    access: Access = field(default_factory=Access)
+    """How to reach a vector database that holds some of it."""
 
     def array(self, name: str) -> Array:
         """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""
@@ -94,6 +99,11 @@ class IndexWriter:
             self._files, self._marks = _read_journal(self.folder, key)
             if not self._files:
                 self._note({"key": key})
+
+    @property
+    def generation(self) -> int:
+        """Number of the generation that is written."""
+        return self._generation
 
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
@@ -183,6 +193,7 @@ class IndexWriter:
             sync_path(self._path)
             _replace_manifest(self._path, manifest)
             _sweep(self._path, manifest.generation)
+            shutil.rmtree(self._path / SAID, ignore_errors=True)
         return manifest
 
     def close(self, *, keep: bool = False) -> None:
@@ -261,8 +272,8 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
             writer.close(keep=key is not None)
 
 
-def open_index(path: Path, *, verify: bool = False) -> Index:
-    """Open the index `path`, memory-mapped.
+def open_index(path: Path, *, verify: bool = False, access: Access | None = None) -> Index:
+    """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
 
     Sizes and checksums of sampled blocks are always checked, all bytes if `verify`. Raises InputError if
     there is no index, FormatError if it is of another version or damaged, IndexError_ if it may not be read.
@@ -270,7 +281,7 @@ def open_index(path: Path, *, verify: bool = False) -> Index:
     for _ in range(_ATTEMPTS):
         manifest = read_manifest(path)
         try:
-            return _open(path, manifest, verify)
+            return _open(path, manifest, verify, access or Access())
         except FileNotFoundError as error:
             # A writer may have put a newer generation in place since the manifest was read.
             if read_manifest(path).generation == manifest.generation:
@@ -284,14 +295,14 @@ def open_index(path: Path, *, verify: bool = False) -> Index:
     raise IndexError_(f"{path}: the index is being replaced over and over. Try again")
 
 
-def _open(path: Path, manifest: Manifest, verify: bool) -> Index:
+def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index:
     folder = path / manifest.folder
     arrays = {f.section: open_array(folder, f, verify=verify) for f in manifest.files if _is_array(f)}
     files = {f.section: check_entry(folder, f, verify=verify) for f in manifest.files if not _is_array(f)}
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
-    return Index(path, manifest, graph, names, extra, files)
+    return Index(path, manifest, graph, names, extra, files, access)
 
 
 @contextmanager
@@ -335,7 +346,7 @@ def _claim(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: a file is in the way. Choose another name for the index (-o)")
     path.mkdir(parents=True, exist_ok=True)
-    strange = sorted(set(os.listdir(path)) - {_LOCK, _WRITING, _NEW_MANIFEST})
+    strange = sorted(set(os.listdir(path)) - {_LOCK, _WRITING, _NEW_MANIFEST, SAID})
     if strange and not _generations(path):  # a manifest.json alone may be of another program
         raise InputError(f"{path}: this folder holds other files ({strange[0]}). Choose another one (-o)")
 

@@ -10,9 +10,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int32
+from clew.graph.graph import Graph
 from clew.graph.walks import Walker
-from clew.index.corpus import Corpus, CorpusSettings, RootWalks, WalkEmbedder, open_corpus
+from clew.index.backends.base import VectorIndex
+from clew.index.backends.entities import nearest_stored
+from clew.index.backends.registry import open_vectors
+from clew.index.corpus import (
+    NODE_SEARCH,
+    Corpus,
+    CorpusSettings,
+    RootWalks,
+    WalkEmbedder,
+    open_corpus,
+)
 from clew.index.directory import Index
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
 from clew.text.embedder import Embedder
@@ -28,12 +38,16 @@ _ROWS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class NearWalk:
-    """A retrieved walk: `root`, its steps and the nodes behind the root, and its cosine with the question."""
+    """A retrieved walk: `root`, its steps and the nodes behind the root, and its cosine with the question.
+
+    `said` is how a model has said it, if one has.
+    """
 
     root: int
     steps: tuple[int, ...]
     nodes: tuple[int, ...]
     score: float
+    said: str = ""
 
 
 class WalkIndex:
@@ -47,16 +61,25 @@ class WalkIndex:
         self.maker = WalkEmbedder.of(index.graph, embedder)
         self.corpus: Corpus | None = open_corpus(index)
         self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings("lazy")
+        self._milvus = None if self.corpus is None else self.corpus.milvus
+        self._walker: Walker | None = None
+        self._floats: Float32 | None = None
+        self._backend: VectorIndex | None = None
+        if self._milvus is None:
+            self._load(index)
+
+    def _load(self, index: Index) -> None:
         q, scale = self._stored_vectors(index)
         self._q: Int8 = q
-        self._floats: Float32 | None = None
+        self._scale: Float32 = scale
+        if NODE_SEARCH in index.files and self.corpus is not None:
+            self._backend = open_vectors(index.files[NODE_SEARCH], q.shape[1])
+            return
         if len(q) <= IN_FLOATS:
             self._floats = q.astype(np.float32)
             self._inverse: Float32 = _inverse_norms(self._floats)
         else:
             self._inverse = np.concatenate([_inverse_norms(part) for part in _parts(q)])
-        del scale  # a cosine does not depend on it
-        self._walker: Walker | None = None
 
     def _stored_vectors(self, index: Index) -> tuple[Int8, Float32]:
         if self.corpus is not None:
@@ -64,18 +87,29 @@ class WalkIndex:
         q = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
         return q, index.array(ENTITY_SCALES).astype(np.float32, copy=False)
 
-    def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[tuple[int, float]]:
+    def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
         """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id.
 
-        Those of `first` come before all others.
+        Those of `first` come before all others. Raises VectorStoreError if the vectors are in a Milvus that
+        does not answer.
         """
-        cosines = self._cosines(query)
         chosen = list(dict.fromkeys(first))[:k]
-        more = min(len(cosines), k + len(chosen))
-        near = np.argpartition(-cosines, more - 1)[:more]
-        ranked = near[np.lexsort((near, -cosines[near]))].tolist()
-        chosen += [node for node in ranked if node not in chosen][: k - len(chosen)]
-        return [(node, float(cosines[node])) for node in chosen]
+        if len(chosen) == k:
+            return chosen
+        ranked = self._ranked(query, k + len(chosen))
+        return chosen + [node for node in ranked if node not in chosen][: k - len(chosen)]
+
+    def _ranked(self, query: Float32, count: int) -> list[int]:
+        """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
+        if self._milvus is not None:
+            return self._milvus.nearest_nodes(query, count)
+        if self._backend is not None and self.corpus is not None:
+            near = nearest_stored(self._backend, self._q, self._scale, query, count, also=self.corpus.changed)
+            return near.ids.tolist()
+        cosines = self._cosines(query)
+        count = min(len(cosines), count)
+        near = np.argpartition(-cosines, count - 1)[:count]
+        return near[np.lexsort((near, -cosines[near]))].tolist()
 
     def _cosines(self, query: Float32) -> Float32:
         if self._floats is not None:
@@ -100,14 +134,20 @@ class WalkIndex:
         Ties in the order of the corpus.
         """
         found = self.walks_of(root)
-        cosines = found.vectors @ query
-        best = np.argsort(-cosines, kind="stable")[:k].tolist()
-        return [_near_walk(root, found.steps[row], found.nodes[row], float(cosines[row])) for row in best]
+        if len(found.ids) and self._milvus is not None:
+            best = self._milvus.nearest_walks(found.ids, query, k)
+        else:
+            cosines = found.vectors @ query
+            rows = np.argsort(-cosines, kind="stable")[:k].tolist()
+            best = [(row, float(cosines[row])) for row in rows]
+        return [_near_walk(found, row, cosine) for row, cosine in best]
 
 
-def _near_walk(root: int, steps: Int32, nodes: Int32, score: float) -> NearWalk:
+def _near_walk(found: RootWalks, row: int, score: float) -> NearWalk:
+    steps, nodes = found.steps[row], found.nodes[row]
     length = int((steps >= 0).sum())
-    return NearWalk(root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score)
+    said = found.said[row] if found.said else ""
+    return NearWalk(found.root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score, said)
 
 
 def _parts(q: Int8) -> Iterator[Float32]:

@@ -6,7 +6,7 @@ leaves the last one. Ids of entities and relations stay; new ones come after the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.errors import UsageError
 from clew.graph.edit import GraphEdit, edited
 from clew.graph.graph import Graph, Int32, Int64
-from clew.index.backends.entities import ENTITY_SEARCH
+from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
+from clew.index.backends.registry import Access, VectorChoice, open_vectors
 from clew.index.build import check_embedder
-from clew.index.corpus import Corpus, open_corpus
+from clew.index.build_corpus import add_node_search
+from clew.index.corpus import NODE_SEARCH, Corpus, Sayer, open_corpus
 from clew.index.directory import Index, IndexWriter, open_index, writing
 from clew.index.edits import EditReport, Edits, resolve
 from clew.index.files import Array
@@ -37,6 +40,9 @@ from clew.index.vectors import (
 )
 from clew.text.embedder import Embedder
 
+Progress = Callable[[int, int], None]
+LEAST_NEWER = 10_000
+"""Vectors newer than the file that searches them, up to which they are compared one by one."""
 MOST_LOGGED = 20
 """Updates that the report of an index remembers."""
 
@@ -62,29 +68,40 @@ def update_index(
     strict: bool = False,
     ignore_missing: bool = False,
     wait: float = 5.0,
+    sayer: Sayer | None = None,
+    access: Access | None = None,
+    progress: Progress | None = None,
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
 
-    Raises UsageError as `resolve`, EmbedderMismatch, LockedError if another process still writes to the index
-    after `wait` seconds, InputError and FormatError if there is no good index, IndexError_ if it cannot be
-    written.
+    Where a model says the walks, `sayer` says those that are new, and those that it failed to say before;
+    without edits it does the latter alone. `access` is for vectors in a database; `progress` is called with
+    the walks embedded and to be embedded.
+
+    Raises UsageError as `resolve`, and if the walks are said by another model than `sayer`, EmbedderMismatch,
+    LockedError if another process still writes to the index after `wait` seconds, InputError and FormatError
+    if there is no good index, IndexError_ if it cannot be written, VectorStoreError if Milvus does not
+    answer, and what the sayer raises.
     """
     open_index(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=wait) as writer:
-        index = open_index(path)
+        index = open_index(path, access=access)
         check_embedder(path, index.manifest, embedder)
         edit, report = resolve(index.graph, index.names, edits, strict=strict, ignore_missing=ignore_missing)
-        if _is_empty(edit):
+        if _is_empty(edit) and not _is_unsaid(index, sayer):
             return Updated(path, index.manifest, report, None)
         graph = edited(index.graph, edit)
         sections = with_prefix("graph", graph_sections(graph))
         sections |= with_prefix("names", _names(index, graph, edit).sections())
         sections |= _vectors(index, edit, embedder)
-        corpus, change = _corpus(index, graph, edit, embedder)
+        corpus, change = _corpus(index, graph, edit, embedder, sayer, progress)
+        dropped = [*_outdated(edit), *_searches(writer, index, graph, sections, corpus)]
         contents: dict[str, Array | bytes] = {**sections}
         if corpus is not None:
+            if NODE_SEARCH not in index.files or NODE_SEARCH in dropped:
+                corpus = replace(corpus, changed=corpus.changed[:0])
             contents |= corpus.sections()
-        _write(writer, index, contents, dropped=_outdated(edit))
+        _write(writer, index, contents, dropped=tuple(dropped))
         manifest = writer.commit(_about(index.manifest.about, graph, report))
     return Updated(path, manifest, report, change)
 
@@ -94,14 +111,45 @@ def _is_empty(edit: GraphEdit) -> bool:
     return not changes and edit.types is None and edit.aliases is None
 
 
+def _is_unsaid(index: Index, sayer: Sayer | None) -> bool:
+    """Whether there are walks that the model was to say and did not."""
+    corpus = None if sayer is None else open_corpus(index)
+    return corpus is not None and corpus.report().unsaid > 0
+
+
 def _outdated(edit: GraphEdit) -> tuple[str, ...]:
     """Prefixes of sections that say nothing true any more.
 
     Vectors of triples are by triple id, and ids of triples move; the first question that needs them makes
-    them anew. The backend of a large index is made by indexing; without it all vectors are compared.
+    them anew.
     """
     moved = len(edit.added) or len(edit.removed)
-    return ("triple_vectors.", ENTITY_SEARCH) if moved else ()
+    return ("triple_vectors.",) if moved else ()
+
+
+def _searches(
+    writer: IndexWriter,
+    index: Index,
+    graph: Graph,
+    sections: Mapping[str, Array],
+    corpus: Corpus | None,
+) -> list[str]:
+    """Write anew the files that search vectors, if too many are newer than them; their sections.
+
+    Others are kept: what is newer than a file is compared one by one.
+    """
+    written: list[str] = []
+    nodes, most = graph.nodes, max(LEAST_NEWER, graph.nodes // 10)
+    if ENTITY_SEARCH in index.files:
+        backend = open_vectors(index.files[ENTITY_SEARCH])
+        if nodes - len(backend) > most:
+            build_search(writer.folder / SEARCH_FILE, sections[ENTITY_VECTORS], sections[ENTITY_SCALES])
+            writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
+            written.append(ENTITY_SEARCH)
+    if NODE_SEARCH in index.files and corpus is not None and len(corpus.changed) > most:
+        add_node_search(writer, corpus, VectorChoice("faiss"))
+        written.append(NODE_SEARCH)
+    return written
 
 
 def _write(
@@ -187,16 +235,27 @@ def _vectors(index: Index, edit: GraphEdit, embedder: Embedder) -> dict[str, NDA
 
 
 def _corpus(
-    index: Index, graph: Graph, edit: GraphEdit, embedder: Embedder
+    index: Index,
+    graph: Graph,
+    edit: GraphEdit,
+    embedder: Embedder,
+    sayer: Sayer | None,
+    progress: Progress | None,
 ) -> tuple[Corpus | None, CorpusChange | None]:
-    corpus = open_corpus(index)
+    corpus = open_corpus(index, writable=True)
     if corpus is None:
         return None, None
+    if sayer is not None and sayer.name != corpus.model:
+        told = "by templates" if corpus.model is None else f"by {corpus.model}"
+        raise UsageError(
+            f"{index.path}: its walks are said {told}, not by {sayer.name}. Index the sources again"
+        )
     new = np.arange(index.graph.nodes, graph.nodes)
     changed = np.unique(np.concatenate([edit.endpoints, new]))
-    if not len(changed):
+    if not len(changed) and not _is_unsaid(index, sayer):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
-    return updated_corpus(corpus, graph, embedder, changed, removed=bool(len(edit.removed)))
+    removed = bool(len(edit.removed))
+    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer, progress=progress)
 
 
 def _about(about: About, graph: Graph, report: EditReport) -> About:

@@ -5,16 +5,18 @@ The result equals, root by root, what `build_corpus` makes of the changed graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64, UInt16
+from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
 from clew.graph.walks import Walker, Walks
 from clew.index.corpus import (
     Corpus,
     Part,
+    Sayer,
     WalkEmbedder,
     joined_parts,
     make_part,
@@ -26,6 +28,7 @@ from clew.index.corpus import (
 from clew.index.vectors import Float32, Int8
 from clew.text.embedder import Embedder
 
+EMBEDDED_AT_ONCE = 20_000
 MOST_PARTS = 12
 """Beyond so many parts, or when half of what they hold is out of date, they are put into one."""
 
@@ -41,28 +44,41 @@ class CorpusChange:
 
 
 def updated_corpus(
-    corpus: Corpus, graph: Graph, embedder: Embedder, changed: Int64, *, removed: bool
+    corpus: Corpus,
+    graph: Graph,
+    embedder: Embedder,
+    changed: Int64,
+    *,
+    removed: bool,
+    sayer: Sayer | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update `corpus` to `graph`, in which the edges of the nodes `changed` are not what they were.
 
-    `removed` says that edges went. Parts that stay are those of `corpus`, in their order, unless it was
-    compacted.
+    `removed` says that edges went; `sayer` says walks that are new, and those that are not said yet, where a
+    model says the corpus. `progress` is called with the walks embedded and to be embedded. Parts that stay
+    are those of `corpus`, in their order, unless it was compacted.
     """
-    maker = WalkEmbedder.of(graph, embedder)
+    maker = WalkEmbedder.of(graph, embedder, sayer)
+    if corpus.milvus is not None:
+        corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
         return _updated_lazy(corpus, graph, maker, changed)
     walker = Walker(graph, corpus.settings.walking)
     old_nodes = len(corpus.row_of)
     live = [_live(corpus, number) for number in range(len(corpus.parts))]
     held = [(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
-    roots = walker.touched(held, changed, removed=removed)
+    unsaid = _unsaid(corpus) if sayer is not None else np.zeros(0, np.int32)
+    roots = np.union1d(walker.touched(held, changed, removed=removed), unsaid).astype(np.int32)
     walks = walker.walk(roots)
-    walks = walks_of_rows(walks, _differing(walks, corpus))
+    walks = walks_of_rows(walks, _differing(walks, corpus, unsaid))
     before = _stored(corpus, walks.roots[walks.roots < old_nodes])
-    changed_part, fresh = _embedded(walks, maker, before)
-    result = _with_part(corpus, changed_part, graph.nodes)
-    result = _with_nodes(result, maker, changed_part, graph.nodes)
-    compact = len(result.parts) > MOST_PARTS or 2 * _live_walks(result) < sum(len(p.q) for p in result.parts)
+    part, fresh = _embedded(walks, maker, before, corpus, progress)
+    result = _with_nodes(corpus, maker, part, graph.nodes)
+    if corpus.milvus is not None:
+        part = replace(part, q=part.q[:0], scale=part.scale[:0])
+    result = _with_part(result, part, graph.nodes)
+    compact = len(result.parts) > MOST_PARTS or 2 * _live_walks(result) < _all_walks(result)
     if compact:
         result = compacted(result)
     return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
@@ -104,18 +120,78 @@ def _stored(corpus: Corpus, roots: Int32) -> Part:
     return joined if len(parts) == 1 else part_of_rows(joined, order)
 
 
-def _embedded(walks: Walks, maker: WalkEmbedder, before: Part) -> tuple[Part, int]:
-    """Embed walks; vectors of those that were there are taken over. Also how many were embedded."""
+def _all_walks(corpus: Corpus) -> int:
+    return sum(len(part.walks.steps) for part in corpus.parts)
+
+
+def _unsaid(corpus: Corpus) -> Int32:
+    """Roots with a walk that the model was to say and did not."""
+    found: list[Int32] = []
+    for number, part in enumerate(corpus.parts):
+        if part.said is not None:
+            rows = corpus.row_of[corpus.part_of == number]
+            lacking = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(part.said.offsets) == 0)])
+            ends = part.walks.offsets
+            some = lacking[ends[rows + 1]] > lacking[ends[rows]]
+            found.append(part.walks.roots[rows[some]])
+    return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+
+def _embedded(
+    walks: Walks,
+    maker: WalkEmbedder,
+    before: Part,
+    corpus: Corpus,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Part, int]:
+    """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
+
+    With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
+    """
     owners = root_of_walks(walks)
     row = _same_walk(before.walks, walks, owners)
+    said, row = _said(walks, owners, row, before, maker, corpus)
+    new = np.flatnonzero(row < 0)
+    kept = np.flatnonzero(row >= 0)
+    made = new if corpus.milvus is None else np.arange(len(row))
     q = np.empty((len(row), maker.embedder.dimension), np.int8)
     scale = np.empty(len(row), np.float32)
-    kept, new = np.flatnonzero(row >= 0), np.flatnonzero(row < 0)
-    q[kept], scale[kept] = before.q[row[kept]], before.scale[row[kept]]
-    for start in range(0, len(new), 100_000):
-        rows = new[start : start + 100_000]
-        q[rows], scale[rows] = maker.quantised(owners[rows].tolist(), walks.steps[rows], walks.nodes[rows])
-    return Part(walks, q, scale), len(new)
+    if corpus.milvus is None:
+        q[kept], scale[kept] = before.q[row[kept]], before.scale[row[kept]]
+    for start in range(0, len(made), EMBEDDED_AT_ONCE):
+        rows = made[start : start + EMBEDDED_AT_ONCE]
+        told = None if said is None else [said[i] for i in rows.tolist()]
+        q[rows], scale[rows] = maker.quantised(
+            owners[rows].tolist(), walks.steps[rows], walks.nodes[rows], told
+        )
+        if progress is not None:
+            progress(start + len(rows), len(made))
+    names = None if said is None else Names.of(said)
+    if corpus.milvus is None:
+        return Part(walks, q, scale, said=names), len(new)
+    ids = np.empty(len(row), np.int64)
+    ids[kept], ids[new] = before.ids[row[kept]], corpus.milvus.add_walks(q[new])
+    gone = np.setdiff1d(before.ids, ids[kept])
+    corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, gone])
+    return Part(walks, q, scale, ids, names), len(new)
+
+
+def _said(
+    walks: Walks, owners: Int32, row: Int64, before: Part, maker: WalkEmbedder, corpus: Corpus
+) -> tuple[list[str] | None, Int64]:
+    """Sentences of walks, from before or by the model; `row` is -1 where that gave another one."""
+    if corpus.model is None:
+        return None, row
+    old = before.said
+    said = ["" if old is None or at < 0 else old[at] for at in row.tolist()]
+    lacking = np.array([i for i, text in enumerate(said) if not text], np.int64)
+    told = maker.said(owners[lacking].tolist(), walks.steps[lacking], walks.nodes[lacking])
+    row = row.copy()
+    for at, text in zip(lacking.tolist(), told or (), strict=bool(told)):
+        said[at] = text
+        if text:
+            row[at] = -1
+    return said, row
 
 
 def _same_walk(before: Walks, walks: Walks, owners: Int32) -> Int64:
@@ -140,8 +216,11 @@ def _hashes(owners: Int32, walks: Walks) -> NDArray[np.uint64]:
     return found
 
 
-def _differing(walks: Walks, corpus: Corpus) -> Int64:
-    """Rows of `walks` (by root) whose walks, their order, counts or state are not those that are stored."""
+def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> Int64:
+    """Rows of `walks` (by root) whose walks, their order, counts or state are not those that are stored.
+
+    And those of the roots `unsaid`.
+    """
     from clew.graph.kernels.walks import same_walks
 
     same = np.zeros(len(walks.roots), np.uint8)
@@ -151,6 +230,7 @@ def _differing(walks: Walks, corpus: Corpus) -> Int64:
         mine = old[numbers == number]
         if len(mine):
             same_walks(*_columns(walks), mine, corpus.row_of[walks.roots[mine]], *_columns(part.walks), same)
+    same[np.isin(walks.roots, unsaid)] = 0
     return np.flatnonzero(same == 0)
 
 
@@ -171,12 +251,19 @@ def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:
 
 def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> Corpus:
     """Replace the vectors of the roots of `part`."""
+    roots = part.walks.roots
+    made = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None
+    if corpus.milvus is not None:
+        if made is not None:
+            corpus.milvus.add_nodes(roots, made[0])
+        return corpus
     q: Int8 = np.zeros((nodes, corpus.nodes.shape[1]), np.int8)
     scale: Float32 = np.zeros(nodes, np.float32)
     q[: len(corpus.nodes)], scale[: len(corpus.nodes)] = corpus.nodes, corpus.node_scales
-    if len(part.walks.roots):
-        q[part.walks.roots], scale[part.walks.roots] = maker.node_vectors(part.walks, part.q, part.scale)
-    return replace(corpus, nodes=q, node_scales=scale)
+    if made is not None:
+        q[roots], scale[roots] = made
+    changed = np.union1d(corpus.changed, roots).astype(np.int32)
+    return replace(corpus, nodes=q, node_scales=scale, changed=changed)
 
 
 def _updated_lazy(

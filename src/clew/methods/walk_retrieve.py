@@ -131,7 +131,7 @@ class WalkRetrieve:
     def retrieve(self, query: _Query) -> list[NearWalk]:
         """Eq. 3: k nodes, and k of each one's own walks, best walks first."""
         found: list[NearWalk] = []
-        for node, _ in self.walks.nearest_nodes(query.nodes, self.k, first=query.first):
+        for node in self.walks.nearest_nodes(query.nodes, self.k, first=query.first):
             found += self.walks.nearest_walks(node, query.of_root.get(node, query.walks), self.k)
         return sorted(found, key=lambda walk: -walk.score)
 
@@ -174,8 +174,7 @@ class WalkRetrieve:
         walks = self.retrieve(_Query(vector, vector, {}, tuple(first)))
         timings = {"retrieve": (perf_counter() - began) * 1000}
         since = perf_counter()
-        say = self.walks.maker.verbaliser.sentence
-        sentences = [say(walk.root, walk.steps, walk.nodes) for walk in walks]
+        sentences = [self._say(walk) for walk in walks]
         answer = Answer(question, method=self.name, model=model.name, complete=False, id=id)
         try:
             read = run_sync(read_walks(model, self.graph, question, walks, sentences))
@@ -203,15 +202,14 @@ class WalkRetrieve:
             left = Abstention("not_in_evidence", "the model names nothing of the walks that were retrieved")
         return _result(answers, citations, left)
 
+    def _say(self, walk: NearWalk) -> str:
+        """Say a walk as a model has said it when it was indexed, else by the templates."""
+        return walk.said or self.walks.maker.verbaliser.sentence(walk.root, walk.steps, walk.nodes)
+
     def retrieve_step(self, walks: Sequence[NearWalk]) -> Step:
         """Tell what was retrieved, for `--explain`."""
-        say = self.walks.maker.verbaliser.sentence
         rows = [
-            {
-                "node": self.graph.entities[w.root],
-                "walk": say(w.root, w.steps, w.nodes),
-                "score": round(w.score, 3),
-            }
+            {"node": self.graph.entities[w.root], "walk": self._say(w), "score": round(w.score, 3)}
             for w in walks
         ]
         return Step("retrieve", {"corpus": self.walks.settings.kind, "walks": rows})

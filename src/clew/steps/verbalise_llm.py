@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, Int32
+from clew.graph.walks import Walks
+from clew.index.corpus import root_of_walks
 from clew.index.nearest import NearWalk
 from clew.llm.budget import estimate
 from clew.llm.errors import BudgetReached, KeyRefused, LlmError
@@ -32,6 +34,8 @@ from clew.steps.walk_prompts import as_line, walk_prompt
 SHARD = 256
 """Walks of one file: what a kill may lose."""
 TRIES = 3
+LEAST_ALL = 8
+"""Walks of a shard that must fail together for the model to be taken for down."""
 LONGEST = 2000
 """Characters of a sentence that are kept."""
 
@@ -61,6 +65,69 @@ class VerbaliseEstimate:
 
 Progress = Callable[[int, int, float | None], None]
 """Called with (walks done, all walks, cost so far)."""
+
+
+class ModelSayer:
+    """Says the walks of a corpus with a model (see `clew.index.corpus.Sayer`); shards are kept in `folder`.
+
+    `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
+    `calls` and `cost` count what was done so far.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        folder: Path,
+        *,
+        price: Price | None = None,
+        estimated: Callable[[VerbaliseEstimate], None] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
+        self.cost: float | None = 0.0
+        self._model, self._folder, self._price = model, folder, price
+        self._estimated, self._progress = estimated, progress
+        self._total, self._parts = 0, 0
+
+    def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
+        """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
+        few = _near_walks(root_of_walks(walks).tolist(), walks.steps, walks.nodes)
+        part = estimate_walks(graph, few, self._price)
+        times = roots / max(1, len(walks.roots))
+        self._total = round(part.calls * times)
+        if self._estimated is not None:
+            self._estimated(
+                VerbaliseEstimate(
+                    self._total,
+                    round(part.input_tokens * times),
+                    round(part.output_tokens * times),
+                    None if part.money is None else part.money * times,
+                )
+            )
+
+    def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
+        """Say walks, one call each; empty where it failed. Raises as `verbalise_walks`."""
+        walks = _near_walks(roots, steps, nodes)
+        before, spent = self.said, self.cost
+
+        def progress(done: int, _total: int, cost: float | None) -> None:
+            self.said = before + done
+            self.cost = None if spent is None or cost is None else spent + cost
+            if self._progress is not None:
+                self._progress(self.said, max(self._total, self.said), self.cost)
+
+        folder = self._folder / f"part-{self._parts:06}"
+        report = verbalise_walks(self._model, graph, walks, folder, progress=progress)
+        self._parts += 1
+        self.failed += report.failed
+        self.calls += report.calls
+        return [sentence or "" for sentence in report.sentences]
+
+
+def _near_walks(roots: Sequence[int], steps: Int32, nodes: Int32) -> list[NearWalk]:
+    lengths: list[int] = (steps >= 0).sum(axis=1).tolist()
+    rows = zip(roots, steps.tolist(), nodes.tolist(), lengths, strict=True)
+    return [NearWalk(root, tuple(s[:n]), tuple(t[:n]), 0.0) for root, s, t, n in rows]
 
 
 def estimate_walks(
@@ -96,7 +163,8 @@ def verbalise_walks(
 ) -> VerbaliseReport:
     """Say `walks` with a model; shards are kept in `folder` and taken from there.
 
-    Raises BudgetReached and KeyRefused, which no further try would mend; what was done until then is kept.
+    Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of the
+    walks of a shard could be said; what was done until then is kept.
     """
     folder.mkdir(parents=True, exist_ok=True)
     distinct = list(dict.fromkeys(walks))
@@ -138,7 +206,7 @@ class _Stopped(Exception):
 
 async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> list[Reply | None]:
     """All replies, None for a request that failed `TRIES` times."""
-    gate, stop = asyncio.Semaphore(concurrency), list[LlmError]()
+    gate, stop, failures = asyncio.Semaphore(concurrency), list[LlmError](), list[LlmError]()
 
     async def one(request: Request) -> Reply | None:
         async with gate:
@@ -150,13 +218,16 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
                 except (BudgetReached, KeyRefused) as error:
                     stop.append(error)
                     return None
-                except LlmError:
+                except LlmError as error:
+                    failures.append(error)
                     continue
                 if _sentence(reply, request):
                     return reply
             return None
 
     replies = list(await asyncio.gather(*map(one, requests)))
+    if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
+        stop.append(failures[-1])  # the model is down: to go on would leave out everything
     if stop:
         raise _Stopped(replies, stop[0])
     return replies

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, InputError, UsageError
+from clew.errors import FormatError, IndexError_, InputError, UsageError
 from clew.index.files import disk_errors, sync_path
 
 Int64 = NDArray[np.int64]
@@ -26,6 +26,10 @@ Float32 = NDArray[np.float32]
 _MARK = b"CLEWVEC1"
 _TRAILER = struct.Struct("<8sq16si16s")
 _BLOCK, _SAMPLES = 4096, 16
+
+
+class VectorStoreError(IndexError_):
+    """A vector database that does not answer, or refuses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +60,11 @@ class VectorIndex(Protocol):
         """Remove vectors; ids that are not there are passed over."""
         ...
 
-    def search(self, query: Float32, k: int) -> Nearest:
-        """Find the `k` nearest to `query`, float32 [dimension]; fewer if there are fewer."""
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
+        """Find the `k` nearest to `query`, float32 [dimension], among the ids `within` if they are given.
+
+        Fewer if there are fewer.
+        """
         ...
 
     def save(self, path: Path) -> None:
@@ -125,5 +132,6 @@ def _sampled(handle: int, length: int) -> bytes:
     """Digest of blocks spread over the first `length` bytes."""
     digest = hashlib.blake2b(digest_size=16)
     for i in range(_SAMPLES):
-        digest.update(os.pread(handle, _BLOCK, max(0, length - _BLOCK) * i // (_SAMPLES - 1)))
+        start = max(0, length - _BLOCK) * i // (_SAMPLES - 1)
+        digest.update(os.pread(handle, min(_BLOCK, length - start), start))
     return digest.digest()

@@ -54,11 +54,20 @@ def nearest_stored(
     scales: NDArray[np.generic],
     query: Float32,
     k: int,
+    *,
+    also: NDArray[np.integer] | None = None,
 ) -> Nearest:
-    """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors."""
+    """Find the `k` nearest among what the backend proposes, by exact distances from the stored vectors.
+
+    Vectors that are newer than the backend, and those in the rows `also`, are compared too.
+    """
     from clew.graph.kernels.measure import distances_from
 
-    proposed = np.sort(backend.search(query, round(MORE * k) + AT_LEAST).ids)
+    newer = np.arange(min(len(backend), len(quantised)), len(quantised))
+    proposals = [backend.search(query, round(MORE * k) + AT_LEAST).ids, newer]
+    if also is not None:
+        proposals.append(also.astype(np.int64))
+    proposed = np.unique(np.concatenate(proposals))
     rounded = Rounded.of(query)
     rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
     distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)

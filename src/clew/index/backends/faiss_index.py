@@ -89,19 +89,21 @@ class _FaissVectors:
         if self._index is not None:
             self._index.remove_ids(np.ascontiguousarray(ids, np.int64))
 
-    def search(self, query: Float32, k: int) -> Nearest:
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
         """Find the nearest by the stored eight bits; see `VectorIndex`."""
         check_query(self.dimension, query)
-        k = min(k, len(self))
-        if not k:
+        k = min(k, len(self) if within is None else len(within))
+        if not k or self._index is None:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        self._prepare(k)
-        squared, ids = self._index.search(np.ascontiguousarray(query[None], np.float32), k)
+        rows = np.ascontiguousarray(query[None], np.float32)
+        squared, ids = self._index.search(rows, k, params=self._reading(k, within))
         found = ids[0] >= 0
         return Nearest(ids[0][found], np.sqrt(np.maximum(squared[0][found], 0)))
 
-    def _prepare(self, k: int) -> None:
-        """Set how much a search for `k` reads."""
+    def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
+        """Say how much a search for `k` reads."""
+        faiss = faiss_module()
+        return None if within is None else faiss.SearchParameters(sel=faiss.IDSelectorBatch(within))
 
     def save(self, path: Path) -> None:
         """Write to `path`; see `VectorIndex`."""
@@ -168,10 +170,14 @@ class FaissCells(_FaissVectors):
         parts = [faiss.rev_swig_ptr(lists.get_ids(i), size).copy() for i, size in enumerate(sizes) if size]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
-    def _prepare(self, k: int) -> None:
+    def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
+        faiss = faiss_module()
         cells = self._index.nlist
+        if within is not None:
+            return faiss.SearchParametersIVF(sel=faiss.IDSelectorBatch(within), nprobe=cells)
         needed = SCANNED_A_RESULT * k * cells / max(1, len(self))
-        self._index.nprobe = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
+        read = min(cells, max(int(np.ceil(needed)), LEAST_CELLS))
+        return faiss.SearchParametersIVF(nprobe=read)
 
 
 def cells_for(count: int) -> int:

@@ -45,15 +45,19 @@ class FlatVectors:
         kept = ~np.isin(self._ids, ids)
         self._ids, self._vectors = self._ids[kept], self._vectors[kept]
 
-    def search(self, query: Float32, k: int) -> Nearest:
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
         """Find the nearest; ties in order of the ids."""
         check_query(self.dimension, query)
-        difference = self._vectors - query
+        held, vectors = self._ids, self._vectors
+        if within is not None:
+            chosen = np.isin(held, within)
+            held, vectors = held[chosen], vectors[chosen]
+        difference = vectors - query
         squared = np.einsum("ij,ij->i", difference, difference)
         k = min(k, len(squared))
         near = np.flatnonzero(squared <= np.partition(squared, k - 1)[k - 1]) if k else np.zeros(0, np.int64)
-        near = near[np.lexsort((self._ids[near], squared[near]))][:k]
-        return Nearest(self._ids[near], np.sqrt(squared[near]))
+        near = near[np.lexsort((held[near], squared[near]))][:k]
+        return Nearest(held[near], np.sqrt(squared[near]))
 
     def save(self, path: Path) -> None:
         """Write to `path`; see `VectorIndex`."""

@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
-from clew.errors import UsageError
+from clew.errors import MissingExtra, UsageError
 from clew.index.backends.base import VectorIndex, check_file
 from clew.index.backends.faiss_index import FaissCells, FaissFlat
 from clew.index.backends.flat import FlatVectors
+from clew.index.backends.milvus import MilvusPlace, MilvusVectors
 
-BACKENDS: tuple[type[FlatVectors] | type[FaissFlat] | type[FaissCells], ...] = (
-    FlatVectors,
-    FaissFlat,
-    FaissCells,
-)
+Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
+BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
 """All backends; adding one is a line here."""
 FEW, MANY = 200_000, 500_000
 """Vectors up to which all are compared by NumPy, and by faiss."""
 
 
-def backend_named(name: str) -> type[FlatVectors] | type[FaissFlat] | type[FaissCells]:
+VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChoice:
+    """With what an index searches its vectors; `auto` is NumPy for few and faiss, if installed, for many.
+
+    `milvus` holds the vectors of a corpus at `place`, and none of them are in the index directory. Raises
+    UsageError without a place, MissingExtra if the package is not installed.
+    """
+
+    kind: VectorKind = "auto"
+    place: MilvusPlace | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind == "faiss" and not has_faiss():
+            raise MissingExtra("faiss-cpu", "faiss")
+        if self.kind == "milvus" and self.place is None:
+            raise UsageError(
+                "--vectors milvus needs a Milvus. Give --milvus http://HOST:19530, --milvus NAME.db for a "
+                "file of milvus-lite, or $MILVUS_URI"
+            )
+
+    def uses_faiss(self, count: int) -> bool:
+        """Whether so many vectors are searched by faiss."""
+        if self.kind == "faiss":
+            return True
+        return self.kind != "numpy" and count > FEW and has_faiss()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach a vector database: the URI instead of the one that an index has noted, and the token."""
+
+    uri: str | None = None
+    token: str | None = None
+
+
+def backend_named(name: str) -> Backend:
     """Return the backend of a name; UsageError if there is none."""
     for backend in BACKENDS:
         if backend.name == name:
@@ -40,7 +78,24 @@ def has_faiss() -> bool:
     return find_spec("faiss") is not None
 
 
-def open_vectors(path: Path, dimension: int | None = None, *, writable: bool = False) -> VectorIndex:
-    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension."""
+def open_vectors(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: Access | None = None
+) -> VectorIndex:
+    """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
+
+    `access` is for vectors in a database. Raises VectorStoreError if that does not answer.
+    """
     name, _ = check_file(path)
-    return backend_named(name).open(path, dimension, writable=writable)
+    backend = backend_named(name)
+    if not issubclass(backend, MilvusVectors):
+        return backend.open(path, dimension, writable=writable)
+    return open_collection(path, dimension, writable=writable, access=access)
+
+
+def open_collection(
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: Access | None = None
+) -> MilvusVectors:
+    """Open a file that says where a collection of Milvus is; raises as `open_vectors`."""
+    access = access or Access()
+    place = None if access.uri is None else MilvusPlace(access.uri, access.token)
+    return MilvusVectors.open(path, dimension, writable=writable, place=place, token=access.token)

@@ -1,0 +1,124 @@
+"""The corpus of an index that is being built: made, put into Milvus or searched by faiss, and written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clew.errors import ClewError
+from clew.graph.graph import Graph
+from clew.index.backends.base import VectorStoreError
+from clew.index.backends.entities import build_search
+from clew.index.backends.registry import Access, VectorChoice
+from clew.index.corpus import (
+    NODE_COLLECTION,
+    NODE_SEARCH,
+    WALK_COLLECTION,
+    Corpus,
+    CorpusSettings,
+    Sayer,
+    build_corpus,
+    open_corpus,
+)
+from clew.index.corpus_milvus import MilvusCorpus
+from clew.index.directory import IndexWriter, open_index
+from clew.text.embedder import Embedder
+
+if TYPE_CHECKING:
+    from clew.index.build import Progress
+
+NODE_FILE = "node_search.faiss"
+
+
+def add_corpus(
+    writer: IndexWriter,
+    path: Path,
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    vectors: VectorChoice,
+    sayer: Sayer | None,
+    tell: Progress,
+) -> None:
+    """Make the corpus and write its sections; raises as `build_index`."""
+    milvus = _new_collections(writer, path, graph, embedder, settings, vectors)
+    try:
+        corpus = build_corpus(
+            graph,
+            embedder,
+            settings,
+            lambda done: tell("walks", done, graph.nodes),
+            sayer=sayer,
+            milvus=milvus,
+        )
+        if milvus is not None:
+            _finish_milvus(writer, milvus)
+    except BaseException as error:
+        # A Milvus that is not there is not waited for once more: the next build removes what is left.
+        if milvus is not None and not isinstance(error, VectorStoreError):
+            with suppress(ClewError):
+                milvus.drop()
+        raise
+    writer.add_all(corpus.sections())
+    if milvus is None:
+        add_node_search(writer, corpus, vectors, tell)
+
+
+def add_node_search(
+    writer: IndexWriter, corpus: Corpus, vectors: VectorChoice, tell: Progress | None = None
+) -> None:
+    """Write the file that searches the vectors of nodes, if one is wanted or helps."""
+    count = len(corpus.nodes)
+    if vectors.uses_faiss(count):
+        held = corpus.nodes, corpus.node_scales
+
+        def progress(done: int) -> None:
+            if tell is not None:
+                tell("nodes", done, count)
+
+        build_search(writer.folder / NODE_FILE, *held, progress)
+        writer.add_file(NODE_SEARCH, NODE_FILE)
+
+
+def add_collections(writer: IndexWriter, milvus: MilvusCorpus) -> None:
+    """Write which collections of Milvus belong to the generation."""
+    for section, held in ((WALK_COLLECTION, milvus.walks), (NODE_COLLECTION, milvus.nodes)):
+        held.save(writer.folder / section)
+        writer.add_file(section, section)
+
+
+def _new_collections(
+    writer: IndexWriter,
+    path: Path,
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    vectors: VectorChoice,
+) -> MilvusCorpus | None:
+    if vectors.kind != "milvus" or vectors.place is None:
+        return None
+    walks = 0 if settings.kind == "lazy" else graph.nodes * settings.walking.rows
+    made = MilvusCorpus.create(vectors.place, path, writer.generation, embedder.dimension, graph.nodes, walks)
+    replaced = _collections_of(path, vectors)
+    if replaced is not None:
+        replaced.drop_retired()
+        made.retired = replaced.collections
+    return made
+
+
+def _collections_of(path: Path, vectors: VectorChoice) -> MilvusCorpus | None:
+    """Find the collections of the index that is replaced; None without one, or if they are elsewhere."""
+    place = vectors.place
+    access = None if place is None else Access(place.uri, place.token)
+    try:
+        corpus = open_corpus(open_index(path, access=access), writable=True)
+    except ClewError:  # none, or damaged: it is replaced either way
+        return None
+    return None if corpus is None else corpus.milvus
+
+
+def _finish_milvus(writer: IndexWriter, milvus: MilvusCorpus) -> None:
+    milvus.flush()
+    milvus.check(milvus.next_walk)
+    add_collections(writer, milvus)
