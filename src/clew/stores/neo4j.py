@@ -21,6 +21,9 @@ SCHEMA_SECONDS = 10.0
 OLDEST = 5
 """First major version of the server that is supported."""
 
+MOST_WAITING = 32
+"""Queries at a time; one that is over its time keeps its place until the server ends it."""
+
 T = TypeVar("T")
 
 
@@ -44,7 +47,7 @@ class Neo4jStore:
         self._neo4j = require("neo4j", "neo4j")
         self.address, self._database, self._seconds = address, database, seconds
         self._rules = rules or Rules()
-        self._workers = ThreadPoolExecutor(4, "clew-neo4j")
+        self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
         try:
             self._driver = self._neo4j.GraphDatabase.driver(
                 address,
@@ -123,11 +126,11 @@ class Neo4jStore:
 
         return self._translated(work)
 
-    def stream(self, text: str) -> Iterator[list[object]]:
+    def stream(self, text: str, parameters: Mapping[str, object] | None = None) -> Iterator[list[object]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
         try:
             with self._session() as session, session.begin_transaction() as transaction:
-                for record in transaction.run(cast(LiteralString, text)):
+                for record in transaction.run(cast(LiteralString, text), dict(parameters or {})):
                     yield list(record.values())
         except (self._neo4j.exceptions.Neo4jError, self._neo4j.exceptions.DriverError) as error:
             raise self._failure(error) from error
@@ -207,7 +210,7 @@ class Neo4jStore:
             )
         if isinstance(error, errors.AuthError):
             return StoreError(
-                f"{at} does not accept the user and password. Check CLEW_NEO4J_USER and _PASSWORD"
+                f"{at} does not accept the user and password. Check $NEO4J_USERNAME and $NEO4J_PASSWORD"
             )
         if "DatabaseNotFound" in code:
             return StoreError(f"{at} has no database {self._database!r}. Check the name behind the address")
