@@ -1,45 +1,43 @@
 """A Neo4j graph → a folder of node and edge CSVs that `clew index` reads.
 
-A shard for the nodes of each label (those of several are in the shard of their first) and one for the
-relations of each type, streamed in batches. A shard that is finished is not read again when the same command
-is given after an interruption; one that is not is read from its beginning. Properties of edges have no place
-in a triple: they are left out and counted.
+A shard for each range of node ids, with the edges that leave its nodes. One that is finished is not read
+again when the same command is given after an interruption. Nodes and edges come in lists, of as many as
+`LISTED` ids, since a record of the driver costs more than what is in it; those of a hub come one by one.
+Properties of edges have no place in a triple: they are left out and counted.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import ImportFolder, Progress, silent
 from clew.stores.neo4j import Neo4jStore
 
-BATCH = 20_000
-"""Rows that are held at a time, and in one file."""
+SHARD = 50_000
+"""Ids of nodes in a shard."""
+LISTED = 1_000
+HUB = 10_000
+"""Edges that leave a node whose edges are not put into a list."""
 _NAMES = ("name", "label", "title")
 _DELIMITER = ";"
-_NODE = "RETURN id(n) AS id, labels(n) AS labels, properties(n) AS properties"
+_IDS = f"UNWIND range(start, start + {LISTED - 1}) AS i MATCH (a) WHERE id(a) = i"
+_LISTS = f"UNWIND range($low, $high, {LISTED}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
+_EDGE = "i, id(b), type(r), size(keys(r)) > 0"
+NODES = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
+EDGES = _LISTS % f"AND COUNT {{ (a)-->() }} < {HUB} MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
+HUB_EDGES = (
+    f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= {HUB} "
+    f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
+)
 
 Rows = Sequence[Sequence[object]]
-Writer = Callable[[Path, Rows], int]
-"""Writes a batch; returns how many of its rows had something that is left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shard:
-    """A part of the graph: the query that reads it, and what writes its batches."""
-
-    name: str
-    query: str
-    parameters: Mapping[str, object]
-    write: Writer
 
 
 def export(store: Neo4jStore, folder: ImportFolder, progress: Progress = silent) -> None:
@@ -47,66 +45,54 @@ def export(store: Neo4jStore, folder: ImportFolder, progress: Progress = silent)
 
     Raises StoreError where the server fails or the database is empty; what was finished stays.
     """
-    nodes, edges = _count(store, "MATCH (n)"), _count(store, "MATCH ()-[n]->()")
+    nodes, last = _numbers(store, "MATCH (n) RETURN count(n), max(id(n))")
     if not nodes:
-        raise StoreError(f"{store.name} has no nodes that this user may read. Check the database's name")
+        raise StoreError(
+            f"{store.name} has no nodes that this user may read. Check the database's name, and the "
+            "user's rights"
+        )
+    total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = sum(folder.finished.values())
-    for shard in _shards(store):
-        if shard.name in folder.finished:
+    for low in range(0, last + 1, SHARD):
+        shard = f"{low:012}"
+        if shard in folder.finished:
             continue
-        _clear(folder.data, shard.name)
-        seen = left_out = 0
-        for number, rows in enumerate(_batches(store.stream(shard.query, shard.parameters))):
-            left_out += shard.write(folder.data / f"{shard.name}-{number:05}.csv", rows)
-            seen += len(rows)
-            progress("nodes and edges", done + seen, nodes + edges)
+        seen = 0
+        for count in _read(store, folder, shard, low):
+            seen += count
+            progress("nodes and edges", done + seen, total)
         done += seen
-        folder.note("edges have properties, which are left out", left_out)
-        folder.finish(shard.name, seen)
+        folder.finish(shard, seen)
 
 
-def _count(store: Neo4jStore, match: str) -> int:
-    return int(cast(int, store.read(f"{match} RETURN count(n)", most=1)[1][0][0]))
+def _numbers(store: Neo4jStore, query: str) -> list[int]:
+    return [int(cast(int, number or 0)) for number in store.read(query, most=1)[1][0]]
 
 
-def _shards(store: Neo4jStore) -> Iterator[_Shard]:
-    """Yield the shards, nodes before edges; names of labels and types are no names of files."""
-    labels = store.read("CALL db.labels() YIELD label RETURN label ORDER BY label", most=100_000)[1]
-    for label in (str(row[0]) for row in labels):
-        match = f"MATCH (n:{quote_name(label)}) WHERE labels(n)[0] = $label {_NODE}"
-        yield _Shard(f"nodes {quoted_file(label)}", match, {"label": label}, _write_nodes)
-    yield _Shard("nodes", f"MATCH (n) WHERE size(labels(n)) = 0 {_NODE}", {}, _write_nodes)
-    types = "CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t ORDER BY t"
-    for type_ in (str(row[0]) for row in store.read(types, most=100_000)[1]):
-        pattern = f"MATCH (a)-[r:{quote_name(type_)}]->(b)"
-        reads = f"{pattern} RETURN id(a) AS a, id(b) AS b, size(keys(r)) AS properties"
-        yield _Shard(f"edges {quoted_file(type_)}", reads, {}, _edge_writer(type_))
+def _read(store: Neo4jStore, folder: ImportFolder, shard: str, low: int) -> Iterator[int]:
+    """Write a shard; yields how many nodes and edges have come since the last time."""
+    bounds = {"low": low, "high": low + SHARD - 1}
+    nodes: list[list[object]] = []
+    for rows in _lists(store, NODES, bounds):
+        nodes += rows
+        yield len(rows)
+    if nodes:
+        _write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
+    with (folder.data / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow([":START_ID", ":END_ID", ":TYPE"])
+        hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
+        for rows in chain(_lists(store, EDGES, bounds), hubs):
+            writer.writerows(row[:3] for row in rows)
+            folder.note("edges have properties, which are left out", sum(1 for row in rows if row[3]))
+            yield len(rows)
 
 
-def quoted_file(name: str) -> str:
-    """Write a name so that it can be that of a file on every system, and no two names alike."""
-    return re.sub(r"[^a-z0-9_-]", lambda c: f"%{ord(c[0]):x}.", name)[:150]
+def _lists(store: Neo4jStore, query: str, bounds: Mapping[str, object]) -> Iterator[list[list[object]]]:
+    return (cast("list[list[object]]", row[0]) for row in store.stream(query, bounds))
 
 
-def _batches(rows: Iterable[list[object]]) -> Iterator[list[list[object]]]:
-    batch: list[list[object]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _clear(folder: Path, shard: str) -> None:
-    """Remove what was written of a shard that was not finished."""
-    for path in folder.glob("*.csv"):
-        if path.name.rpartition("-")[0] == shard:
-            path.unlink()
-
-
-def _write_nodes(path: Path, rows: Rows) -> int:
+def _write_nodes(path: Path, rows: Rows) -> None:
     kinds: dict[str, set[str]] = {}
     maps = [cast("Mapping[str, object]", row[2]) for row in rows]
     for properties in maps:
@@ -121,18 +107,6 @@ def _write_nodes(path: Path, rows: Rows) -> int:
             cells = [_cell(properties[key]) if key in properties else "" for key in keys]
             joined = _DELIMITER.join(cast("list[str]", labels))
             writer.writerow([id, _name_of(properties), joined, *cells])
-    return 0
-
-
-def _edge_writer(type_: str) -> Writer:
-    def write(path: Path, rows: Rows) -> int:
-        with path.open("w", encoding="utf-8", newline="") as lines:
-            writer = csv.writer(lines)
-            writer.writerow([":START_ID", ":END_ID", ":TYPE"])
-            writer.writerows((a, b, type_) for a, b, _ in rows)
-        return sum(1 for row in rows if row[2])
-
-    return write
 
 
 def _name_of(properties: Mapping[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""What a user is told when an endpoint is not there, is not one, or breaks off: one line, and what to check."""
+"""What a user is told when an endpoint is not there, is not one, or breaks off: in one line."""
 
 import re
 import socket
@@ -237,8 +237,8 @@ def test_a_long_query_is_posted():
         ("text/tab-separated-values", b"?s\n<urn:a>\n"),
         (
             "application/sparql-results+xml",
-            b'<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="s"/></head><results>'
-            b'<result><binding name="s"><uri>urn:a</uri></binding></result></results></sparql>',
+            b'<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="s"/></head>'
+            b'<results><result><binding name="s"><uri>urn:a</uri></binding></result></results></sparql>',
         ),
     ],
 )
