@@ -266,7 +266,7 @@ def _connection_fault(error: BaseException, text: str) -> str:
         if isinstance(cause, ssl.SSLError):
             return "does not speak TLS there. Check the port, or write the address without +s"
         if isinstance(cause, ConnectionRefusedError):
-            return "cannot be reached: nothing answers at that port. Check that the server runs, host and port (7687)"
+            return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
         if isinstance(cause, socket.gaierror):
             return "cannot be reached: there is no host of that name. Check the address"
     if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
