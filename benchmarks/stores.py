@@ -207,13 +207,13 @@ def benchmark_schema(edges: int) -> None:
                         high=min(at + 50_000, nodes) - 1,
                     )
             start = time.perf_counter()
-            for number, at in enumerate(range(0, edges, 50_000)):
+            for number, at in enumerate(range(0, edges, 10_000)):
                 driver.execute_query(
                     f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i % {nodes} "
                     f"MATCH (b) WHERE id(b) = (i * 7919 + 13) % {nodes} CREATE (a)-[:T{number % 20} "
                     f"{{w: i}}]->(b)",
                     low=at,
-                    high=at + 49_999,
+                    high=at + 9_999,
                 )
             print(f"{nodes:,} nodes and {edges:,} edges written in {time.perf_counter() - start:.0f} s")
         store = Neo4jStore(address, password=PASSWORD)
