@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method
     from clew.methods.verifiers import Verifier
+    from clew.stores.opening import Login
     from clew.text.embedder import Embedder
 
 MOST_WORDS = 300
@@ -367,9 +368,19 @@ def make_embedder(spec: str | Embedder | None) -> Embedder:
     return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
 
 
-def neo4j_user() -> tuple[str, str]:
-    """Return user and password for Neo4j, from $CLEW_NEO4J_USER (else neo4j) and $CLEW_NEO4J_PASSWORD."""
-    return os.environ.get("CLEW_NEO4J_USER", "neo4j"), os.environ.get("CLEW_NEO4J_PASSWORD", "")
+def neo4j_login() -> Login:
+    """Return who asks Neo4j: $NEO4J_USERNAME (else neo4j), $NEO4J_PASSWORD, $NEO4J_DATABASE."""
+    from clew.stores.opening import Login
+
+    own = os.environ
+    return Login(
+        own.get("NEO4J_USERNAME") or "neo4j", own.get("NEO4J_PASSWORD", ""), own.get("NEO4J_DATABASE") or None
+    )
+
+
+def neo4j_address() -> str | None:
+    """Return $NEO4J_URI, None if it is not set."""
+    return os.environ.get("NEO4J_URI") or None
 
 
 def milvus_access() -> Access:

@@ -22,6 +22,7 @@ def stores(request, neo4j_address, tmp_path_factory):
     import neo4j
     from neo4j_server import PASSWORD
 
+    from clew.stores.import_folder import open_folder
     from clew.stores.ladybug import LadybugStore
     from clew.stores.neo4j import Neo4jStore
     from clew.stores.neo4j_export import export
@@ -30,9 +31,9 @@ def stores(request, neo4j_address, tmp_path_factory):
         load(driver, request.param)
     folder = tmp_path_factory.mktemp(request.param)
     with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30, rules=RULES)) as server:
-        export(server, folder)
-        (folder / "done.json").unlink()
-        graph = build_graph([folder])[0]
+        imported = open_folder(folder, "a server")
+        export(server, imported)
+        graph = build_graph([imported.data])[0]
         with closing(LadybugStore.of_graph(graph, seconds=30, rules=RULES)) as embedded:
             yield request.param, server, embedded
 

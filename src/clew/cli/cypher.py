@@ -56,9 +56,10 @@ def fix(
     if given is None:
         raise UsageError('Give the schema: --schema "(Person, WORKS_AT, Company), …"')
     from clew.cli.console import warn, write, write_json
+    from clew.cli.jsonl import text_or_stdin
     from clew.stores.cypher.fix import fix as fix_statement
 
-    fixed = fix_statement(_text(str(query)), given)
+    fixed = fix_statement(text_or_stdin(str(query)), given)
     if json:
         write_json(_as_json(None, fixed))
         return
@@ -81,17 +82,6 @@ def _schema(given: str) -> GraphSchema:
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{given}: cannot be read. Check that it is a text file") from error
-
-
-def _text(query: str) -> str:
-    if query != "-":
-        return query
-    from clew.cli.jsonl import read_bytes
-
-    try:
-        return read_bytes("-").decode("utf-8").rstrip("\n")
-    except UnicodeDecodeError as error:
-        raise InputError("stdin: not UTF-8 text. Convert it to UTF-8") from error
 
 
 def _fix_many(file: str, given: GraphSchema | None) -> None:

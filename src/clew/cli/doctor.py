@@ -1,39 +1,81 @@
-"""`clew doctor`: does the chat model work from here."""
+"""`clew doctor`: do the chat model and the database work from here."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clew.cli.opening import Json, LlmSpec
 from clew.errors import UsageError
 
-WAITING = "still asking the model …"
+if TYPE_CHECKING:
+    from clew.stores.opening import Login
+
+WAITING, WAITING_STORE = "still asking the model …", "still asking the database …"
 WIDTH = len("structured output")
 
 
-def doctor(llm: LlmSpec = None, json: Json = False) -> None:
-    """Check settings, server, key and replies of a chat model, and say what to do about what is wrong.
+def doctor(
+    llm: LlmSpec = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="A database, neo4j://… or sparql+https://…; $NEO4J_URI if nothing is named."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a chat model, a database, or both, and say what to do about what is wrong.
 
-    At most five short calls are made. Exit code 1 means that a check failed.
+    Settings, server, key and replies of the model, with at most five short calls; server, user, database,
+    schema and speed of the database, which is only read. Exit code 1 means that a check failed.
     """
     from clew.cli.console import shown, write, write_json
+    from clew.engine import neo4j_address, neo4j_login
+
+    address = store or (neo4j_address() if llm is None else None)
+    if llm is None and address is None:
+        raise UsageError(
+            "Nothing to check. Write: clew doctor --llm ollama/llama3.1, or --store neo4j://host:7687"
+        )
+    checks: list[Mapping[str, str]] = []
+    if llm is not None:
+        checks += _model(llm)
+    if address is not None:
+        checks += _database(address, neo4j_login())
+    failed = any(check["state"] == "failed" for check in checks)
+    if json:
+        from clew.stores.opening import shown_address
+
+        named = None if address is None else shown_address(address)
+        write_json({"model": llm, "store": named, "ok": not failed, "checks": checks})
+    else:
+        for check in checks:
+            write(shown(f"{check['state']:<7}  {check['name']:<{WIDTH}}  {check['detail']}"))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _model(llm: str) -> list[Mapping[str, str]]:
     from clew.cli.progress import explained_wait
     from clew.llm import settings_from
     from clew.llm.doctor import doctor as checked
 
-    if llm is None:
-        raise UsageError("No chat model given. Write: clew doctor --llm ollama/llama3.1")
     settings = settings_from(os.environ, llm)
     with explained_wait(WAITING, quiet=False):
-        checks = checked(settings)
-    failed = any(check.state == "failed" for check in checks)
-    if json:
-        write_json({"model": llm, "ok": not failed, "checks": [asdict(check) for check in checks]})
-    else:
-        for check in checks:
-            write(shown(f"{check.state:<7}  {check.name:<{WIDTH}}  {check.detail}"))
-    if failed:
-        raise typer.Exit(1)
+        return [asdict(check) for check in checked(settings)]
+
+
+def _database(address: str, login: Login) -> list[Mapping[str, str]]:
+    from clew.cli.progress import explained_wait
+    from clew.stores.doctor import check_store
+    from clew.stores.opening import is_address
+
+    if not is_address(address):
+        raise UsageError(f"{address!r} is no address. Write neo4j://host:7687 or sparql+https://host/path")
+    with explained_wait(WAITING_STORE, quiet=False):
+        return [check._asdict() for check in check_store(address, login)]

@@ -1,4 +1,4 @@
-"""Databases as sources of `clew index`: their graph is read into a folder of CSVs first."""
+"""Databases as sources of `clew index`: their graph is read into a folder first."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ import shutil
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from clew.cli.failures import Interrupted
 from clew.cli.progress import Bar
-from clew.errors import UsageError
+from clew.errors import ClewError, UsageError
+
+if TYPE_CHECKING:
+    from clew.stores.import_folder import ImportFolder
+
+COUNT_SECONDS = 300.0
+"""For what is counted before a graph is read."""
 
 
 @contextmanager
@@ -17,7 +25,8 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
 
     After an interruption the folder stays, and the same command goes on from it.
     """
-    from clew.stores.opening import is_address
+    from clew.cli.console import warn
+    from clew.stores.opening import is_address, shown_address
 
     paths: list[Path] = []
     folders: list[Path] = []
@@ -26,27 +35,62 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
             paths.append(Path(source))
             continue
         if output is None:
-            raise UsageError(f"Say where the index of {source} shall be: --output NAME.clew")
-        folder = output.with_name(f"{output.stem}.import-{len(folders)}")
+            raise UsageError(f"Say where the index of {shown_address(source)} shall be: --output NAME.clew")
+        path = output.with_name(f"{output.stem}.import-{len(folders)}")
         with Bar(quiet=quiet) as bar:
-            _read(source, folder, bar)
-        folders.append(folder)
-        paths.append(folder)
+            data, notes = _read(source, path, bar)
+        for note in () if quiet else notes:
+            warn(f"note: {note}")
+        folders.append(path)
+        paths.append(data)
     yield paths
-    for folder in folders:
-        shutil.rmtree(folder)
+    for path in folders:
+        shutil.rmtree(path)
 
 
-def _read(source: str, folder: Path, bar: Bar) -> None:
-    from clew.engine import neo4j_user
+def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
+    """Read a graph into a folder; returns what is to be indexed, and what the user should know."""
+    from clew.stores.import_folder import open_folder
+    from clew.stores.opening import is_sparql, shown_address
+
+    folder = open_folder(path, shown_address(source))
+    try:
+        data = _read_sparql(source, folder, bar) if is_sparql(source) else _read_neo4j(source, folder, bar)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; what was read is kept in {path}, and the same command goes on from there"
+        ) from None
+    except ClewError as error:
+        if len(folder.finished) > 1:
+            error.add_note(f"What was read is kept in {path}; the same command goes on from there")
+        else:
+            shutil.rmtree(path)
+        raise
+    return data, [f"{count:,} {what}" for what, count in folder.notes.items()]
+
+
+def _read_neo4j(source: str, folder: ImportFolder, bar: Bar) -> Path:
+    from clew.engine import neo4j_login
     from clew.stores.neo4j_export import export
     from clew.stores.opening import open_neo4j
 
-    user, password = neo4j_user()
-    store = open_neo4j(source, user=user, password=password)
+    store = open_neo4j(source, neo4j_login(), seconds=COUNT_SECONDS)
     try:
         export(
             store, folder, lambda what, done, total: bar.update(f"reading {what}", done, total, "entities")
         )
     finally:
         store.close()
+    return folder.data
+
+
+def _read_sparql(source: str, folder: ImportFolder, bar: Bar) -> Path:
+    from clew.stores.sparql.export import export
+    from clew.stores.sparql.wire import address_of
+
+    export(
+        address_of(source),
+        folder,
+        lambda what, done, total: bar.update(f"reading {what}", done, total, "triples"),
+    )
+    return folder.data / "graph.nt"

@@ -27,6 +27,16 @@ def read_bytes(path: str) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
+def text_or_stdin(given: str) -> str:
+    """Return a text that was given, or stdin for `-`; InputError if that is not UTF-8."""
+    if given != STDIN:
+        return given
+    try:
+        return read_bytes(STDIN).decode("utf-8").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise InputError("stdin: not UTF-8 text. Convert it to UTF-8") from error
+
+
 def source_name(path: str) -> str:
     """Return what messages call the file."""
     return "stdin" if path == STDIN else path

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clew.cli.jsonl import text_or_stdin
 from clew.cli.opening import Json, Quiet, opened
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.stores.store import CypherStore, Rows
+    from clew.stores.store import CypherStore, Rows, SparqlStore
 
 NO_ROWS = 3
 
 
 def query(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="An index, a graph file, neo4j://host:7687/database.")
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="An index, a graph file, neo4j://host:7687/database, sparql+https://host/path.",
+        ),
     ],
-    statement: Annotated[str, typer.Argument(metavar="QUERY", help="A reading statement of Cypher.")],
+    statement: Annotated[
+        str, typer.Argument(metavar="QUERY", help="A reading query of Cypher or SPARQL; - is stdin.")
+    ],
     seconds: Annotated[
         float, typer.Option("--timeout", metavar="S", min=0.1, help="Stop the query after so many seconds.")
     ] = 10.0,
@@ -32,21 +40,23 @@ def query(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a Cypher query that only reads: writes, calls of procedures and endless expressions are refused.
+    """Run a query that only reads, of Cypher or SPARQL: whatever else it may do is refused.
 
-    Values are sent as parameters; a limit and a timeout are always set. Exit code 3 means that there are no
-    rows.
+    An index takes both languages. A limit of rows and a timeout are always set; values of Cypher are sent as
+    parameters. Exit code 3 means that there are no rows.
     """
     from clew.cli.console import warn, write_json
     from clew.stores.store import as_json
 
-    store = _open(source, seconds, rows, quiet=quiet)
+    text = text_or_stdin(statement)
+    store = _open(source, text, seconds, rows, quiet=quiet)
     try:
-        result = store.run(statement)
+        result = store.run(text)
     finally:
         store.close()
     if show:
-        warn(f"sent: {result.sent.text}  with {dict(result.sent.parameters)}")
+        values = dict(result.sent.parameters)
+        warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
     if json:
         found = [[as_json(value) for value in row] for row in result.rows]
         write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
@@ -58,34 +68,70 @@ def query(
         raise typer.Exit(NO_ROWS)
 
 
-def _open(source: str, seconds: float, rows: int, *, quiet: bool) -> CypherStore:
+def _open(source: str, text: str, seconds: float, rows: int, *, quiet: bool) -> CypherStore | SparqlStore:
     from clew.stores.cypher.guard import Rules
-    from clew.stores.opening import CYPHER_SCHEMES, is_address, open_neo4j
+    from clew.stores.opening import is_address, is_sparql, open_database, shown_address
 
+    rules, sparql = Rules(rows=rows), is_sparql_query(text)
     if is_address(source):
-        if source.partition("://")[0] not in CYPHER_SCHEMES:
-            raise UsageError("SPARQL endpoints are not asked by this command yet. Use an index or neo4j://")
-        from clew.engine import neo4j_user
+        if sparql != is_sparql(source) and text.strip():
+            languages = ("SPARQL", "Cypher") if sparql else ("Cypher", "SPARQL")
+            raise UsageError(
+                f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
+            )
+        from clew.engine import neo4j_login
 
-        user, password = neo4j_user()
-        return open_neo4j(source, user=user, password=password, seconds=seconds, rules=Rules(rows=rows))
+        return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
+    graph = opened(source, None, quiet=quiet).index.graph
+    if sparql:
+        from clew.stores.sparql.embedded import EmbeddedSparql
+
+        return EmbeddedSparql.of_graph(graph, seconds=seconds, rules=rules)
     from clew.stores.ladybug import LadybugStore
 
-    clew = opened(source, None, quiet=quiet)
-    return LadybugStore.of_graph(clew.index.graph, seconds=seconds, rules=Rules(rows=rows))
+    return LadybugStore.of_graph(graph, seconds=seconds, rules=rules)
+
+
+def is_sparql_query(text: str) -> bool:
+    """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
+    plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
+    return (
+        re.match(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b(?!\s*\()", plain, re.IGNORECASE)
+        is not None
+    )
 
 
 def _print(result: Rows) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from clew.cli.console import json_line, out, shown
-    from clew.stores.store import as_json
+    from clew.cli.console import out, shown
 
     table = Table(box=None, pad_edge=False)
     for name in result.columns:
         table.add_column(Text(shown(name)))
     for row in result.rows:
-        cells = [value if isinstance(value, str) else json_line(as_json(value)) for value in row]
-        table.add_row(*(Text(shown(cell)) for cell in cells))
+        table.add_row(*(Text(shown(_cell(value))) for value in row))
     out().print(table)
+
+
+def _cell(value: object) -> str:
+    """Write a value for people; a term of RDF as its text alone."""
+    from clew.cli.console import json_line
+    from clew.stores.store import StoredTerm, as_json
+
+    if isinstance(value, StoredTerm):
+        return short_name(value.value) if value.kind == "uri" else value.value
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json_line(as_json(value))
+
+
+def short_name(iri: str) -> str:
+    """Write an IRI of an index with its prefix, as it stands in queries."""
+    from clew.stores.sparql.embedded import PREFIXES
+
+    for prefix, start in PREFIXES.items():
+        if start.startswith("urn:clew:") and iri.startswith(start):
+            return f"{prefix}:{iri.removeprefix(start)}"
+    return iri

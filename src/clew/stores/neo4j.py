@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -20,6 +22,12 @@ SAMPLE = 1_000
 SCHEMA_SECONDS = 10.0
 OLDEST = 5
 """First major version of the server that is supported."""
+
+MOST_WAITING = 32
+"""Queries at a time; one that is over its time keeps its place until the server ends it."""
+
+_NO_NODES = frozenset(("",))
+"""Instead of the properties of a label that no node has any more; no property has that name."""
 
 T = TypeVar("T")
 
@@ -44,32 +52,44 @@ class Neo4jStore:
         self._neo4j = require("neo4j", "neo4j")
         self.address, self._database, self._seconds = address, database, seconds
         self._rules = rules or Rules()
-        self._workers = ThreadPoolExecutor(4, "clew-neo4j")
+        self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
         try:
             self._driver = self._neo4j.GraphDatabase.driver(
                 address,
                 auth=(user, password),
                 connection_timeout=5.0,
                 max_transaction_retry_time=0.0,
-                notifications_min_severity="OFF",
             )
         except (ValueError, self._neo4j.exceptions.Neo4jError) as error:
             raise StoreError(f"{address}: not an address of Neo4j ({error})") from error
-        self._translated(self._check_server)
-        self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
+        self.user = user
+        try:
+            self.version = self._translated(self._server_version)
+            self.read("RETURN 1", most=1)  # says now, and not in mid-work, if there is no such database
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def name(self) -> str:
         """The address."""
         return self.address
 
-    def _check_server(self) -> None:
-        info = self._driver.get_server_info()
-        version = str(info.agent).partition("/")[2]
+    def _server_version(self) -> str:
+        """Return what the server calls itself; StoreError if it is too old."""
+        agent = str(self._driver.get_server_info().agent)
+        version = agent.partition("/")[2]
         if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) < OLDEST:
             raise StoreError(
                 f"{self.address} is Neo4j {version}; Clew needs Neo4j {OLDEST} or newer. Upgrade the server"
             )
+        return agent.replace("/", " ")
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many nodes and edges there are that the user may read; raises as `run`."""
+        nodes = self.read("MATCH (n) RETURN count(n)", most=1)[1][0][0]
+        edges = self.read("MATCH ()-[r]->() RETURN count(r)", most=1)[1][0][0]
+        return int(cast(int, nodes)), int(cast(int, edges))
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, let the server explain it, and run it; raises as `CypherStore.run`."""
@@ -123,45 +143,56 @@ class Neo4jStore:
 
         return self._translated(work)
 
-    def stream(self, text: str) -> Iterator[list[object]]:
+    def stream(self, text: str, parameters: Mapping[str, object] | None = None) -> Iterator[list[object]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
         try:
             with self._session() as session, session.begin_transaction() as transaction:
-                for record in transaction.run(cast(LiteralString, text)):
+                for record in transaction.run(cast(LiteralString, text), dict(parameters or {})):
                     yield list(record.values())
         except (self._neo4j.exceptions.Neo4jError, self._neo4j.exceptions.DriverError) as error:
             raise self._failure(error) from error
 
     def _session(self) -> Any:  # noqa: ANN401
         return self._driver.session(
-            database=self._database, default_access_mode=self._neo4j.READ_ACCESS, fetch_size=1_000
+            database=self._database,
+            default_access_mode=self._neo4j.READ_ACCESS,
+            fetch_size=1_000,
+            notifications_min_severity="OFF",  # of the driver, it would end the handshake with Neo4j 4
         )
 
     def schema(self) -> GraphSchema:
         """Return labels, types, hops and properties from a sample of each label and type.
 
-        `SAMPLE` edges are looked at for each type, so the time does not grow with the graph. Types that are
-        left when `SCHEMA_SECONDS` are over are left out.
+        `SAMPLE` edges are looked at for each type, so the time does not grow with the graph. A type that is
+        left when `SCHEMA_SECONDS` are over may connect all labels, so that nothing is held against it.
         """
         stop = monotonic() + SCHEMA_SECONDS
         labels = self._column("CALL db.labels() YIELD label RETURN label")
         types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
+        edges = self._sampled(types, self._sample_edges, stop)
+        nodes = self._sampled(labels, self._sample_nodes, stop)
         hops: list[Hop] = []
-        type_properties: dict[str, frozenset[str]] = {}
-        for type_ in types:
-            if monotonic() > stop:
-                break
-            found, keys = self._sample_edges(type_)
-            if found:
-                hops.extend(found)
-                type_properties[type_] = keys
-        label_properties: dict[str, frozenset[str]] = {}
-        for label in labels:
-            if monotonic() > stop:
-                break
-            if (keys := self._sample_nodes(label)) is not None:
-                label_properties[label] = keys
-        return GraphSchema(tuple(hops), label_properties, type_properties)
+        for type_, found in edges:
+            hops += [Hop(a, type_, b) for a in labels for b in labels] if found is None else found[0]
+        return GraphSchema(
+            tuple(hops),
+            {label: keys or frozenset() for label, keys in nodes if keys is None or keys != _NO_NODES},
+            {
+                type_: found[1] if found else frozenset()
+                for type_, found in edges
+                if found is None or found[0]
+            },
+        )
+
+    def _sampled(
+        self, names: list[str], sample: Callable[[str], T], stop: float
+    ) -> list[tuple[str, T | None]]:
+        """Look at a sample for each name, several at a time; None where the time was over."""
+
+        def work(name: str) -> T | None:
+            return None if monotonic() > stop else sample(name)
+
+        return list(zip(names, self._workers.map(work, names), strict=True))
 
     def _column(self, text: str) -> list[str]:
         return [str(row[0]) for row in self.read(text, most=100_000)[1]]
@@ -175,12 +206,12 @@ class Neo4jStore:
         rows = self.read(text, most=10_000)[1]
         return [Hop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
 
-    def _sample_nodes(self, label: str) -> frozenset[str] | None:
+    def _sample_nodes(self, label: str) -> frozenset[str]:
         text = (
             f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} RETURN collect(DISTINCT keys(n)), count(n)"
         )
         keys, count = self.read(text, most=1)[1][0]
-        return _flat([keys]) if count else None
+        return _flat([keys]) if count else _NO_NODES
 
     def close(self) -> None:
         """Close the connections."""
@@ -207,7 +238,7 @@ class Neo4jStore:
             )
         if isinstance(error, errors.AuthError):
             return StoreError(
-                f"{at} does not accept the user and password. Check CLEW_NEO4J_USER and _PASSWORD"
+                f"{at} does not accept the user and password. Check $NEO4J_USERNAME and $NEO4J_PASSWORD"
             )
         if "DatabaseNotFound" in code:
             return StoreError(f"{at} has no database {self._database!r}. Check the name behind the address")
@@ -216,11 +247,37 @@ class Neo4jStore:
         if code.startswith("Neo.ClientError.Statement"):
             return QueryError(f"{at} cannot run the query: {text}")
         if isinstance(error, (errors.ServiceUnavailable, errors.SessionExpired)):
-            return StoreError(
-                f"{at} cannot be reached, or the connection broke ({text}). "
-                "Check that the server runs, the port (7687) and whether it wants encryption (neo4j+s://)"
-            )
+            return StoreError(f"{at} {_connection_fault(error, text)}")
         return StoreError(f"{at} failed: {text}")
+
+
+def _connection_fault(error: BaseException, text: str) -> str:
+    """Say what broke the way to a server, and what to check."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
+        causes.append(cause)
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"has a certificate that is not trusted ({cause.verify_message}). Check the host name, "
+                "name the "
+                "authority's certificate in $SSL_CERT_FILE, or write +ssc instead of +s to trust any"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return "does not speak TLS there. Check the port, or write the address without +s"
+        if isinstance(cause, ConnectionRefusedError):
+            return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
+        if isinstance(cause, socket.gaierror):
+            return "cannot be reached: there is no host of that name. Check the address"
+    if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
+        return (
+            "ends the connection when it is to be encrypted. Write the address without +s, or check the port"
+        )
+    return (
+        f"cannot be reached, or the connection broke ({text}). Check that the server still runs, that the "
+        "port is "
+        "that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
+    )
 
 
 def _flat(lists: Iterable[object]) -> frozenset[str]:

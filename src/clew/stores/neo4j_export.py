@@ -1,93 +1,98 @@
 """A Neo4j graph → a folder of node and edge CSVs that `clew index` reads.
 
-One shard for all nodes and one for each relation type, streamed in batches. A shard that is finished is named
-in `done.json` and not read again when the same command is given after an interruption; one that is not is
-read from its beginning. Properties of edges have no place in a triple and are left out.
+A shard for each range of node ids, with the edges that leave its nodes. One that is finished is not read
+again when the same command is given after an interruption. Nodes and edges come in lists, of as many as
+`LISTED` ids, since a record of the driver costs more than what is in it; those of a hub come one by one.
+Properties of edges have no place in a triple: they are left out and counted.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from clew.stores.cypher.tokens import quote_name
+from clew.stores.errors import StoreError
+from clew.stores.import_folder import ImportFolder, Progress, silent
 from clew.stores.neo4j import Neo4jStore
 
-BATCH = 20_000
-"""Rows that are held at a time, and in one file."""
+SHARD = 50_000
+"""Ids of nodes in a shard."""
+LISTED = 1_000
+HUB = 10_000
+"""Edges that leave a node whose edges are not put into a list."""
 _NAMES = ("name", "label", "title")
 _DELIMITER = ";"
+_IDS = f"UNWIND range(start, start + {LISTED - 1}) AS i MATCH (a) WHERE id(a) = i"
+_LISTS = f"UNWIND range($low, $high, {LISTED}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
+_EDGE = "i, id(b), type(r), size(keys(r)) > 0"
+NODES = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
+EDGES = _LISTS % f"AND COUNT {{ (a)-->() }} < {HUB} MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
+HUB_EDGES = (
+    f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= {HUB} "
+    f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
+)
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is read, how much of it, and how much there is."""
+Rows = Sequence[Sequence[object]]
 
 
-def export(store: Neo4jStore, folder: Path, progress: Progress | None = None) -> None:
-    """Write all nodes and edges into `folder`, going on where an earlier call was interrupted.
+def export(store: Neo4jStore, folder: ImportFolder, progress: Progress = silent) -> None:
+    """Write all nodes and edges, going on where an earlier call was interrupted.
 
-    Raises StoreError where the server fails; what was finished stays.
+    Raises StoreError where the server fails or the database is empty; what was finished stays.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    marker = folder / "done.json"
-    done = cast("list[str]", json.loads(marker.read_text("utf-8"))) if marker.exists() else []
-    for shard, count_text, text, write in _shards(store):
-        if shard in done:
+    nodes, last = _numbers(store, "MATCH (n) RETURN count(n), max(id(n))")
+    if not nodes:
+        raise StoreError(
+            f"{store.name} has no nodes that this user may read. Check the database's name, and the "
+            "user's rights"
+        )
+    total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
+    done = sum(folder.finished.values())
+    for low in range(0, last + 1, SHARD):
+        shard = f"{low:012}"
+        if shard in folder.finished:
             continue
-        _clear(folder, shard)
-        total = int(cast(int, store.read(count_text, most=1)[1][0][0]))
         seen = 0
-        for number, rows in enumerate(_batches(store, text)):
-            write(folder / f"{shard}-{number:05}.csv", rows)
-            seen += len(rows)
-            if progress is not None:
-                progress(shard, seen, total)
-        done.append(shard)
-        _replace(marker, json.dumps(done))
+        for count in _read(store, folder, shard, low):
+            seen += count
+            progress("nodes and edges", done + seen, total)
+        done += seen
+        folder.finish(shard, seen)
 
 
-Shard = tuple[str, str, str, Callable[[Path, Sequence[Sequence[object]]], None]]
+def _numbers(store: Neo4jStore, query: str) -> list[int]:
+    return [int(cast(int, number or 0)) for number in store.read(query, most=1)[1][0]]
 
 
-def _shards(store: Neo4jStore) -> Iterator[Shard]:
-    """(name, query that counts, query that reads, what writes a batch)."""
-    node = "RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
-    yield "nodes", "MATCH (n) RETURN count(n)", f"MATCH (n) {node}", _write_nodes
-    types = "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"
-    for number, row in enumerate(store.read(types, most=100_000)[1]):
-        pattern = f"-[r:{quote_name(str(row[0]))}]->"
-        reads = f"MATCH (a){pattern}(b) RETURN elementId(a) AS a, elementId(b) AS b, type(r) AS type"
-        yield f"edges-{number:04}", f"MATCH (){pattern}() RETURN count(r)", reads, _write_edges
+def _read(store: Neo4jStore, folder: ImportFolder, shard: str, low: int) -> Iterator[int]:
+    """Write a shard; yields how many nodes and edges have come since the last time."""
+    bounds = {"low": low, "high": low + SHARD - 1}
+    nodes: list[list[object]] = []
+    for rows in _lists(store, NODES, bounds):
+        nodes += rows
+        yield len(rows)
+    if nodes:
+        _write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
+    with (folder.data / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow([":START_ID", ":END_ID", ":TYPE"])
+        hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
+        for rows in chain(_lists(store, EDGES, bounds), hubs):
+            writer.writerows(row[:3] for row in rows)
+            folder.note("edges have properties, which are left out", sum(1 for row in rows if row[3]))
+            yield len(rows)
 
 
-def _batches(store: Neo4jStore, text: str) -> Iterator[list[list[object]]]:
-    batch: list[list[object]] = []
-    for row in store.stream(text):
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _lists(store: Neo4jStore, query: str, bounds: Mapping[str, object]) -> Iterator[list[list[object]]]:
+    return (cast("list[list[object]]", row[0]) for row in store.stream(query, bounds))
 
 
-def _clear(folder: Path, shard: str) -> None:
-    for path in folder.glob(f"{shard}-*.csv*"):
-        path.unlink()
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file that is whole or not there."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    part.replace(path)
-
-
-def _write_nodes(path: Path, rows: Sequence[Sequence[object]]) -> None:
+def _write_nodes(path: Path, rows: Rows) -> None:
     kinds: dict[str, set[str]] = {}
     maps = [cast("Mapping[str, object]", row[2]) for row in rows]
     for properties in maps:
@@ -101,19 +106,7 @@ def _write_nodes(path: Path, rows: Sequence[Sequence[object]]) -> None:
         for (id, labels, _), properties in zip(rows, maps, strict=True):
             cells = [_cell(properties[key]) if key in properties else "" for key in keys]
             joined = _DELIMITER.join(cast("list[str]", labels))
-            writer.writerow([_short(str(id)), _name_of(properties), joined, *cells])
-
-
-def _write_edges(path: Path, rows: Sequence[Sequence[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.writer(lines)
-        writer.writerow([":START_ID", ":END_ID", ":TYPE"])
-        writer.writerows((_short(str(a)), _short(str(b)), type_) for a, b, type_ in rows)
-
-
-def _short(element: str) -> str:
-    """Return the number in an element id, which is unique within a database."""
-    return element.rpartition(":")[2]
+            writer.writerow([id, _name_of(properties), joined, *cells])
 
 
 def _name_of(properties: Mapping[str, object]) -> str:

@@ -2,38 +2,100 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from clew.errors import UsageError
 from clew.stores.cypher.guard import Rules
 
 if TYPE_CHECKING:
     from clew.stores.neo4j import Neo4jStore
+    from clew.stores.sparql.endpoint import SparqlEndpoint
 
 CYPHER_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 SPARQL_SCHEMES = ("sparql+http", "sparql+https")
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Who asks a Neo4j server, and which of its databases where the address names none."""
+
+    user: str = "neo4j"
+    password: str = ""
+    database: str | None = None
+
+
 def is_address(source: str) -> bool:
-    """Whether a source is the address of a database and not a file."""
-    return "://" in source and source.partition("://")[0] in (*CYPHER_SCHEMES, *SPARQL_SCHEMES)
+    """Whether a source is the address of a database and not a file.
+
+    Raises UsageError for an address of another kind (`https://…`), which no file is either.
+    """
+    scheme, separator, _ = source.partition("://")
+    if not separator or not scheme.replace("+", "").isalnum():
+        return False
+    if scheme in ("http", "https"):
+        raise UsageError(
+            f"{source!r} is a web address. Write sparql+{scheme}://… for a SPARQL endpoint; download a "
+            "file first"
+        )
+    if scheme not in (*CYPHER_SCHEMES, *SPARQL_SCHEMES):
+        raise UsageError(
+            f"{source!r} is no known kind of address. Write neo4j://host or sparql+https://host/path"
+        )
+    return True
+
+
+def is_sparql(address: str) -> bool:
+    """Whether an address is that of a SPARQL endpoint."""
+    return address.partition("://")[0] in SPARQL_SCHEMES
+
+
+def shown_address(address: str) -> str:
+    """Return an address without user and password."""
+    scheme, separator, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return scheme + separator + host.rpartition("@")[2] + slash + path
+
+
+def open_database(
+    address: str, login: Login, *, seconds: float = 10.0, rules: Rules | None = None
+) -> Neo4jStore | SparqlEndpoint:
+    """Open the store of an address; raises as it does."""
+    if is_sparql(address):
+        return open_sparql(address, seconds=seconds, rules=rules)
+    return open_neo4j(address, login, seconds=seconds, rules=rules)
+
+
+def open_sparql(address: str, *, seconds: float = 10.0, rules: Rules | None = None) -> SparqlEndpoint:
+    """Take an endpoint's address `sparql+https://…`; raises as `SparqlEndpoint`."""
+    from clew.stores.sparql.endpoint import SparqlEndpoint
+
+    return SparqlEndpoint(address, seconds=seconds, rules=rules)
 
 
 def open_neo4j(
-    address: str, *, user: str, password: str, seconds: float = 10.0, rules: Rules | None = None
+    address: str, login: Login, *, seconds: float = 10.0, rules: Rules | None = None
 ) -> Neo4jStore:
-    """Connect to `neo4j://host[:port][/database]`; raises as `Neo4jStore`, UsageError for another scheme."""
+    """Connect to `neo4j://[user:password@]host[:port][/database]`.
+
+    Raises as `Neo4jStore`, UsageError for another scheme.
+    """
     scheme, _, rest = address.partition("://")
     if scheme not in CYPHER_SCHEMES:
-        raise UsageError(f"{address!r} is no address of Neo4j. Write neo4j://host:7687/database")
+        raise UsageError(
+            f"{shown_address(address)!r} is no address of Neo4j. Write neo4j://host:7687/database"
+        )
     from clew.stores.neo4j import Neo4jStore
 
-    host, _, database = rest.partition("/")
+    place, _, database = rest.partition("/")
+    own, at, host = place.rpartition("@")
+    user, _, password = own.partition(":") if at else (login.user, "", login.password)
     return Neo4jStore(
         f"{scheme}://{host}",
-        user=user,
-        password=password,
-        database=database or None,
+        user=unquote(user) if at else user,
+        password=unquote(password) if at else password,
+        database=database or login.database,
         seconds=seconds,
         rules=rules,
     )

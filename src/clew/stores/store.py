@@ -1,4 +1,4 @@
-"""What a Cypher store is, and what its rows hold."""
+"""What Cypher and SPARQL stores are, and what their rows hold."""
 
 from __future__ import annotations
 
@@ -51,6 +51,21 @@ class StoredPath:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredTerm:
+    """A term of RDF in a row: `kind` is uri, literal or bnode, as in SPARQL's JSON results."""
+
+    kind: str
+    value: str
+    datatype: str = ""
+    language: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """`{"type", "value"}`, with `datatype` or `xml:lang` where a literal has them."""
+        side = {"datatype": self.datatype, "xml:lang": self.language}
+        return {"type": self.kind, "value": self.value, **{k: v for k, v in side.items() if v}}
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """What a query returned; `complete` is False where there were more rows than may be returned.
 
@@ -88,9 +103,30 @@ class CypherStore(Protocol):
         ...
 
 
+class SparqlStore(Protocol):
+    """An RDF store that is asked in SPARQL, and never written to."""
+
+    @property
+    def name(self) -> str:
+        """What the store is called in messages."""
+        ...
+
+    def run(self, query: str) -> Rows:
+        """Guard a query and run it; raises as `CypherStore.run`.
+
+        Rows hold `StoredTerm`s, None where a variable has no value; True or False in the column `ask` for
+        ASK.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
 def as_json(value: object) -> object:
     """Turn a value of a row into what JSON can hold."""
-    if isinstance(value, (StoredNode, StoredEdge, StoredPath)):
+    if isinstance(value, (StoredNode, StoredEdge, StoredPath, StoredTerm)):
         return {key: as_json(inner) for key, inner in value.as_json().items()}
     if isinstance(value, Mapping):
         return {str(key): as_json(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]

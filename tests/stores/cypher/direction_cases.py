@@ -99,6 +99,15 @@ UNCHANGED = [
     # labels that the schema knows by hops that do not meet: left alone, a node may have both
     "MATCH (x:Actor)-[:ACTED_IN]->(m), (x:Person)-[:WORKS_AT]->(c) RETURN x",
     "MATCH (x:Person:Company)-[:WORKS_AT]->(c), (x)-[:BASED_IN]->(t) RETURN x",
+    # written from the manual before the code's handling of them was looked at
+    "MATCH (p:Person)-[:KNOWS]->{,3}(q:Person) RETURN q",
+    "MATCH (c:Company)-[:WORKS_AT]-{1,2}(p:Person) RETURN p",
+    "MATCH (c:%)-[:WORKS_AT]->(p) RETURN p",
+    "MATCH (c:Company) WITH count(c) AS n MATCH (c)-[:WORKS_AT]->(p) RETURN p, n",
+    "MATCH (c)-[:WORKS_AT]->(p) WHERE c:Company OR c:Person RETURN p",
+    "MATCH (c)-[:WORKS_AT]->(p) WHERE NOT c:Company RETURN p",
+    "MATCH (c:Company|Person)-[:WORKS_AT]->(p) RETURN p",
+    "MATCH (c:Company) CALL { MATCH (c)-[:WORKS_AT]->(p) RETURN p } RETURN p",
 ]
 
 TURNED = [
@@ -522,6 +531,117 @@ TURNED = [
         "MATCH (m:Movie)-[:DIRECTED]->(p:Person)-[:DIRECTED]->(m) RETURN p",
         "MATCH (m:Movie)<-[:DIRECTED]-(p:Person)-[:DIRECTED]->(m) RETURN p",
     ),
+    # written from the manual before the code's handling of them was looked at
+    (
+        "MATCH (c:Company)-[:WORKS_AT]->{1,1}(p:Person) RETURN p",
+        "MATCH (c:Company)<-[:WORKS_AT]-{1,1}(p:Person) RETURN p",
+    ),
+    (
+        "MATCH (c:Company WHERE c.size > 10)-[w:WORKS_AT WHERE w.since > 2000]->(p:Person WHERE "
+        "p.name STARTS WITH 'A') RETURN p",
+        "MATCH (c:Company WHERE c.size > 10)<-[w:WORKS_AT WHERE w.since > 2000]-(p:Person WHERE "
+        "p.name STARTS WITH 'A') RETURN p",
+    ),
+    (
+        "MATCH (c IS Company)-[:WORKS_AT]->(p IS Person) RETURN p",
+        "MATCH (c IS Company)<-[:WORKS_AT]-(p IS Person) RETURN p",
+    ),
+    (
+        "MATCH (c IS Company)-[w IS WORKS_AT]->(p) RETURN p",
+        "MATCH (c IS Company)<-[w IS WORKS_AT]-(p) RETURN p",
+    ),
+    (
+        "MATCH ((a:Company)-[:WORKS_AT]->(b:Person)){1,2} RETURN a",
+        "MATCH ((a:Company)<-[:WORKS_AT]-(b:Person)){1,2} RETURN a",
+    ),
+    (
+        "MATCH (x:Person) ((a)-[:KNOWS]->(b))+ (y:Person)<-[:WORKS_AT]-(c:Company) RETURN c",
+        "MATCH (x:Person) ((a)-[:KNOWS]->(b))+ (y:Person)-[:WORKS_AT]->(c:Company) RETURN c",
+    ),
+    (
+        "MATCH p = SHORTEST 1 (c:Company)-[:WORKS_AT]->(x:Person) RETURN p",
+        "MATCH p = SHORTEST 1 (c:Company)<-[:WORKS_AT]-(x:Person) RETURN p",
+    ),
+    (
+        "MATCH p = ALL SHORTEST (c:Company)-[:WORKS_AT]->(x:Person) RETURN p",
+        "MATCH p = ALL SHORTEST (c:Company)<-[:WORKS_AT]-(x:Person) RETURN p",
+    ),
+    (
+        "MATCH ANY (c:Company)-[:WORKS_AT]->(x:Person) RETURN x",
+        "MATCH ANY (c:Company)<-[:WORKS_AT]-(x:Person) RETURN x",
+    ),
+    (
+        "MATCH SHORTEST 2 GROUPS (c:Company)-[:WORKS_AT]->(x:Person) RETURN x",
+        "MATCH SHORTEST 2 GROUPS (c:Company)<-[:WORKS_AT]-(x:Person) RETURN x",
+    ),
+    (
+        "MATCH p = shortestPath((c:City)-[:LIVES_IN*1..1]->(x:Person)) RETURN p",
+        "MATCH p = shortestPath((c:City)<-[:LIVES_IN*1..1]-(x:Person)) RETURN p",
+    ),
+    (
+        "MATCH (c:City), (x:Person) RETURN shortestPath((c)-[:LIVES_IN]->(x)) AS p",
+        "MATCH (c:City), (x:Person) RETURN shortestPath((c)<-[:LIVES_IN]-(x)) AS p",
+    ),
+    (
+        "MATCH (c:Company) WHERE COUNT { (c)-[:WORKS_AT]->() } > 3 RETURN c",
+        "MATCH (c:Company) WHERE COUNT { (c)<-[:WORKS_AT]-() } > 3 RETURN c",
+    ),
+    (
+        "MATCH (c:Company) RETURN COLLECT { MATCH (c)-[:WORKS_AT]->(p) RETURN p.name } AS names",
+        "MATCH (c:Company) RETURN COLLECT { MATCH (c)<-[:WORKS_AT]-(p) RETURN p.name } AS names",
+    ),
+    (
+        "MATCH (m:Movie) RETURN [p = (m)-[:ACTED_IN]->(a) WHERE a.born > 1950 | length(p)] AS l",
+        "MATCH (m:Movie) RETURN [p = (m)<-[:ACTED_IN]-(a) WHERE a.born > 1950 | length(p)] AS l",
+    ),
+    (
+        "MATCH (c:Company) WITH c AS x MATCH (x)-[:WORKS_AT]->(p) RETURN p",
+        "MATCH (c:Company) WITH c AS x MATCH (x)<-[:WORKS_AT]-(p) RETURN p",
+    ),
+    (
+        "MATCH (c)-[:LIVES_IN]->(p) WHERE p:Person AND c.name = 'Rome' RETURN p",
+        "MATCH (c)<-[:LIVES_IN]-(p) WHERE p:Person AND c.name = 'Rome' RETURN p",
+    ),
+    ("MATCH (c)-[:WORKS_AT]->(p), (c:Company) RETURN p", "MATCH (c)<-[:WORKS_AT]-(p), (c:Company) RETURN p"),
+    (
+        "MATCH (c)-[:WORKS_AT]->(p) MATCH (p:Person) RETURN p",
+        "MATCH (c)<-[:WORKS_AT]-(p) MATCH (p:Person) RETURN p",
+    ),
+    (
+        "MATCH (c:Company)-[:WORKS_AT|!KNOWS]->(p:Person) RETURN p",
+        "MATCH (c:Company)<-[:WORKS_AT|!KNOWS]-(p:Person) RETURN p",
+    ),
+    (
+        "MATCH (m:Movie)-[:ACTED_IN|:DIRECTED]->(p:Person) RETURN p",
+        "MATCH (m:Movie)<-[:ACTED_IN|:DIRECTED]-(p:Person) RETURN p",
+    ),
+    (
+        "MATCH (m:Movie)-[:(ACTED_IN|DIRECTED)&!KNOWS]->(p:Person) RETURN p",
+        "MATCH (m:Movie)<-[:(ACTED_IN|DIRECTED)&!KNOWS]-(p:Person) RETURN p",
+    ),
+    (
+        "MATCH (m:Movie&!Person)-[r:ACTED_IN]->(p) RETURN r",
+        "MATCH (m:Movie&!Person)<-[r:ACTED_IN]-(p) RETURN r",
+    ),
+    (
+        "MATCH (ct:Country)<-[:PART_OF]-(ci:City)-[:BASED_IN]->(co:Company)<-[:OWNS]-(p:Person) RETURN p",
+        "MATCH (ct:Country)<-[:PART_OF]-(ci:City)<-[:BASED_IN]-(co:Company)<-[:OWNS]-(p:Person) RETURN p",
+    ),
+    (
+        "MATCH (c:Company)-/* x */[:WORKS_AT]->(p:Person) RETURN p",
+        "MATCH (c:Company)<-/* x */[:WORKS_AT]-(p:Person) RETURN p",
+    ),
+    (
+        "MATCH (c:Company) OPTIONAL MATCH (c)-[:WORKS_AT]->(p) RETURN p UNION ALL MATCH "
+        "(m:Movie)-[:DIRECTED]->(p) RETURN p",
+        "MATCH (c:Company) OPTIONAL MATCH (c)<-[:WORKS_AT]-(p) RETURN p UNION ALL MATCH "
+        "(m:Movie)<-[:DIRECTED]-(p) RETURN p",
+    ),
+    ("MATCH (m:Movie)-->(p:Person) RETURN p", "MATCH (m:Movie)<--(p:Person) RETURN p"),
+    (
+        "MATCH (a)-[:BASED_IN]->(b)-[:WORKS_AT]->(c) RETURN c",
+        "MATCH (a)<-[:BASED_IN]-(b)<-[:WORKS_AT]-(c) RETURN c",
+    ),
 ]
 
 ILLEGAL = [
@@ -568,4 +688,14 @@ ILLEGAL = [
     ("MATCH (a:City) CALL (a) { MATCH (a)-[:KNOWS]->(b) RETURN b } RETURN b", "(a)-[:KNOWS]->(b)"),
     ("MATCH p = shortestPath((a:Movie)-[:KNOWS*]-(b:Person)) RETURN p", "(a:Movie)-[:KNOWS*]-(b:Person)"),
     ("MATCH ((a:City)-[:KNOWS]->(b)){1,3} RETURN a", "(a:City)-[:KNOWS]->(b)"),
+    # written from the manual before the code's handling of them was looked at
+    ("MATCH (p:Person)-[:WORKS_AT]->(q:Person) RETURN q", "(p:Person)-[:WORKS_AT]->(q:Person)"),
+    ("MATCH (p:person)-[:WORKS_AT]->(c) RETURN c", "(p:person)-[:WORKS_AT]->(c)"),
+    ("MATCH (c:Company)-[:EMPLOYS]->(p:Person) RETURN p", "(c:Company)-[:EMPLOYS]->(p:Person)"),
+    ("MATCH (m:Movie)-[:SEQUEL_OF]->{1,3}(c:City) RETURN c", "(m:Movie)-[:SEQUEL_OF]->{1,3}(c:City)"),
+    ("MATCH (m:Movie)-[:ACTED_IN]-(c:City) RETURN c", "(m:Movie)-[:ACTED_IN]-(c:City)"),
+    (
+        "MATCH (a:Movie) WHERE NOT EXISTS { (a)-[:LIVES_IN]->(:Country) } RETURN a",
+        "(a)-[:LIVES_IN]->(:Country)",
+    ),
 ]

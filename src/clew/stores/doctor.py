@@ -1,0 +1,119 @@
+"""Checks a database end to end, one step after the other, and says what is wrong and what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Literal, NamedTuple
+
+from clew.errors import ClewError
+from clew.stores.neo4j import Neo4jStore
+from clew.stores.opening import Login, is_sparql, open_neo4j, open_sparql, shown_address
+from clew.stores.sparql.endpoint import SparqlEndpoint
+
+SECONDS = 10.0
+
+
+class Check(NamedTuple):
+    """One step: what was looked at, how it went, and what was seen or what to do."""
+
+    name: str
+    state: Literal["ok", "failed", "warning", "skipped"]
+    detail: str
+
+
+def check_store(address: str, login: Login) -> list[Check]:
+    """Check address, server and user, reading, schema and speed of a database; nothing is written.
+
+    A step that needs a failed one is left out.
+    """
+    return list(_sparql(address) if is_sparql(address) else _neo4j(address, login))
+
+
+def _step(name: str, work: Callable[[], str]) -> Check:
+    try:
+        return Check(name, "ok", work())
+    except ClewError as error:
+        return Check(name, "failed", str(error))
+
+
+def _neo4j(address: str, login: Login) -> Iterator[Check]:
+    opened: list[Neo4jStore] = []
+
+    def connect() -> str:
+        opened.append(open_neo4j(address, login, seconds=SECONDS))
+        return f"{shown_address(address)}: {opened[0].version}, user {opened[0].user}"
+
+    yield (first := _step("server", connect))
+    if first.state == "failed":
+        return
+    store = opened[0]
+    try:
+        yield _reading(store)
+        yield _step("schema", lambda: _schema(store))
+        yield _step("speed", lambda: _speed(lambda: store.run("RETURN 1 AS one")))
+    finally:
+        store.close()
+
+
+def _reading(store: Neo4jStore) -> Check:
+    """Whether the user sees anything: labels that it may not read look like ones without nodes."""
+    try:
+        nodes, edges = store.counts()
+    except ClewError as error:
+        return Check("reading", "failed", str(error))
+    detail = f"{nodes:,} nodes and {edges:,} edges that this user may read"
+    if nodes:
+        return Check("reading", "ok", detail)
+    return Check(
+        "reading",
+        "warning",
+        f"{detail}. Check the database's name; where users have rights by label (Enterprise edition "
+        "only), those "
+        "of this one: what it may not read looks as if it were not there",
+    )
+
+
+def _schema(store: Neo4jStore) -> str:
+    schema = store.schema()
+    return f"{len(schema.labels):,} labels, {len(schema.types):,} relation types"
+
+
+def _sparql(address: str) -> Iterator[Check]:
+    opened: list[SparqlEndpoint] = []
+
+    def take() -> str:
+        opened.append(open_sparql(address, seconds=SECONDS))
+        return shown_address(address)
+
+    yield (first := _step("address", take))
+    if first.state == "failed":
+        return
+    store = opened[0]
+
+    def read() -> str:
+        found = store.run("ASK { ?s ?p ?o }").rows[0][0]
+        return "it answers, and has triples" if found else "it answers"
+
+    yield (second := _step("server", read))
+    if second.state == "failed":
+        return
+    if second.detail == "it answers":
+        yield Check(
+            "reading", "warning", "its default graph has no triples. Name one: …?default-graph-uri=NAME"
+        )
+    else:
+        yield _step("reading", lambda: _relations(store))
+    yield _step("speed", lambda: _speed(lambda: store.run("ASK { }")))
+
+
+def _relations(store: SparqlEndpoint) -> str:
+    rows = store.run("SELECT DISTINCT ?p { { SELECT ?p { ?s ?p ?o } LIMIT 10000 } }").rows
+    return f"{len(rows):,} relations among its first 10,000 triples"
+
+
+def _speed(work: Callable[[], object]) -> str:
+    work()
+    start = perf_counter()
+    work()
+    return f"{(perf_counter() - start) * 1000:.0f} ms for the smallest query"

@@ -1,0 +1,84 @@
+"""Where the graph of a database is put while it is read: finished shards stay after an interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from clew.errors import InputError
+
+DATA, MARKER = "data", "import.json"
+
+
+class Progress(Protocol):
+    """Called with what is read, how much of it is, and how much there is."""
+
+    def __call__(self, what: str, done: int, total: int, /) -> None:
+        """Show it."""
+        ...
+
+
+def silent(what: str, done: int, total: int, /) -> None:
+    """Show no progress."""
+
+
+@dataclass
+class ImportFolder:
+    """A folder with `data`, and a file that names what is finished in it; made with `open_folder`.
+
+    `finished` are shards with what their writer wants to know of them when the work goes on; `notes` are for
+    the user.
+    """
+
+    path: Path
+    source: str
+    finished: dict[str, int] = field(default_factory=dict[str, int])
+    notes: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def data(self) -> Path:
+        """Where the files of the graph are."""
+        return self.path / DATA
+
+    def note(self, what: str, count: int) -> None:
+        """Count something that a user should know of, such as what is left out."""
+        if count:
+            self.notes[what] = self.notes.get(what, 0) + count
+
+    def finish(self, shard: str, state: int) -> None:
+        """Remember that a shard is whole; it is not read again."""
+        self.finished[shard] = state
+        part = self.path / f"{MARKER}.part"
+        text = json.dumps({"source": self.source, "finished": self.finished, "notes": self.notes})
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self.path / MARKER)
+
+
+def open_folder(path: Path, source: str) -> ImportFolder:
+    """Open the folder of an import, as it was left if it is of the same `source`, else empty.
+
+    InputError if something else is there, which is not touched.
+    """
+    marker = path / MARKER
+    if path.exists() and not marker.exists() and any(path.iterdir()):
+        raise InputError(f"{path} is in the way of the import. Move it, or give another --output")
+    folder = ImportFolder(path, source)
+    kept: dict[str, Any] = {}
+    if marker.exists():
+        kept = json.loads(marker.read_text("utf-8"))
+        if kept["source"] != source:
+            shutil.rmtree(path)
+            kept = {}
+    folder.data.mkdir(parents=True, exist_ok=True)
+    folder.finished.update(kept.get("finished", {}))
+    folder.notes.update(kept.get("notes", {}))
+    if not kept:
+        folder.finish("", 0)
+    return folder

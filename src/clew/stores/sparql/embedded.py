@@ -1,0 +1,191 @@
+"""The RDF store in process: an index as a folder of pyoxigraph, asked in SPARQL.
+
+Names that are IRIs stay; others get a prefix each, known to every query: `e:` entities, `r:` relations,
+`t:` types (`e:Christopher%20Nolan`). Every entity has its label as `rdfs:label` and its aliases as
+`skos:altLabel`. Queries run in a process of their own, since pyoxigraph has no timeout: one that is over its
+time is ended with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from threading import Timer
+from urllib.parse import quote
+
+import numpy as np
+
+from clew.graph.graph import Graph
+from clew.stores.cypher.guard import Guarded, Rules
+from clew.stores.errors import QueryError, StoreError, StoreTimeout
+from clew.stores.sparql import worker
+from clew.stores.sparql.guard import guard_sparql
+from clew.stores.sparql.results import rows_of
+from clew.stores.store import Rows
+
+MEMORY = 2 * 2**30
+"""Bytes that a query may take."""
+PREFIXES = {
+    "e": "urn:clew:entity:",
+    "r": "urn:clew:relation:",
+    "t": "urn:clew:type:",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+_IRI = re.compile(r"(?:[a-z][a-z0-9+.-]*://|urn:)[^\s<>\"{}|\\^`\x00-\x20]+")
+_ESCAPED = re.compile(r"[^\w.:-]")
+_IN_STRINGS = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
+_BLOCK = 50_000
+"""Triples that are written at a time."""
+
+
+class EmbeddedSparql:
+    """An index in pyoxigraph; made with `of_graph`."""
+
+    def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rules: Rules) -> None:
+        self._temporary, self._seconds, self._rules = folder, seconds, rules
+        self.folder = Path(folder.name)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rules: Rules | None = None) -> EmbeddedSparql:
+        """Load a graph; queries end after `seconds`."""
+        import pyoxigraph
+
+        folder = tempfile.TemporaryDirectory(prefix="clew-rdf-")
+        store = pyoxigraph.Store(folder.name)
+        for block in _blocks(statements(graph)):
+            store.bulk_load(block, pyoxigraph.RdfFormat.N_TRIPLES)
+        store.flush()
+        del store
+        return cls(folder, seconds=seconds, rules=rules or Rules())
+
+    @property
+    def name(self) -> str:
+        """`embedded`."""
+        return "embedded"
+
+    def run(self, query: str) -> Rows:
+        """Guard a query and run it; raises as `SparqlStore.run`."""
+        sent = guard_sparql(query, self._rules, PREFIXES)
+        process = self._started()
+        timer = Timer(self._seconds, process.kill)
+        timer.start()
+        try:
+            media, body = _asked(process, sent)
+        except (OSError, ValueError) as error:
+            self._stop()
+            if timer.finished.is_set():
+                raise StoreTimeout(
+                    f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
+                ) from error
+            raise StoreError(
+                f"The query needs more than {MEMORY >> 30} GiB of memory and was stopped. Ask for less"
+            ) from error
+        finally:
+            timer.cancel()
+        if media == "error":
+            reason = body.decode("utf-8", "replace").splitlines()[0]
+            raise QueryError(f"The embedded store cannot run the query: {reason[:200]}")
+        return rows_of(io.BytesIO(body), media, sent)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """Return the process, a new one if the last one was stopped."""
+        if self.process is None or self.process.poll() is not None:
+            self._stop()
+            command = [sys.executable, "-P", worker.__file__, str(self.folder), str(MEMORY)]
+            self.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        return self.process
+
+    def _stop(self) -> None:
+        if self.process is None:
+            return
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self.process = None
+
+    def close(self) -> None:
+        """End the process and remove the folder."""
+        self._stop()
+        self._temporary.cleanup()
+
+
+def _asked(process: subprocess.Popen[bytes], sent: Guarded) -> tuple[str, bytes]:
+    """Hand a query over; (media type or `error`, results). OSError or ValueError if the process ended."""
+    if process.stdin is None or process.stdout is None:
+        raise OSError("no pipes")
+    process.stdin.write(json.dumps({"text": sent.text, "prefixes": PREFIXES}).encode() + b"\n")
+    process.stdin.flush()
+    media, size = process.stdout.readline().decode("ascii").split()
+    body = process.stdout.read(int(size))
+    if len(body) < int(size):
+        raise OSError("the process ended")
+    return media, body
+
+
+def _blocks(lines: Iterator[str]) -> Iterator[bytes]:
+    while block := "".join(islice(lines, _BLOCK)):
+        yield block.encode("utf-8", "replace")
+
+
+def statements(graph: Graph) -> Iterator[str]:
+    """Yield a graph as lines of N-Triples."""
+    literal = graph.values.datatype >= 0
+    terms = [
+        _literal(graph, node) if is_literal else _iri("e", graph.entities[node])
+        for node, is_literal in enumerate(literal.tolist())
+    ]
+    relations = [_iri("r", name) for name in graph.relations]
+    heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
+    out = graph.out
+    for head, relation, tail in zip(
+        heads.tolist(), out.relation.tolist(), out.neighbour.tolist(), strict=True
+    ):
+        yield f"{terms[head]} {relations[relation]} {terms[tail]} .\n"
+    label, alias, type_ = (f"<{PREFIXES[p]}{n}>" for p, n in _SIDE)
+    for node in np.flatnonzero(~literal).tolist():
+        yield f"{terms[node]} {label} {_text(graph.labels[node])} .\n"
+    for name, node in zip(graph.aliases.names, graph.aliases.entity.tolist(), strict=True):
+        yield f"{terms[node]} {alias} {_text(name)} .\n"
+    types = [_iri("t", name) for name in graph.types.names]
+    typed = np.repeat(np.arange(graph.nodes), np.diff(graph.types.offsets))
+    for node, own in zip(typed.tolist(), graph.types.type.tolist(), strict=True):
+        yield f"{terms[node]} {type_} {types[own]} .\n"
+
+
+_SIDE = (("rdfs", "label"), ("skos", "altLabel"), ("rdf", "type"))
+
+
+def _iri(prefix: str, name: str) -> str:
+    """Write a name as an IRI; one that is an IRI stays."""
+    if _IRI.fullmatch(name):
+        return f"<{name}>"
+    return f"<{PREFIXES[prefix]}{_ESCAPED.sub(lambda c: quote(c[0], safe=''), name)}>"
+
+
+def _literal(graph: Graph, node: int) -> str:
+    datatype = graph.values.datatypes[int(graph.values.datatype[node])]
+    text = _text(graph.labels[node])
+    if datatype.startswith("@"):
+        return text + datatype
+    return f"{text}^^<{datatype}>" if _IRI.fullmatch(datatype) else text
+
+
+def _text(value: str) -> str:
+    return f'"{value.translate(_IN_STRINGS)}"'

@@ -1,0 +1,222 @@
+"""The guard of SPARQL: which queries are run, and the form in which they are sent.
+
+rdflib's grammar reads the query language and nothing of updates. On its tree the parts are compared with
+those allowed: no SERVICE and no FROM, which have a server call other servers, and no functions but those of
+the language itself. What is sent is the text that was checked, without comments and with a LIMIT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from threading import Lock
+from typing import Any, cast
+
+from clew.stores.cypher.guard import Guarded, Rules
+from clew.stores.errors import QueryRefused, QuerySyntaxError
+from clew.stores.sparql.tokens import Token, tokens_of
+from clew.text.embedders.extras import require
+
+LONGEST = 20_000
+"""Characters of a query."""
+DEEPEST = 30
+"""Brackets within brackets; the parser takes a multiple of the time for each."""
+XSD = "http://www.w3.org/2001/XMLSchema#"
+MOST_GROWN = 10_000
+"""How many times as long a text may become by all CONCAT and REPLACE of a query together."""
+_FORMS = ("SELECT", "CONSTRUCT", "DESCRIBE", "ASK")
+_UPDATES = ("INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD")
+_CALLING_SCHEMES = ("java:", "bif:", "sql:", "loadjava:", "xpath:", "file:")
+"""IRIs that are code or files to some servers, as a function or as a relation."""
+_PARTS = frozenset(
+    """PrefixDecl Base SelectQuery ConstructQuery DescribeQuery AskQuery SubSelect vars pname literal
+    TriplesBlock
+ConstructTriples GroupGraphPatternSub FakeGroupGraphPatten OptionalGraphPattern GroupOrUnionGraphPattern
+MinusGraphPattern GraphGraphPattern Filter Bind InlineData ValuesClause GroupClause GroupAs HavingClause
+OrderClause OrderCondition LimitOffsetClauses PathAlternative PathSequence PathElt PathEltOrInverse
+PathNegatedPropertySet ConditionalOrExpression ConditionalAndExpression RelationalExpression
+AdditiveExpression MultiplicativeExpression
+UnaryNot UnaryMinus UnaryPlus Function""".split()
+)
+_PREFIXES = ("Builtin_", "Aggregate_")
+_parsing = Lock()
+
+
+def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[str] | None = None) -> Guarded:
+    """Make a harmless query of a text, or refuse it.
+
+    `prefixes` are those that the store knows without being told; None if that is not known.
+
+    Raises QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read,
+    MissingExtra without rdflib.
+    """
+    rules = rules or Rules()
+    if len(query) > LONGEST:
+        raise QueryRefused(f"The query is longer than {LONGEST:,} characters")
+    tokens = tokens_of(query)
+    _check_brackets(tokens)
+    text = "".join(_limited(tokens, rules.rows)).strip()
+    tree = _parse(text)
+    for part in _walk(tree):
+        _check(part)
+    _check_names(tree, prefixes)
+    _check_growth(tree)
+    _check_limit(tree, rules.rows)
+    return Guarded(text, {}, None, rules.rows)
+
+
+def form_of(text: str) -> str:
+    """Return SELECT, CONSTRUCT, DESCRIBE or ASK; empty if it is none of them."""
+    return next((token.keyword for token in tokens_of(text) if token.keyword in _FORMS), "")
+
+
+def _check_brackets(tokens: list[Token]) -> None:
+    """Refuse what is too deep for the parser, and say plainly what it would not."""
+    depth = 0
+    for token in tokens:
+        depth += _opens(token)
+        if depth > DEEPEST:
+            raise QueryRefused(f"It has more than {DEEPEST} brackets within one another")
+        if depth == 0 and token.keyword in _UPDATES:
+            raise QueryRefused(f"{token.keyword} writes. Only SELECT, ASK, CONSTRUCT and DESCRIBE are run")
+        if depth == 0 and token.text == ";":
+            raise QueryRefused("A query has no semicolon outside of braces. Give one query at a time")
+
+
+def _opens(token: Token) -> int:
+    if token.kind != "sign":
+        return 0
+    return (token.text in "{([") - (token.text in "})]")
+
+
+def _limited(tokens: list[Token], rows: int) -> Iterator[str]:
+    """Yield the texts of a query that returns one row more than `rows` at most."""
+    form, limit, values = _outside(tokens)
+    if form == "ASK":
+        yield from (token.text for token in tokens)
+        return
+    for number, token in enumerate(tokens):
+        if number == values and limit is None:
+            yield f"LIMIT {rows + 1} "
+        if limit is not None and number == limit and token.text.isdigit():
+            yield str(min(int(token.text), rows + 1))
+        else:
+            yield token.text
+    if limit is None and values is None:
+        yield f" LIMIT {rows + 1}"
+
+
+def _outside(tokens: list[Token]) -> tuple[str, int | None, int | None]:
+    """Return the form, and the positions of the number of LIMIT and of VALUES outside all brackets."""
+    form, limit, values, depth, opened = "", None, None, 0, False
+    for number, token in enumerate(tokens):
+        depth += _opens(token)
+        opened = opened or depth > 0
+        if depth == 0 and token.keyword:
+            form = form or (token.keyword if token.keyword in _FORMS else "")
+            values = number if token.keyword == "VALUES" and opened else values
+            if token.keyword == "LIMIT":
+                limit = next((n for n, t in enumerate(tokens) if n > number and t.kind == "number"), None)
+    return form, limit, values
+
+
+def _parse(text: str) -> Any:  # noqa: ANN401
+    parser = require("rdflib.plugins.sparql.parser", "sparql")
+    pyparsing = require("pyparsing", "sparql")
+    try:
+        with _parsing:
+            return parser.parseQuery(text)
+    except pyparsing.ParseBaseException as error:
+        reason = f"what begins there is no SPARQL 1.1 ({str(error.msg).lower()})"
+        raise QuerySyntaxError(reason, text, int(error.loc)) from error
+    except RecursionError as error:
+        raise QueryRefused("Its parts are too deep within one another") from error
+
+
+def _walk(part: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield all inner parts of the tree, and its names and values."""
+    results = require("pyparsing", "sparql").ParseResults
+    waiting = [part]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        if isinstance(at, dict):
+            waiting.extend(cast("dict[str, Any]", at).values())
+        elif isinstance(at, (list, tuple, results)):
+            waiting.extend(cast("list[Any]", at))
+
+
+def _check(part: Any) -> None:  # noqa: ANN401
+    """Raise QueryRefused for a part that is not on the list."""
+    name = getattr(part, "name", None) if isinstance(part, dict) else None
+    if name is None or name in _PARTS or name.startswith(_PREFIXES):
+        return
+    if name == "ServiceGraphPattern":
+        raise QueryRefused(
+            "SERVICE has the server ask another one, which is not allowed. Ask that one itself"
+        )
+    if name == "DatasetClause":
+        raise QueryRefused(
+            "FROM may have the server load a graph from elsewhere, which is not allowed. Name a graph "
+            "that it has in "
+            "the address: …?default-graph-uri=NAME"
+        )
+    raise QueryRefused(f"The query has a {name}, which is not on the list of what is allowed")
+
+
+def _check_names(tree: Any, known: Collection[str] | None) -> None:  # noqa: ANN401
+    """Refuse names that a server may run, functions that are not the language's own, unknown prefixes."""
+    iri_type = require("rdflib", "sparql").URIRef
+    prefixes = {str(p.get("prefix", "")): str(p["iri"]) for p in _walk(tree) if _is(p, "PrefixDecl")}
+
+    def whole(name: Any) -> str:  # noqa: ANN401
+        if isinstance(name, iri_type):
+            return str(name)
+        prefix = str(name.get("prefix", ""))
+        return prefixes.get(prefix, f"{prefix}:") + str(name.get("localname", ""))
+
+    for part in _walk(tree):
+        prefix = str(part.get("prefix", "")) if _is(part, "pname") else None
+        if known is not None and prefix is not None and prefix not in (*prefixes, *known):
+            raise QueryRefused(
+                f"The prefix {prefix}: is not declared. Write PREFIX {prefix}: <…> before the query"
+                + (f"; known are {', '.join(f'{p}:' for p in known)}" if known else "")
+            )
+        named = isinstance(part, iri_type) or _is(part, "pname")
+        if named and whole(part).lower().startswith(_CALLING_SCHEMES):
+            raise QueryRefused(f"The query has the name {whole(part)}, which some servers run as code")
+        if _is(part, "Function") and not whole(part["iri"]).startswith((XSD, "xsd:")):
+            raise QueryRefused(
+                f"The query calls the function {whole(part['iri'])}, which is not on the list of those "
+                "allowed"
+            )
+
+
+def _is(part: Any, name: str) -> bool:  # noqa: ANN401
+    return isinstance(part, dict) and getattr(part, "name", None) == name
+
+
+def _check_growth(tree: Any) -> None:  # noqa: ANN401
+    """Refuse texts that are put together again and again: within one row no timeout ends that."""
+    growth = 1
+    for part in _walk(tree):
+        if _is(part, "Builtin_CONCAT"):
+            growth *= max(1, sum(_is_variable(p) for p in _walk(part)))
+        elif _is(part, "Builtin_REPLACE"):
+            literals = [str(p["string"]) for p in _walk(part.get("replacement")) if _is(p, "literal")]
+            growth *= max(1, len(literals[0])) if len(literals) == 1 else MOST_GROWN // 10
+        if growth > MOST_GROWN:
+            raise QueryRefused("It puts texts together again and again, which may grow without end")
+
+
+def _is_variable(part: Any) -> bool:  # noqa: ANN401
+    return type(part).__name__ == "Variable"
+
+
+def _check_limit(tree: Any, rows: int) -> None:  # noqa: ANN401
+    """Hold the parser's own reading of the query against the limit that was set."""
+    query = tree[1]
+    if query.name == "AskQuery":
+        return
+    limit = query.get("limitoffset", {}).get("limit")
+    if limit is None or int(limit) > rows + 1:
+        raise QueryRefused("LIMIT must be a whole number that is written out")

@@ -1,0 +1,88 @@
+"""Results of SPARQL as rows: from a stream of bytes, whether an endpoint or the store in process wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Protocol, cast
+
+from clew.stores.cypher.guard import Guarded
+from clew.stores.store import Rows, StoredTerm
+
+if TYPE_CHECKING:
+    import pyoxigraph
+
+RESULTS = {
+    "application/sparql-results+json": "JSON",
+    "application/json": "JSON",
+    "application/sparql-results+xml": "XML",
+    "application/xml": "XML",
+    "text/tab-separated-values": "TSV",
+}
+"""Media type → pyoxigraph's `QueryResultsFormat`, of SELECT and ASK."""
+GRAPHS = {
+    "application/n-triples": "N_TRIPLES",
+    "text/turtle": "TURTLE",
+    "application/x-turtle": "TURTLE",
+    "application/rdf+xml": "RDF_XML",
+    "text/plain": "N_TRIPLES",
+}
+"""Media type → pyoxigraph's `RdfFormat`, of CONSTRUCT and DESCRIBE."""
+TRIPLE_COLUMNS = ("subject", "predicate", "object")
+ASK_COLUMN = "ask"
+
+
+class Source(Protocol):
+    """What can be read."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return at most `size` bytes; none at the end."""
+        ...
+
+
+def rows_of(source: Source, media: str, sent: Guarded) -> Rows:
+    """Read as many rows as may be returned, and whether there are more.
+
+    Raises SyntaxError or ValueError where `source` does not hold what `media` says, OSError if it breaks off.
+    """
+    import pyoxigraph
+
+    stream = cast("IO[bytes]", source)  # only `read` is called
+    if media in GRAPHS:
+        triples = pyoxigraph.parse(stream, getattr(pyoxigraph.RdfFormat, GRAPHS[media]))
+        return _rows(TRIPLE_COLUMNS, _triple_rows(triples), sent)
+    results = pyoxigraph.parse_query_results(stream, getattr(pyoxigraph.QueryResultsFormat, RESULTS[media]))
+    if isinstance(results, pyoxigraph.QueryBoolean):
+        return _rows((ASK_COLUMN,), [(bool(results),)], sent)
+    columns = tuple(variable.value for variable in results.variables)
+    return _rows(columns, _solution_rows(results), sent)
+
+
+def _rows(columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], sent: Guarded) -> Rows:
+    found = tuple(islice(rows, sent.rows + 1))
+    return Rows(columns, found[: sent.rows], len(found) <= sent.rows, sent)
+
+
+def _solution_rows(results: pyoxigraph.QuerySolutions) -> Iterator[tuple[object, ...]]:
+    for solution in results:
+        yield tuple(_term(term) for term in solution)
+
+
+def _triple_rows(quads: Iterable[pyoxigraph.Quad]) -> Iterator[tuple[object, ...]]:
+    for quad in quads:
+        yield _term(quad.subject), _term(quad.predicate), _term(quad.object)
+
+
+def _term(term: object) -> StoredTerm | None:
+    import pyoxigraph
+
+    if isinstance(term, pyoxigraph.NamedNode):
+        return StoredTerm("uri", term.value)
+    if isinstance(term, pyoxigraph.BlankNode):
+        return StoredTerm("bnode", term.value)
+    if isinstance(term, pyoxigraph.Literal):
+        if term.language:
+            return StoredTerm("literal", term.value, language=term.language)
+        datatype = term.datatype.value
+        return StoredTerm("literal", term.value, "" if datatype.endswith("#string") else datatype)
+    return None if term is None else StoredTerm("triple", str(term))

@@ -1,0 +1,280 @@
+"""One request to a SPARQL endpoint over HTTP, and what its failures mean.
+
+Python's own HTTP client, since the socket must be in reach: a deadline holds for the whole reply, however
+slowly it drips. Redirections are followed within the host only, so that a name and password go nowhere else.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+from base64 import b64encode
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlsplit
+
+from clew.errors import UsageError
+from clew.stores.errors import QueryError, StoreError, StoreTimeout
+
+CONNECT_SECONDS = 5.0
+LONGEST_GET = 2_000
+"""Characters of an address; a longer query is sent by POST."""
+MOST_HOPS = 5
+MOST_BYTES = 512 * 2**20
+"""Of a reply whose rows are limited."""
+_REDIRECTS = (301, 302, 303, 307, 308)
+_PREFIX = "sparql+"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an endpoint is; `shown` is it without name and password."""
+
+    url: SplitResult
+    shown: str
+    authorization: str | None
+
+    @property
+    def host(self) -> tuple[str | None, int | None]:
+        """Host and port."""
+        return self.url.hostname, self.url.port
+
+
+def address_of(text: str) -> Address:
+    """Read `sparql+https://[user:password@]host[:port]/path`; UsageError for anything else."""
+    if not text.startswith((f"{_PREFIX}http://", f"{_PREFIX}https://")):
+        raise UsageError(f"{text!r} is no address of a SPARQL endpoint. Write sparql+https://host/sparql")
+    try:
+        url = urlsplit(text.removeprefix(_PREFIX))
+        host, _ = url.hostname, url.port
+    except ValueError as error:
+        raise UsageError(f"The address of the SPARQL endpoint cannot be read ({error})") from error
+    if not host or any(ord(c) <= 32 or ord(c) == 127 for c in text):
+        raise UsageError(
+            "The address of the SPARQL endpoint has no host, or a space. Write sparql+https://host/sparql"
+        )
+    plain = url._replace(netloc=url.netloc.rpartition("@")[2], fragment="")
+    authorization = None
+    if url.username is not None:
+        secret = f"{unquote(url.username)}:{unquote(url.password or '')}"
+        authorization = "Basic " + b64encode(secret.encode()).decode("ascii")
+    return Address(plain, _PREFIX + plain.geturl(), authorization)
+
+
+class Reply:
+    """The body of a reply, as it comes; reading raises StoreError where it breaks off or takes too long."""
+
+    def __init__(self, response: http.client.HTTPResponse, clock: _Clock, most: int | None) -> None:
+        self.media = (response.headers.get_content_type() or "").lower()
+        self.status = response.status
+        self.failure: StoreError | None = None
+        self.shown = clock.shown
+        self._response, self._clock, self._most, self._count = response, clock, most, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most `size` bytes, fewer where fewer have come; none at the end."""
+        if self.failure is not None:
+            raise self.failure
+        if self._response.isclosed():
+            return b""
+        try:
+            with self._clock.watch("broke off the connection in mid-reply"):
+                data = self._response.read1(size if size > 0 else 1 << 16)
+                left = self._response.length
+        except StoreError as error:
+            self.failure = error
+            raise
+        self._count += len(data)
+        if not data and left:
+            self.failure = StoreError(
+                f"{self.shown} broke off the connection in mid-reply. Ask again; ask for less if it "
+                "happens again"
+            )
+            raise self.failure
+        if self._most is not None and self._count > self._most:
+            self.failure = StoreError(f"{self.shown} sends more than {self._most >> 20} MiB. Ask for less")
+            raise self.failure
+        return data
+
+
+class _Clock:
+    """The time that a request has, and what its failures are called."""
+
+    def __init__(self, shown: str, seconds: float, *, total: bool) -> None:
+        self.shown, self._seconds, self._total = shown, seconds, total
+        self._end = monotonic() + seconds
+        self.socket: socket.socket | None = None
+
+    def left(self) -> float:
+        if not self._total:
+            return self._seconds
+        left = self._end - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    @contextmanager
+    def watch(self, broken: str) -> Generator[None]:
+        """Set the time of the socket; turn what fails into one line that says what to check."""
+        at = self.shown
+        try:
+            if self.socket is not None:
+                self.socket.settimeout(self.left())
+            yield
+        except TimeoutError as error:
+            raise StoreTimeout(
+                f"{at}: no result within {self._seconds:g} s; stopped. Ask for less, or allow more time"
+            ) from error
+        except ssl.SSLCertVerificationError as error:
+            raise StoreError(
+                f"{at}: its certificate is not trusted ({error.verify_message}). Check the host name, or "
+                "name the "
+                "authority's certificate in $SSL_CERT_FILE"
+            ) from error
+        except ssl.SSLError as error:
+            raise StoreError(
+                f"{at} does not speak TLS there ({error.reason or error}). Check the port, or write "
+                "sparql+http://"
+            ) from error
+        except socket.gaierror as error:
+            raise StoreError(f"{at}: there is no host of that name. Check the address") from error
+        except ConnectionRefusedError as error:
+            raise StoreError(
+                f"{at}: nothing answers at that port. Check that the server runs, its host and port"
+            ) from error
+        except (http.client.BadStatusLine, http.client.LineTooLong) as error:
+            raise StoreError(
+                f"{at} {_NO_HTTP}. Check that the port is that of HTTP, and whether it is HTTPS "
+                "(sparql+https://)"
+            ) from error
+        except (http.client.HTTPException, OSError) as error:
+            raise StoreError(f"{at} {broken} ({_reason(error)}). Check that the server still runs") from error
+
+
+_NO_HTTP = "closed the connection, or answered something that is not HTTP"
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+@contextmanager
+def requested(
+    address: Address, query: str, accept: str, seconds: float, *, total: bool = True
+) -> Generator[Reply]:
+    """Send a query; yields the reply.
+
+    `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
+    check, StoreTimeout, QueryError where the endpoint does not understand the query.
+    """
+    clock = _Clock(address.shown, seconds, total=total)
+    target = address.url
+    for _ in range(MOST_HOPS):
+        with (
+            closing(_connect(target, clock)) as connection,
+            closing(_ask(connection, target, query, _headers(address, accept), clock)) as response,
+        ):
+            if response.status not in _REDIRECTS:
+                yield _checked(Reply(response, clock, MOST_BYTES if total else None))
+                return
+            target = _redirected(address, target, response.headers.get("location") or "")
+    raise StoreError(f"{address.shown} sends from one address to the next without end. Check the path")
+
+
+def _connect(url: SplitResult, clock: _Clock) -> http.client.HTTPConnection:
+    clock.socket = None
+    seconds = min(CONNECT_SECONDS, clock.left())
+    make: Callable[..., http.client.HTTPConnection] = http.client.HTTPConnection
+    options: dict[str, Any] = {}
+    if url.scheme == "https":
+        make, options = http.client.HTTPSConnection, {"context": ssl.create_default_context()}
+    connection = make(url.hostname or "", url.port, timeout=seconds, **options)
+    try:
+        with clock.watch("cannot be reached"):
+            connection.connect()
+    except StoreTimeout as error:
+        secure = ", and that it speaks TLS there" if url.scheme == "https" else ""
+        raise StoreError(
+            f"{clock.shown}: no connection within {seconds:g} s. Check host, port and firewall{secure}"
+        ) from error
+    clock.socket = connection.sock
+    return connection
+
+
+def _headers(address: Address, accept: str) -> dict[str, str]:
+    headers = {"Accept": accept, "User-Agent": "clew", "Connection": "close"}
+    if address.authorization is not None:
+        headers["Authorization"] = address.authorization
+    return headers
+
+
+def _ask(
+    connection: http.client.HTTPConnection,
+    url: SplitResult,
+    query: str,
+    headers: Mapping[str, str],
+    clock: _Clock,
+) -> http.client.HTTPResponse:
+    """Ask by GET, which no server takes for an update; by POST if the query is too long for it."""
+    form = urlencode({"query": query})
+    path = quote(url.path or "/", safe="/%:@!$&'()*+,;=~")
+    whole = f"{path}?{url.query}&{form}" if url.query else f"{path}?{form}"
+    with clock.watch("cannot be asked"):
+        if len(whole) <= LONGEST_GET:
+            connection.request("GET", whole, headers=dict(headers))
+        else:
+            path = f"{path}?{url.query}" if url.query else path
+            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            connection.request("POST", path, body=form.encode("ascii"), headers={**headers, **kind})
+        return connection.getresponse()
+
+
+def _redirected(address: Address, url: SplitResult, location: str) -> SplitResult:
+    found = urlsplit(urljoin(url.geturl(), location))
+    kept = found._replace(query=address.url.query, fragment="")
+    if kept.hostname != address.url.hostname or (url.scheme == "https" and kept.scheme != "https"):
+        raise StoreError(
+            f"{address.shown} sends on to {kept.geturl()}. If you trust that address, write it instead"
+        )
+    return kept
+
+
+def _checked(reply: Reply) -> Reply:
+    """Raise what a reply that holds no result means."""
+    at, status = reply.shown, reply.status
+    if status == 200 and "html" not in reply.media:
+        return reply
+    if status == 200:
+        raise StoreError(
+            f"{at} answers with a web page, not with results. Check the path: endpoints often end in "
+            "/sparql or /query"
+        )
+    text = "" if "html" in reply.media else _first_line(reply)
+    said = f" ({text})" if text else ""
+    if status in (400, 422):
+        raise QueryError(f"{at} cannot run the query{said}")
+    if status in (401, 403):
+        raise StoreError(
+            f"{at} lets nobody read without the right user and password (HTTP {status}). Write "
+            "sparql+https://user:password@host/…, and check both"
+        )
+    if status in (404, 405, 410):
+        raise StoreError(f"{at}: there is no endpoint at that path (HTTP {status}). Check the path")
+    if status in (408, 504):
+        raise StoreTimeout(f"{at} stopped the query after its own time{said}. Ask for less")
+    if status == 429:
+        raise StoreError(f"{at} gets too many requests (HTTP 429). Wait, then ask again")
+    raise StoreError(f"{at} failed with HTTP {status}{said}. Check the server, or ask for less")
+
+
+def _first_line(reply: Reply) -> str:
+    try:
+        text = reply.read(4_000).decode("utf-8", "replace")
+    except StoreError:
+        return ""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line[:200]

@@ -1,0 +1,105 @@
+"""`clew query` and `clew index` with databases: both languages, exit codes, what goes wrong."""
+
+import json
+import socket
+
+import pytest
+
+pytest.importorskip("rdflib", reason="rdflib is not installed")
+
+FILMS_SPARQL = "SELECT ?f { ?f r:directed_by e:Christopher%20Nolan } ORDER BY ?f"
+
+
+def test_an_index_is_asked_in_sparql(run, films):
+    result = run("query", str(films), FILMS_SPARQL)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.split() == ["f", "e:Inception", "e:Memento"]
+
+
+def test_an_index_is_asked_in_cypher(run, films):
+    pytest.importorskip("ladybug", reason="ladybug is not installed")
+    result = run("query", str(films), "MATCH (n {name: 'Memento'}) RETURN n.name AS name", "--json")
+    assert json.loads(result.stdout) == {"columns": ["name"], "rows": [["Memento"]], "complete": True}
+
+
+def test_json_has_terms_as_sparql_writes_them(run, films):
+    query = "SELECT ?name { e:Memento rdfs:label ?name }"
+    value = json.loads(run("query", str(films), query, "--json").stdout)
+    assert value == {
+        "columns": ["name"],
+        "rows": [[{"type": "literal", "value": "Memento"}]],
+        "complete": True,
+    }
+
+
+def test_rows_are_limited_and_that_is_said(run, films):
+    result = run("query", str(films), "SELECT ?s { ?s ?p ?o }", "--rows", "5")
+    assert "only the first 5 rows" in result.stderr
+    assert len(result.stdout.splitlines()) == 6
+
+
+def test_explain_shows_what_is_sent(run, films):
+    result = run("query", str(films), "SELECT ?s { ?s ?p ?o } # all", "--explain", "--rows", "5")
+    assert "sent: SELECT ?s { ?s ?p ?o }   LIMIT 6" in result.stderr
+
+
+def test_no_rows_is_exit_code_3(run, films):
+    assert run("query", str(films), "SELECT ?s { ?s r:nothing ?o }").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("INSERT DATA { <a> <b> <c> }", "INSERT"),
+        ("PREFIX x: <http://x/> DELETE WHERE { ?s ?p ?o }", "DELETE writes"),
+        ("SELECT * { SERVICE <http://x> { ?s ?p ?o } }", "SERVICE"),
+        ("SELECT * { ?s x:p ?o }", "prefix x: is not declared"),
+        ("SELECT * { ?s ?p", "cannot be read"),
+    ],
+)
+def test_what_is_not_run_is_exit_code_2(run, films, query, message):
+    result = run("query", str(films), query)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "query", "message"),
+    [
+        ("neo4j://localhost:9", "SELECT * { ?s ?p ?o }", "looks like SPARQL"),
+        ("sparql+http://localhost:9/x", "MATCH (n) RETURN n", "looks like Cypher"),
+        ("https://localhost/sparql", "ASK { }", "Write sparql+https://"),
+        ("ftp://localhost/x", "ASK { }", "no known kind of address"),
+    ],
+)
+def test_a_wrong_address_is_exit_code_2(run, source, query, message):
+    result = run("query", source, query)
+    assert (result.exit_code, message in result.stderr) == (2, True), result.output
+
+
+def closed_port():
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        return free.getsockname()[1]
+
+
+def test_a_server_that_is_down_is_exit_code_1_and_leaves_nothing(run, tmp_path):
+    address = f"sparql+http://ann:secret@localhost:{closed_port()}/x"
+    result = run("query", address, "ASK { }")
+    assert (result.exit_code, "nothing answers at that port" in result.stderr) == (1, True)
+    result = run("index", address, "-o", str(tmp_path / "x.clew"))
+    assert (result.exit_code, "nothing answers at that port" in result.stderr) == (1, True)
+    assert "secret" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_needs_a_name_for_its_index(run):
+    result = run("index", "neo4j://localhost")
+    assert (result.exit_code, "--output NAME.clew" in result.stderr) == (2, True)
+
+
+def test_the_doctor_checks_an_endpoint(run):
+    result = run("doctor", "--store", f"sparql+http://localhost:{closed_port()}/x")
+    assert result.exit_code == 1
+    assert "failed" in result.stdout
+    assert "nothing answers at that port" in result.stdout

@@ -1,0 +1,77 @@
+import pytest
+from sparql_attacks import HARMLESS, REFUSED
+
+pytest.importorskip("rdflib", reason="rdflib is not installed")
+
+from clew.stores.cypher.guard import Rules
+from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
+from clew.stores.sparql.guard import form_of, guard_sparql
+
+
+def sent(query, rows=10):
+    return guard_sparql(query, Rules(rows=rows)).text
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_what_may_do_more_than_read_is_refused(query):
+    with pytest.raises(QueryError):
+        guard_sparql(query)
+
+
+@pytest.mark.parametrize("query", HARMLESS)
+def test_a_harmless_query_passes(query):
+    assert form_of(sent(query)) == form_of(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("SELECT * { ?s ?p ?o }", "SELECT * { ?s ?p ?o } LIMIT 11"),
+        ("SELECT * { ?s ?p ?o } LIMIT 5", "SELECT * { ?s ?p ?o } LIMIT 5"),
+        ("SELECT * { ?s ?p ?o } LIMIT 500", "SELECT * { ?s ?p ?o } LIMIT 11"),
+        ("SELECT * { ?s ?p ?o } LIMIT 500 OFFSET 20", "SELECT * { ?s ?p ?o } LIMIT 11 OFFSET 20"),
+        ("SELECT * { ?s ?p ?o } OFFSET 20 LIMIT 500", "SELECT * { ?s ?p ?o } OFFSET 20 LIMIT 11"),
+        ("SELECT * { ?s ?p ?o } # LIMIT 3", "SELECT * { ?s ?p ?o }   LIMIT 11"),
+        ("SELECT * { ?s ?p 'LIMIT 3' }", "SELECT * { ?s ?p 'LIMIT 3' } LIMIT 11"),
+        (
+            "SELECT * { { SELECT * { ?s ?p ?o } LIMIT 3 } }",
+            "SELECT * { { SELECT * { ?s ?p ?o } LIMIT 3 } } LIMIT 11",
+        ),
+        ("SELECT * { ?s ?p ?o } VALUES ?s { <a> }", "SELECT * { ?s ?p ?o } LIMIT 11 VALUES ?s { <a> }"),
+        ("SELECT ?limit { ?limit ?p ?o }", "SELECT ?limit { ?limit ?p ?o } LIMIT 11"),
+        ("CONSTRUCT WHERE { ?s ?p ?o }", "CONSTRUCT WHERE { ?s ?p ?o } LIMIT 11"),
+        ("DESCRIBE <a>", "DESCRIBE <a> LIMIT 11"),
+        ("ASK { ?s ?p ?o }", "ASK { ?s ?p ?o }"),
+    ],
+)
+def test_a_limit_is_always_set(query, text):
+    assert sent(query) == text
+
+
+def test_comments_are_dropped_and_what_looks_like_them_stays():
+    assert sent("SELECT * { <a#b> ?p 'x # y' # no\n}") == "SELECT * { <a#b> ?p 'x # y'  \n} LIMIT 11"
+
+
+def test_a_fault_is_placed():
+    with pytest.raises(QuerySyntaxError, match="line 2, column 2"):
+        guard_sparql("SELECT * {\n ?s ?p .\n}")
+
+
+def test_what_is_refused_is_said():
+    for query, what in [
+        ("DROP ALL", "DROP writes"),
+        ("SELECT * { SERVICE <http://x> { ?s ?p ?o } }", "SERVICE"),
+        ("SELECT * FROM <http://x> { ?s ?p ?o }", "default-graph-uri"),
+        ("SELECT (<http://f>(?s) AS ?x) { ?s ?p ?o }", "function http://f"),
+        ("SELECT * { ?s <java:x> ?o }", "java:x"),
+        ("SELECT * { ?s ?p '\\u0041' }", r"\\u0041"),
+    ]:
+        with pytest.raises(QueryRefused, match=what):
+            guard_sparql(query)
+
+
+def test_an_unknown_prefix_is_named_where_the_known_ones_are():
+    assert guard_sparql("SELECT * { ?s x:p ?o }").text
+    with pytest.raises(QueryRefused, match="prefix x: is not declared"):
+        guard_sparql("SELECT * { ?s x:p ?o }", prefixes={"r": "urn:r:"})
+    assert guard_sparql("PREFIX x: <urn:x:> SELECT * { ?s x:p/r:q ?o }", prefixes={"r": "urn:r:"}).text

@@ -1,0 +1,87 @@
+"""`export`: a whole Neo4j graph, in shards that are not read twice."""
+
+from contextlib import closing
+
+import pytest
+
+from clew.graph.build import build_graph
+from clew.stores import neo4j_export
+from clew.stores.errors import StoreError
+from clew.stores.import_folder import open_folder
+from clew.stores.neo4j_export import export
+
+
+@pytest.fixture(scope="module")
+def store(neo4j_address):
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    from clew.stores.neo4j import Neo4jStore
+
+    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
+        driver.execute_query(
+            "CREATE (h:Hub:Big {name: 'hub', tags: ['a', 'b'], born: date('1999-03-12')}), (o "
+            "{title: 'other'}) "
+            "CREATE (h)-[:LIKES {since: 5}]->(o), (o)-[:LIKES]->(o), (o)-[:LIKES]->(o) "
+            "WITH h UNWIND range(1, 30) AS i CREATE (h)-[:HAS]->(:Leaf {name: 'leaf ' + i, size: i})"
+        )
+    with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=60)) as opened:
+        yield opened
+
+
+def triples(folder):
+    graph, report = build_graph([folder.data])
+    found = {
+        (graph.labels[h], graph.relations[r], graph.labels[t])
+        for h, r, t in (graph.triple(i) for i in range(graph.triples))
+    }
+    return found, graph, report
+
+
+EXPECTED = {
+    *(("hub", "HAS", f"leaf {i}") for i in range(1, 31)),
+    *((f"leaf {i}", "size", str(i)) for i in range(1, 31)),
+    *(("hub", "tags", tag) for tag in "ab"),
+    *[("hub", "born", "1999-03-12"), ("hub", "LIKES", "other"), ("other", "LIKES", "other")],
+    ("other", "title", "other"),
+}
+
+
+@pytest.mark.parametrize("hub", [10, 10_000])
+def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
+    monkeypatch.setattr(neo4j_export, "EDGES", neo4j_export.EDGES.replace("< 10000", f"< {hub}"))
+    monkeypatch.setattr(neo4j_export, "HUB_EDGES", neo4j_export.HUB_EDGES.replace(">= 10000", f">= {hub}"))
+    folder, shown = open_folder(tmp_path / "import", "x"), []
+    export(store, folder, lambda *state: shown.append(state))
+    found, graph, report = triples(folder)
+    assert found | {("other", "title", "other")} == EXPECTED
+    assert sorted(graph.types.names) == ["Big", "Hub", "Leaf"]
+    assert report.duplicates == 1
+    assert shown[-1] == ("nodes and edges", 32 + 33, 32 + 33)
+    assert folder.notes == {"edges have properties, which are left out": 1}
+
+
+def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(neo4j_export, "SHARD", 10)
+    folder = open_folder(tmp_path / "import", "x")
+
+    def interrupt(what, done, total):
+        if sum(folder.finished.values()) > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(store, folder, interrupt)
+    folder = open_folder(tmp_path / "import", "x")
+    finished = dict(folder.finished)
+    assert sum(finished.values()) > 0
+    counts = []
+    export(store, folder, lambda what, done, total: counts.append(done))
+    assert min(counts) > sum(finished.values())
+    assert triples(folder)[0] | {("other", "title", "other")} == EXPECTED
+
+
+def test_an_empty_database_is_said(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(neo4j_export, "_numbers", lambda *_: [0, 0])
+    with pytest.raises(StoreError, match="no nodes that this user may read"):
+        export(store, open_folder(tmp_path / "import", "x"))
