@@ -27,6 +27,7 @@ METHODS: dict[str, str] = {
     "kg-retrieval": "clew.methods.kg_retrieval:KgRetrieval",
     "kg-gpt": "clew.methods.kg_gpt:KgGpt",
     "synaptiqa": "clew.methods.synaptiqa:SynaptiQA",
+    "kg-query": "clew.methods.synaptiqa:KgQuery",
     "walk-retrieve": "clew.methods.walk_retrieve:WalkRetrieve",
 }
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""

@@ -1,0 +1,176 @@
+"""Rows of a query as answers: values, with the triples of the paths that their row matched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.stores.naming import node_name
+from clew.stores.store import StoredEdge, StoredNode, StoredPath
+from clew.text.normalise import normalise
+from clew.types import TripleText
+
+MOST_TRIPLES = 1_000
+"""Triples that one answer cites at most."""
+
+TYPE = "type"
+"""Relation of the triple that a label stands for, where nothing else proves an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A triple, with its id in the index where there is one."""
+
+    triple: TripleText
+    id: int | None = None
+
+
+class Triples(Protocol):
+    """Knows the triples behind what a store returns."""
+
+    def name(self, node: StoredNode) -> str:
+        """Return what the source calls a node."""
+        ...
+
+    def label(self, node: StoredNode) -> str:
+        """Return what people call a node."""
+        ...
+
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+        """Return the triple of an edge."""
+        ...
+
+    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+        """Return the triples of a property that a node has."""
+        ...
+
+
+@dataclass(frozen=True)
+class StoredTriples:
+    """Triples of a property graph, by the names of its nodes."""
+
+    def name(self, node: StoredNode) -> str:
+        """Return the value of the property that names a node."""
+        return node_name(node.labels, node.properties, node.id)
+
+    label = name
+
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+        """Return (name of the head, type, name of the tail)."""
+        return Proved(TripleText(self.name(head), edge.type, self.name(tail)))
+
+    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+        """Return (name of the node, property, value)."""
+        text = shown(node.properties[key], self)
+        return (Proved(TripleText(self.name(node), key, text)),) if text != self.name(node) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of a row: `entity` as the source names it, `label` as people read it."""
+
+    entity: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRow:
+    """A row: its values (None for null), and the triples of what it matched."""
+
+    cells: tuple[Cell | None, ...]
+    triples: tuple[Proved, ...]
+
+
+def read_row(
+    values: Sequence[object], evidence: Sequence[object], properties: Sequence[str], triples: Triples
+) -> ReadRow:
+    """Read one row; `evidence` are its columns of paths, `properties` those that the query names."""
+    proofs: dict[TripleText, Proved] = {}
+    labelled: dict[TripleText, Proved] = {}
+    for path in paths_in([*evidence, *values]):
+        for proved in _proofs(path, properties, triples):
+            proofs.setdefault(proved.triple, proved)
+        for node in path.nodes:
+            for label in node.labels:
+                triple = TripleText(triples.name(node), TYPE, label)
+                labelled.setdefault(triple, Proved(triple))
+        if len(proofs) >= MOST_TRIPLES:
+            break
+    found = list((proofs or labelled).values())[:MOST_TRIPLES]
+    return ReadRow(tuple(_cell(value, triples) for value in values), tuple(found))
+
+
+def paths_in(value: object) -> Iterator[StoredPath]:
+    """Yield the paths in a value of a row, however deep in lists."""
+    if isinstance(value, StoredPath):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from paths_in(item)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _proofs(path: StoredPath, properties: Sequence[str], triples: Triples) -> Iterator[Proved]:
+    for at, edge in enumerate(path.edges):
+        left, right = path.nodes[at], path.nodes[at + 1]
+        backwards = edge.head == right.id and edge.tail == left.id
+        yield triples.of_edge(edge, *((right, left) if backwards else (left, right)))
+    for node in path.nodes:
+        for key in properties:
+            if node.properties.get(key) is not None:
+                yield from triples.of_property(node, key)
+
+
+def _cell(value: object, triples: Triples) -> Cell | None:
+    if value is None:
+        return None
+    if isinstance(value, StoredNode):
+        return Cell(triples.name(value), triples.label(value))
+    text = shown(value, triples)
+    return Cell(text, text)
+
+
+def shown(value: object, triples: Triples) -> str:
+    """Return the text of a value: a path with its arrows, whole numbers without a fraction."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, StoredNode):
+        return triples.label(value)
+    if isinstance(value, StoredEdge):
+        return value.type
+    if isinstance(value, StoredPath):
+        return _drawn(value, triples)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(shown(item, triples) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value)
+
+
+def _drawn(path: StoredPath, triples: Triples) -> str:
+    text = triples.label(path.nodes[0]) if path.nodes else ""
+    for at, edge in enumerate(path.edges):
+        proved = triples.of_edge(edge, path.nodes[at], path.nodes[at + 1])
+        backwards = edge.head == path.nodes[at + 1].id and edge.tail == path.nodes[at].id
+        backwards = backwards or proved.triple.head != triples.name(path.nodes[at])
+        arrow = f" ←{edge.type}─ " if backwards else f" ─{edge.type}→ "
+        text += arrow + triples.label(path.nodes[at + 1])
+    return text
+
+
+def is_void(rows: Sequence[ReadRow]) -> bool:
+    """Whether rows hold nothing: only nulls, or an aggregate over nothing (a count of 0)."""
+    return not any(row.triples and any(cell is not None for cell in row.cells) for row in rows)
+
+
+def main_column(rows: Sequence[ReadRow], columns: Sequence[str]) -> int:
+    """Return the column that holds the answers: the first whose values are not all numbers, else the first."""
+    for at in range(len(columns)):
+        cells = [row.cells[at] for row in rows]
+        if any(cell is not None and not _is_number(cell.label) for cell in cells):
+            return at
+    return 0
+
+
+def _is_number(text: str) -> bool:
+    return normalise(text).replace(" ", "").isdigit()
