@@ -26,8 +26,8 @@ METHODS: dict[str, str] = {
     "vector-rag": "clew.methods.vector_rag:VectorRag",
     "kg-retrieval": "clew.methods.kg_retrieval:KgRetrieval",
     "kg-gpt": "clew.methods.kg_gpt:KgGpt",
-    "synaptiqa": "clew.methods.synaptiqa:SynaptiQA",
-    "kg-query": "clew.methods.synaptiqa:KgQuery",
+    "synaptiqa": "clew.methods.synaptiqa:make_synaptiqa",
+    "kg-query": "clew.methods.synaptiqa:make_kg_query",
     "walk-retrieve": "clew.methods.walk_retrieve:WalkRetrieve",
 }
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""

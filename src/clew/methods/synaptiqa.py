@@ -36,6 +36,7 @@ from clew.errors import UsageError
 from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
+from clew.methods.llm import needed
 from clew.methods.pattern_query import PatternQuery
 from clew.methods.queried import QueriedGraph, Result, embedded_store
 from clew.steps.check_names import Checked
@@ -51,7 +52,6 @@ from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import Statement
 from clew.stores.errors import QueryError, StoreTimeout
-from clew.stores.store import CypherStore
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
 
@@ -83,62 +83,26 @@ class Settings:
 
 
 class SynaptiQA:
-    """Answers questions by Cypher queries: over an index, or a database (`of_store`)."""
+    """Answers questions by Cypher queries that a model writes."""
 
     name = "synaptiqa"
     optimised = True
 
     def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: Settings | None = None,
+        self, graph: QueriedGraph, embedder: Embedder, model: ChatModel, settings: Settings | None = None
     ) -> None:
-        """Load the index into the embedded store; MissingExtra without ladybug."""
-        self.model, self.settings, self.embedder = model, settings or Settings(), embedder
-        self._check_model(model is None and not self.optimised)
-        store = embedded_store(index.graph)
-        self._built_in = None if model is not None else PatternQuery(index, embedder, store)
-        self._graph = None if model is None else QueriedGraph.of_index(index.graph, embedder, store)
-
-    @classmethod
-    def of_store(
-        cls,
-        store: CypherStore,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: Settings | None = None,
-    ) -> SynaptiQA:
-        """Ask a database. Raises UsageError without a model, StoreError if the schema cannot be read."""
-        made = cls.__new__(cls)
-        made.model, made.settings, made.embedder = model, settings or Settings(), embedder
-        made._check_model(model is None)
-        made._built_in, made._graph = None, QueriedGraph.of_store(store, embedder)
-        return made
-
-    def _check_model(self, missing: bool) -> None:
-        if missing:
-            raise UsageError(
-                f"The method {self.name} needs a chat model here. Name one with --llm, as in "
-                "--llm ollama/llama3.1, or index the graph and ask synaptiqa without one"
-            )
+        self.graph, self.embedder = graph, embedder
+        self.model, self.settings = model, settings or Settings()
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
 
         `entities` are named to the model. Raises LlmError if the model, StoreError if the database fails.
         """
-        if self._built_in is not None:
-            return self._built_in.answer(question, id=id, entities=entities)
-        if self.model is None or self._graph is None:
-            raise UsageError(f"The method {self.name} needs a chat model")
         began = perf_counter()
         talk = Talk.begin(self.model, id)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
-        work = _Work(self._graph, self.settings, self.embedder, talk, asked, self.optimised)
+        work = _Work(self.graph, self.settings, self.embedder, talk, asked, self.optimised)
         try:
             found = work.answer()
         except BudgetReached as error:
@@ -164,6 +128,25 @@ class KgQuery(SynaptiQA):
 
     name = "kg-query"
     optimised = False
+
+
+def make_synaptiqa(
+    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+) -> PatternQuery | SynaptiQA:
+    """Make `synaptiqa` over an index: with a model, or by patterns. Raises MissingExtra without ladybug."""
+    store = embedded_store(index.graph)
+    if model is None:
+        return PatternQuery(index, embedder, store)
+    return SynaptiQA(QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings)
+
+
+def make_kg_query(
+    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+) -> SynaptiQA:
+    """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
+    model = needed(model, KgQuery.name)
+    graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
+    return KgQuery(graph, embedder, model, settings)
 
 
 @dataclass

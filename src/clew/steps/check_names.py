@@ -6,7 +6,7 @@ similar names of the same kind are found, and the `choose` step picks one, or no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.steps.choose_name import Choose, Unknown
@@ -25,6 +25,10 @@ from clew.text.lexicon import Lexicon
 
 CANDIDATES = 5
 """Names that are offered for one that the graph lacks."""
+NAMING = ("name", "title", "label", "fullname", "full_name")
+"""Properties that mean whatever property names a node."""
+CLEAR = 0.9
+"""Likeness of a property that is not taken for a name of the node instead."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,17 @@ class NameCheck:
         return NameSpace(tuple(names), self._embedder, self._lexicon)
 
     def names(self, statement: Statement, question: str, choose: Choose) -> Checked:
-        """Check labels and relations, then the properties of what they have become. Raises as `choose`."""
-        first = self._replaced(statement, self._labels_and_types(statement), question, choose)
-        then = self._replaced(first.statement, self._properties(first.statement), question, choose)
-        return Checked(then.statement, first.corrections + then.corrections, first.unknown + then.unknown)
+        """Check relations, then labels (by the relations at them), then properties (by the labels).
+
+        Raises as `choose`.
+        """
+        checked = Checked(statement)
+        for places_of in (self._relations, self._labels_at, self._properties):
+            then = self._replaced(checked.statement, places_of(checked.statement), question, choose)
+            checked = Checked(
+                then.statement, checked.corrections + then.corrections, checked.unknown + then.unknown
+            )
+        return checked
 
     def values(self, statement: Statement, question: str, choose: Choose) -> Checked:
         """Check the values that properties are compared with. Raises as `choose`, and StoreError."""
@@ -91,13 +102,45 @@ class NameCheck:
         text = render(statement.tokens, edits)
         return Checked(parse(text) if edits else statement, tuple(made), left)
 
-    def _labels_and_types(self, statement: Statement) -> list[_Place]:
+    def _relations(self, statement: Statement) -> list[_Place]:
+        """Relations that the graph lacks, with those like them that the labels at their ends allow."""
         places: list[_Place] = []
+        ends = type_ends(statement)
         for use in uses_of(statement).names:
-            space = {"label": self._labels, "relation": self._types}.get(use.kind)
-            if space is not None and use.text not in space:
-                near = space.nearest(use.text, CANDIDATES)
-                places.append(_Place(use.token, Unknown(use.kind, use.text, near), quote_name))
+            if use.kind != "relation" or use.text in self._types:
+                continue
+            near = self._types.nearest(use.text, len(self._types.names))
+            fitting = self._between(*ends.get(use.token, (None, None)))
+            kept = [n for n in near if n.name in fitting] or near
+            places.append(
+                _Place(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name)
+            )
+        return places
+
+    def _between(self, left: NodePattern | None, right: NodePattern | None) -> set[str]:
+        """Return the relation types that the schema has between two nodes, in either direction."""
+        found: set[str] = set()
+        for hop in self.schema.hops:
+            for a, b in ((hop.head, hop.tail), (hop.tail, hop.head)):
+                if may_be(left, a, self.schema) and may_be(right, b, self.schema):
+                    found.add(hop.type)
+        return found
+
+    def _labels_at(self, statement: Statement) -> list[_Place]:
+        """Labels that the graph lacks; the only one that the relations there allow is what is meant."""
+        places: list[_Place] = []
+        allowed = allowed_labels(statement, self.schema)
+        for use in uses_of(statement).names:
+            if use.kind != "label" or use.text in self._labels:
+                continue
+            near = self._labels.nearest(use.text, len(self._labels.names))
+            fitting = allowed.get(use.token, frozenset())
+            kept = [n for n in near if n.name in fitting] or list(near[:CANDIDATES])
+            if len(fitting) == 1 and kept[0].score < SAME:
+                kept = [Near(kept[0].name, SAME, "the only label that its relations allow")]
+            places.append(
+                _Place(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name)
+            )
         return places
 
     def _properties(self, statement: Statement) -> list[_Place]:
@@ -126,71 +169,118 @@ class NameCheck:
             self._attributes[known] = self._space(sorted(known))
         near = self._attributes[known].nearest(text, CANDIDATES)
         naming = naming_property(known)
-        if naming_property([text]) is None or naming is None:
+        if naming is None or naming_property([text]) is None or near[0].score >= CLEAR:
             return near
-        return (Near(naming, SAME), *(n for n in near if n.name != naming and n.score < SAME))
+        score = SAME if text.lower() in NAMING else CLEAR
+        others = (n for n in near if n.name != naming and n.score < score)
+        return (Near(naming, score, "it names these nodes"), *others)
 
     def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Place | None:
         """Look for a value; None if the graph has it, or nothing can be said."""
         labels = use.of or implied.get(use.variable, ())
         owners = [label for label in labels if use.property in self.schema.label_properties.get(label, ())]
         place = Place(tuple(owners), use.property)
-        if (labels and not owners) or self._values.has(place, use.operator, use.value, use.function):
+        has = self._values.has(place, use.operator, use.value, use.function)
+        if (labels and not owners) or has:
             return None
         of = f"{'|'.join(owners)}.{use.property}" if owners else use.property
         other = _of_other_type(use.value)
         if other is not None and use.operator == "=" and self._values.has(place, "=", other):
             unknown = Unknown("value", str(use.value), (Near(str(other), SAME),), of)
             return _Place(use.token, unknown, lambda _: repr(other) if isinstance(other, str) else str(other))
-        if not isinstance(use.value, str):
+        if has is None or not isinstance(use.value, str):
             return None
-        unknown = Unknown("value", use.value, self._values.near(place, use.value, CANDIDATES), of)
+        near = self._values.near if use.operator == "=" else self._values.near_parts
+        unknown = Unknown("value", use.value, near(place, use.value, CANDIDATES), of)
         return _Place(use.token, unknown, lambda name: quote_text(_cased(name, use.function)))
 
 
+def type_ends(statement: Statement) -> dict[int, tuple[NodePattern | None, NodePattern | None]]:
+    """Return the nodes left and right of every relation type, by the token of the type's name."""
+    found: dict[int, tuple[NodePattern | None, NodePattern | None]] = {}
+    for edge, left, right in _hops(statement):
+        for part in edge.types.walk() if edge.types is not None else ():
+            if isinstance(part, LabelExpression) and part.name is not None:
+                found[part.name.start] = (left, right)
+    return found
+
+
+def allowed_labels(statement: Statement, schema: GraphSchema) -> dict[int, frozenset[str]]:
+    """Return the labels that the relations at a node allow, by the token of each label's name."""
+    found: dict[int, frozenset[str]] = {}
+    by_variable = _by_variable(statement, schema)
+    for node, ends in _node_ends(statement, schema):
+        if node.variable is not None:
+            ends = by_variable[node.variable.text]
+        for part in node.labels.walk() if node.labels is not None else ():
+            if isinstance(part, LabelExpression) and part.name is not None:
+                found[part.name.start] = frozenset(ends)
+    return found
+
+
 def implied_labels(statement: Statement, schema: GraphSchema) -> dict[str, tuple[str, ...]]:
-    """Labels of variables without any, by the relations beside them: variable → labels of the schema."""
+    """Return the labels of variables without any, by the relations beside them."""
     said = {
         part.variable.text
         for part in statement.query.walk()
         if isinstance(part, NodePattern) and part.variable is not None and part.labels is not None
     }
-    implied: dict[str, set[str]] = {}
+    return {n: tuple(sorted(e)) for n, e in _by_variable(statement, schema).items() if n not in said}
+
+
+def _by_variable(statement: Statement, schema: GraphSchema) -> dict[str, set[str]]:
+    """Labels that all relations at a variable allow; where they contradict each other, the last one's."""
+    found: dict[str, set[str]] = {}
+    for node, ends in _node_ends(statement, schema):
+        if node.variable is not None:
+            before = found.get(node.variable.text, ends)
+            found[node.variable.text] = (before & ends) or ends
+    return found
+
+
+def _hops(
+    statement: Statement,
+) -> Iterator[tuple[Relationship, NodePattern | None, NodePattern | None]]:
     for path in (p for p in statement.query.walk() if isinstance(p, Path)):
         for at, edge in enumerate(path.elements):
-            if not isinstance(edge, Relationship) or edge.types is None or edge.length is not None:
+            if isinstance(edge, Relationship):
+                left, right = path.elements[at - 1], path.elements[at + 1]
+                yield (
+                    edge,
+                    left if isinstance(left, NodePattern) else None,
+                    right if isinstance(right, NodePattern) else None,
+                )
+
+
+def _node_ends(statement: Statement, schema: GraphSchema) -> Iterator[tuple[NodePattern, set[str]]]:
+    """Yield the nodes beside relations of known types, with the labels that the schema has at that end."""
+    for edge, left, right in _hops(statement):
+        types = edge.types
+        hops = [h for h in schema.hops if types is None or admits_type(types, h.type)]
+        if types is None or edge.length is not None or not hops:
+            continue
+        for node, other, outwards in (
+            (left, right, edge.direction == "right"),
+            (right, left, edge.direction == "left"),
+        ):
+            if node is None:
                 continue
-            for node, other, outwards in (
-                (path.elements[at - 1], path.elements[at + 1], edge.direction == "right"),
-                (path.elements[at + 1], path.elements[at - 1], edge.direction == "left"),
-            ):
-                if not isinstance(node, NodePattern) or node.variable is None:
-                    continue
-                name = node.variable.text
-                if name in said:
-                    continue
-                ends = _ends(schema, edge, other, outwards)
-                implied[name] = implied[name] & ends if implied.get(name, ends) & ends else ends
-    return {name: tuple(sorted(labels)) for name, labels in implied.items()}
+            heads = {hop.head for hop in hops if may_be(other, hop.tail, schema)}
+            tails = {hop.tail for hop in hops if may_be(other, hop.head, schema)}
+            if edge.direction == "both":
+                yield node, heads | tails
+            else:
+                # As it is written, else the other way round: directions are corrected later.
+                yield node, (heads or tails) if outwards else (tails or heads)
 
 
-def _ends(schema: GraphSchema, edge: Relationship, other: object, outwards: bool) -> set[str]:
-    """Return the labels at one end of an edge: as it is written, else the other way round."""
-    types = edge.types
-    hops = [hop for hop in schema.hops if types is None or admits_type(types, hop.type)]
-    heads = {hop.head for hop in hops if _may_be(other, hop.tail)}
-    tails = {hop.tail for hop in hops if _may_be(other, hop.head)}
-    if edge.direction == "both":
-        return heads | tails
-    return (heads or tails) if outwards else (tails or heads)
-
-
-def _may_be(node: object, label: str) -> bool:
-    labels = node.labels if isinstance(node, NodePattern) else None
+def may_be(node: NodePattern | None, label: str, schema: GraphSchema) -> bool:
+    """Whether a node may have a label: it says so, or says nothing that the schema knows."""
+    labels = None if node is None else node.labels
     if labels is None or labels.operator not in ("label", "|", "&"):
         return True
-    names = [p.name.text for p in labels.walk() if isinstance(p, LabelExpression) and p.name is not None]
-    return label in names
+    names = {p.name.text for p in labels.walk() if isinstance(p, LabelExpression) and p.name is not None}
+    return label in names or not names & set(schema.labels)
 
 
 def quote_text(text: str) -> str:

@@ -68,8 +68,8 @@ class ChooseBySimilarity:
             return Choice(None, "nothing is like it")
         if len(near) > 1 and near[0].score - near[1].score < self.margin:
             return Choice(None, f"{near[0].name!r} and {near[1].name!r} are about as like it")
-        how = "the same name" if near[0].score >= SAME else f"most similar, {near[0].score:.2f}"
-        return Choice(near[0].name, how)
+        likeness = "the same name" if near[0].score >= SAME else f"most similar, {near[0].score:.2f}"
+        return Choice(near[0].name, near[0].why or likeness)
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,14 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A name of the graph like one that it lacks; `score` in [0, 1], 1: the same, written otherwise."""
+    """A name of the graph like one that it lacks; `score` in [0, 1], 1: the same, written otherwise.
+
+    `why` it is proposed, where that is not for its likeness.
+    """
 
     name: str
     score: float
+    why: str = ""
 
 
 class NameSpace:

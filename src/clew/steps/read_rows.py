@@ -8,7 +8,6 @@ from typing import Protocol
 
 from clew.stores.naming import node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
-from clew.text.normalise import normalise
 from clew.types import TripleText
 
 MOST_TRIPLES = 1_000
@@ -161,16 +160,3 @@ def _drawn(path: StoredPath, triples: Triples) -> str:
 def is_void(rows: Sequence[ReadRow]) -> bool:
     """Whether rows hold nothing: only nulls, or an aggregate over nothing (a count of 0)."""
     return not any(row.triples and any(cell is not None for cell in row.cells) for row in rows)
-
-
-def main_column(rows: Sequence[ReadRow], columns: Sequence[str]) -> int:
-    """Return the column that holds the answers: the first whose values are not all numbers, else the first."""
-    for at in range(len(columns)):
-        cells = [row.cells[at] for row in rows]
-        if any(cell is not None and not _is_number(cell.label) for cell in cells):
-            return at
-    return 0
-
-
-def _is_number(text: str) -> bool:
-    return normalise(text).replace(" ", "").isdigit()

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rapidfuzz import fuzz
+
 from clew.steps.name_space import NameSpace, Near
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import QueryError
@@ -31,12 +33,19 @@ class Place:
 class Values(Protocol):
     """Knows the values of properties."""
 
-    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool:
-        """Whether some node has a value for which `function(property) operator value` holds."""
+    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
+        """Whether some node has a value for which `function(property) operator value` holds.
+
+        None where the store cannot compare the two.
+        """
         ...
 
     def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
         """Return values of the property like a text, best first."""
+        ...
+
+    def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
+        """Return parts of values of the property like a text, best first."""
         ...
 
 
@@ -47,8 +56,8 @@ class StoredValues:
         self._store, self._embedder, self._lexicon = store, embedder, lexicon
         self._spaces: dict[Place, NameSpace | None] = {}
 
-    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool:
-        """Whether some node has such a value; True where the store cannot tell. Raises StoreError."""
+    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
+        """Whether some node has such a value; None where the store cannot tell. Raises StoreError."""
         key = f"n.{quote_name(place.property)}"
         subject = f"{function}({key})" if function else key
         told = False
@@ -62,10 +71,24 @@ class StoredValues:
             told = True
             if found.rows:
                 return True
-        return not told
+        return False if told else None
 
     def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
         """Return values like a text, best first. Raises StoreError."""
+        return self._values(place, text).nearest(text, count)
+
+    def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
+        """Return parts of values like a text by its letters, best first. Raises StoreError."""
+        found: dict[str, float] = {}
+        for value in self._values(place, text).names:
+            part = fuzz.partial_ratio_alignment(text.lower(), value.lower())
+            if part is not None and len(value) == len(value.lower()):
+                words = value[part.dest_start : part.dest_end].strip()
+                found[words] = max(found.get(words, 0.0), part.score / 100)
+        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:count]
+        return tuple(Near(words, round(score, 4)) for words, score in best if words)
+
+    def _values(self, place: Place, text: str) -> NameSpace:
         if place not in self._spaces:
             if len(self._spaces) >= KEPT:
                 self._spaces.clear()
@@ -74,7 +97,7 @@ class StoredValues:
         space = self._spaces[place]
         if space is None:
             space = self._space(self._sharing_a_word(place, text))
-        return space.nearest(text, count)
+        return space
 
     def _space(self, values: Sequence[str]) -> NameSpace:
         return NameSpace(values, self._embedder, self._lexicon)
