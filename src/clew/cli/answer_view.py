@@ -81,6 +81,8 @@ def _note(answer: Answer) -> str:
         parts.append(f"{total:,.0f} ms" if total >= 1 else "< 1 ms")
     if not answer.grounded:
         parts.append("ungrounded: not proved by this graph")
+    if answer.confidence is not None:
+        parts.append(f"the model's confidence: {answer.confidence:.2f}")
     return f"({', '.join(parts)})" if parts else ""
 
 

@@ -22,6 +22,7 @@ from clew.cli.model import (
 )
 from clew.cli.opening import (
     FIRST_TIME,
+    AskedSource,
     EmbedderSpec,
     Faults,
     Format,
@@ -29,10 +30,19 @@ from clew.cli.opening import (
     LlmSpec,
     OnError,
     Quiet,
-    Source,
-    opened,
+    opened_for_asking,
 )
 from clew.cli.simgrag import Examples, FewCandidates, Hints, Shots, Trace
+from clew.cli.synaptiqa import (
+    METHODS,
+    AllowUngrounded,
+    Chooser,
+    HistoryFile,
+    QueryOptions,
+    Remember,
+    Repairs,
+    SchemaTokens,
+)
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +52,7 @@ ABSTAINED = 3
 
 
 def ask(
-    source: Source,
+    source: AskedSource,
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None,
     questions: Annotated[
         str | None,
@@ -82,6 +92,12 @@ def ask(
         str | None,
         typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
     ] = None,
+    allow_ungrounded: AllowUngrounded = False,
+    remember: Remember = False,
+    history: HistoryFile = None,
+    repairs: Repairs = None,
+    schema_tokens: SchemaTokens = None,
+    chooser: Chooser = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -97,11 +113,15 @@ def ask(
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
     from clew.cli.simgrag import simgrag_settings
+    from clew.stores.opening import is_address
 
+    method = "synaptiqa" if method == "auto" and is_address(source) else method
     own = method_settings(method, frontier, k)
+    queries = QueryOptions(allow_ungrounded, remember, history, repairs, schema_tokens, chooser)
+    own = queries.settings(method, source, llm, shots) or own
     settings = simgrag_settings(
         method,
-        shots=shots,
+        shots=None if method in METHODS else shots,
         k=None if method == "walk-retrieve" else k,
         candidates=candidates,
         examples=examples,
@@ -114,7 +134,7 @@ def ask(
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
         from clew.cli.questions import ask_all
 
-        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
+        start = partial(opened_for_asking, source, embedder, format=format, on_error=on_error, quiet=quiet)
         with opened_model(llm, calling) as model:
             ask_all(
                 start,
@@ -125,6 +145,7 @@ def ask(
                 quiet=quiet,
                 model=model,
                 settings=settings,
+                keep=partial(queries.keep, source, quiet=True),
             )
         return
     from clew.cli.console import write_json
@@ -138,12 +159,13 @@ def ask(
     clean_question(question)  # before a long indexing, not after it
     with (
         opened_model(llm, calling) as model,
-        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
+        opened_for_asking(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
+    queries.keep(source, answer, quiet=quiet)
     if json:
         write_json(answer_json(answer, explain=explain))
     else:

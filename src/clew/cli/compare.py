@@ -18,7 +18,7 @@ from clew.cli.model import (
     Replay,
     opened_model,
 )
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, AskedSource, EmbedderSpec, Json, LlmSpec, Quiet, opened_for_asking
 from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Row:
 
 
 def compare(
-    source: Source,
+    source: AskedSource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
     methods: Annotated[
         str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
@@ -97,7 +97,7 @@ def compare(
     rows: list[Row] = []
     with (
         opened_model(llm, calling) as model,
-        opened(source, embedder, quiet=quiet) as clew,
+        opened_for_asking(source, embedder, quiet=quiet) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         for name in names:
