@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
 
+MOST_PATHS = 12
+"""So many paths of a citation are drawn on a terminal; the rest is counted."""
+
 SEPARATOR = " · "
 Labels = Mapping[str, str]
 WIDEST = 110
@@ -102,9 +105,12 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     """Draw paths with the number of their citation at the right, all numbers in one column."""
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
-        for i, path in enumerate(paths_of(citation.triples, citation.answer)):
+        paths = paths_of(citation.triples, citation.answer)
+        for i, path in enumerate(paths[:MOST_PATHS]):
             text = drawn(path, labels)
             rows.append((text, f"[{number}]" if i == 0 else ""))
+        if len(paths) > MOST_PATHS:
+            rows.append((Text(f"  … and {len(paths) - MOST_PATHS:,} more; --json prints all", "dim"), ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST - 10)
     for text, number in rows:
         if number:

@@ -36,6 +36,8 @@ class PatternQuery:
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
         drafted = replace(self._auto.answer(question, id=id, entities=entities), method=self.name)
+        if drafted.abstained is not None and drafted.abstained.reason != "empty_result":
+            return _noted(drafted, "the question has no pattern to be sure of, so there is no query")
         read = read_question(question)
         if drafted.pattern is None or read.count or read.superlative or read.limits is not None:
             return _noted(drafted, "the question is answered by an operator, without a query")

@@ -34,7 +34,7 @@ SAMPLE = 500
 class Result:
     """The rows of a query with the triples behind each; `complete` is False where there are more rows.
 
-    `sampled`: the triples are some of those that matched; `sent` is the query as the database got it.
+    `sampled`: of the triples that matched, some are left out; `sent` is the query as the database got it.
     """
 
     columns: tuple[str, ...]
@@ -83,7 +83,8 @@ class QueriedGraph:
             rows = _merged(rows)
         columns = tuple(name for name in found[0].columns if not is_evidence(name))
         sent = " UNION ".join(each.sent.text for each in found)
-        return Result(columns, tuple(rows), all(each.complete for each in found), False, sent)
+        complete, sampled = all(each.complete for each in found), not all(row.whole for row in rows)
+        return Result(columns, tuple(rows), complete, sampled, sent)
 
     def _sampled(self, statement: Statement) -> Result:
         plain = self.store.run(statement.text)
@@ -121,7 +122,8 @@ def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:
     for row in rows:
         before = merged.get(row.cells)
         if before is not None:
-            row = ReadRow(row.cells, tuple(dict.fromkeys((*before.triples, *row.triples))))
+            both = tuple(dict.fromkeys((*before.triples, *row.triples)))
+            row = ReadRow(row.cells, both, before.whole and row.whole)
         merged[row.cells] = row
     return list(merged.values())
 

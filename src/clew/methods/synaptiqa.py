@@ -51,7 +51,7 @@ from clew.stores.cypher.direction import Correction, correct_directions, require
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import Statement
-from clew.stores.errors import QueryError, StoreTimeout
+from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
 
@@ -226,8 +226,10 @@ class _Work:
         statement = self._edited(extracted.statement, edits, bounded, tried)
         choose = self._chooser()
         statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
-        directions = correct_directions(statement, self.graph.schema)
         tried.query = statement.text
+        if tried.unknown:
+            raise QueryError(f"The graph has no {', no '.join(map(str, tried.unknown))}")
+        directions = correct_directions(statement, self.graph.schema)
         require_legal(directions)
         statement = self._edited(statement, directions.edits, directions.turned, tried)
         return self._checked(self.graph.check.values(statement, self.question, choose), tried)
@@ -236,6 +238,8 @@ class _Work:
         """Find the statement in a reply; the model cleans one that does not parse, once."""
         try:
             return extract_query(reply)
+        except QueryRefused:
+            raise
         except QueryError as error:
             cleaned = writer.clean(reply, str(error))
             extracted = extract_query(cleaned)
@@ -318,7 +322,7 @@ class _Work:
 def _feedback(tried: _Tried) -> list[str]:
     """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
     lines = (
-        [f"ERROR: the query could not be run. {tried.problem}"]
+        [f"ERROR: the query could not be run. {tried.problem}."]
         if tried.kind == "error"
         else ["EMPTY: the query was run without an error and found nothing."]
     )
@@ -335,11 +339,11 @@ def _abstention(tried: _Tried) -> Abstention:
     reason: Reason = "empty_result"
     if tried.unknown:
         reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
-    lacks = "".join(f"; it has no {each}" for each in tried.unknown)
+    shown = f". The query: {tried.query}" if tried.query else ""
     if tried.kind == "error":
-        shown = f" ({tried.query})" if tried.query else ""
-        return Abstention(reason, f"no query could be run: {tried.problem.rstrip('.')}{lacks}{shown}", near)
-    return Abstention(reason, f"the query found nothing{lacks}: {tried.query}", near)
+        return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
+    lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)
+    return Abstention(reason, f"the query found nothing{lacks}{shown}", near)
 
 
 def _citation(answer: str, proofs: Sequence[ReadRow]) -> Citation:

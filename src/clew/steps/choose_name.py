@@ -13,7 +13,7 @@ from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.steps.name_space import SAME, Near
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named
+from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
 
 LEAST = 0.6
 """Likeness below which nothing is chosen by likeness alone."""
@@ -102,7 +102,7 @@ class ChooseByModel:
             prompt_named("synaptiqa_choose"),
             _SAMPLING,
             QUESTION=data_line(question),
-            QUERY=data_line(query),
+            QUERY=query_text(query),
             NAMES="\n".join(_shown(number, each) for number, each in enumerate(unknown, 1)),
         )
         try:

@@ -62,6 +62,11 @@ def data_line(text: str) -> str:
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 
+def query_text(text: str) -> str:
+    """Make a query safe to stand between tags: one line that keeps its arrows and ends no block."""
+    return data_line(text).replace("‹", "<").replace("›", ">").replace("</", "‹/")
+
+
 def short(text: str) -> str:
     """The beginning of a model's text, for a message."""
     return text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + " …"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -75,10 +75,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ReadRow:
-    """A row: its values (None for null), and the triples of what it matched."""
+    """A row: its values (None for null), and the triples of what it matched.
+
+    `whole` is False where they are only the first `MOST_TRIPLES`.
+    """
 
     cells: tuple[Cell | None, ...]
     triples: tuple[Proved, ...]
+    whole: bool = True
 
 
 def read_row(
@@ -87,17 +91,20 @@ def read_row(
     """Read one row; `evidence` are its columns of paths, `properties` those that the query names."""
     proofs: dict[TripleText, Proved] = {}
     labelled: dict[TripleText, Proved] = {}
+    named: dict[str, set[str]] = {}
     for path in paths_in([*evidence, *values]):
         for proved in _proofs(path, properties, triples):
             proofs.setdefault(proved.triple, proved)
         for node in path.nodes:
+            named.setdefault(triples.label(node), set()).add(triples.name(node))
             for label in node.labels:
                 triple = TripleText(triples.name(node), TYPE, label)
                 labelled.setdefault(triple, Proved(triple))
         if len(proofs) >= MOST_TRIPLES:
             break
-    found = list((proofs or labelled).values())[:MOST_TRIPLES]
-    return ReadRow(tuple(_cell(value, triples) for value in values), tuple(found))
+    found = tuple((proofs or labelled).values())
+    cells = tuple(_cell(value, triples, named) for value in values)
+    return ReadRow(cells, found[:MOST_TRIPLES], len(found) < MOST_TRIPLES)
 
 
 def paths_in(value: object) -> Iterator[StoredPath]:
@@ -120,13 +127,15 @@ def _proofs(path: StoredPath, properties: Sequence[str], triples: Triples) -> It
                 yield from triples.of_property(node, key)
 
 
-def _cell(value: object, triples: Triples) -> Cell | None:
+def _cell(value: object, triples: Triples, named: Mapping[str, set[str]]) -> Cell | None:
+    """Read a value; a text that is what people call one node of the row is that node."""
     if value is None:
         return None
     if isinstance(value, StoredNode):
         return Cell(triples.name(value), triples.label(value))
     text = shown(value, triples)
-    return Cell(text, text)
+    entities = named.get(text, set()) if isinstance(value, str) else set[str]()
+    return Cell(next(iter(entities)) if len(entities) == 1 else text, text)
 
 
 def shown(value: object, triples: Triples) -> str:

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named
+from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
 from clew.steps.read_llm import named_in
 from clew.steps.read_rows import Cell, ReadRow
-from clew.steps.schema_slice import data_line_kept
 from clew.text.normalise import normalise
 
 MOST_ROWS = 60
@@ -60,7 +59,7 @@ def read_rows(
         prompt_named("synaptiqa_read"),
         _SAMPLING,
         QUESTION=data_line(question),
-        QUERY=data_line_kept(query),
+        QUERY=query_text(query),
         ROWS=told,
     )
     try:
@@ -90,7 +89,7 @@ def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
     room = _ROOM
     for row in rows[:MOST_ROWS]:
         cells = [None if cell is None else cell.label for cell in row.cells]
-        line = data_line_kept(json.dumps(cells, ensure_ascii=False))
+        line = query_text(json.dumps(cells, ensure_ascii=False))
         room -= len(line)
         if room < 0:
             break

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clew.steps.name_space import NameSpace
-from clew.steps.prompting import data_line
+from clew.steps.prompting import query_text
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.naming import naming_property
@@ -85,7 +85,7 @@ class SchemaSlicer:
         left_out = len(self.schema.labels) + len(self.schema.hops) - len(nodes) - len(edges)
         if left_out:
             lines.append(f"({left_out} more labels and relations are not shown)")
-        return SchemaSlice(tuple(data_line_kept(line) for line in lines), left_out)
+        return SchemaSlice(tuple(query_text(line) for line in lines), left_out)
 
     def _near(self, space: NameSpace, question: str) -> dict[str, float]:
         """Score each name: the cosine with the question, or with the word of it that is most like it."""
@@ -99,11 +99,6 @@ class SchemaSlicer:
     def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
         shown = _shown(self.schema.type_properties.get(type_, ()), near)
         return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
-
-
-def data_line_kept(line: str) -> str:
-    """One line of data that keeps the arrows of Cypher."""
-    return data_line(line).replace("‹", "<").replace("›", ">").replace("</", "‹/")
 
 
 def _shown(properties: Iterable[str], near: dict[str, float]) -> str:

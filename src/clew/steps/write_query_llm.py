@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.steps.history import Solved
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named
-from clew.steps.schema_slice import SchemaSlice, data_line_kept
+from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
+from clew.steps.schema_slice import SchemaSlice
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
 _LONGEST = 4_000
@@ -45,12 +45,12 @@ class QueryWriter:
             SCHEMA=str(self.schema),
             QUESTION=data_line(question),
             QUERY=_query(query),
-            PROBLEM="\n".join(data_line_kept(line) for line in problem),
+            PROBLEM="\n".join(query_text(line) for line in problem),
         )
 
 
 def _shot(solved: Solved) -> str:
-    return f"Question: {data_line(solved.question)}\nCypher: {data_line_kept(solved.query)}"
+    return f"Question: {data_line(solved.question)}\nCypher: {query_text(solved.query)}"
 
 
 def _query(text: str) -> str:
