@@ -67,13 +67,18 @@ class NameCheck:
 
         Raises as `choose`.
         """
-        checked = Checked(statement)
-        for places_of in (self._relations, self._labels_at, self._properties):
-            then = self._replaced(checked.statement, places_of(checked.statement), question, choose)
-            checked = Checked(
-                then.statement, checked.corrections + then.corrections, checked.unknown + then.unknown
-            )
-        return checked
+        relations = self._replaced(statement, self._relations(statement), question, choose)
+        labels = self._replaced(relations.statement, self._labels_at(relations.statement), question, choose)
+        if labels.unknown and labels.corrections:
+            # A label that is known now may tell that of its neighbour.
+            again = self._replaced(labels.statement, self._labels_at(labels.statement), question, choose)
+            labels = Checked(again.statement, labels.corrections + again.corrections, again.unknown)
+        keys = self._replaced(labels.statement, self._properties(labels.statement), question, choose)
+        return Checked(
+            keys.statement,
+            relations.corrections + labels.corrections + keys.corrections,
+            relations.unknown + labels.unknown + keys.unknown,
+        )
 
     def values(self, statement: Statement, question: str, choose: Choose) -> Checked:
         """Check the values that properties are compared with. Raises as `choose`, and StoreError."""
@@ -267,11 +272,18 @@ def _node_ends(statement: Statement, schema: GraphSchema) -> Iterator[tuple[Node
                 continue
             heads = {hop.head for hop in hops if may_be(other, hop.tail, schema)}
             tails = {hop.tail for hop in hops if may_be(other, hop.head, schema)}
-            if edge.direction == "both":
+            if edge.direction == "both" or _is_unknown(other, schema):
                 yield node, heads | tails
             else:
                 # As it is written, else the other way round: directions are corrected later.
                 yield node, (heads or tails) if outwards else (tails or heads)
+
+
+def _is_unknown(node: NodePattern | None, schema: GraphSchema) -> bool:
+    """Whether all that a node says of its labels is unknown to the schema."""
+    return (
+        node is not None and node.labels is not None and all(may_be(node, n, schema) for n in schema.labels)
+    )
 
 
 def may_be(node: NodePattern | None, label: str, schema: GraphSchema) -> bool:

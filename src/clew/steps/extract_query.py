@@ -14,7 +14,7 @@ from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import MOST_CHARACTERS
 from clew.stores.cypher.tree import Relationship, Statement, Syntax
-from clew.stores.errors import QueryError
+from clew.stores.errors import QueryError, QueryRefused
 
 BOUND = 10
 """Edges of a path without a bound, as in the paper's `[*..10]` (section III.C)."""
@@ -22,6 +22,7 @@ MOST_CANDIDATES = 8
 MOST_CUTS = 30
 """Lines behind which a text is tried without what follows."""
 
+_INLINE = re.compile(r"`([^`\n]+)`")
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _BEGINS = re.compile(
     r"(?:^|[\n:>`])[ \t]*((?:OPTIONAL[ \t]+)?MATCH\b|WITH\b|UNWIND\b|CALL\b|RETURN\b)", re.IGNORECASE
@@ -49,7 +50,8 @@ class Extracted:
 def extract_query(reply: str) -> Extracted:
     """Find the statement in a reply: the first text in it that parses, as it is or by the rules.
 
-    Raises QueryError: no text in it is a statement (the error of the first), or it does more than read.
+    Raises QueryError: no text in it is a statement (the error of the first); QueryRefused: one does more
+    than read.
     """
     first: QueryError | None = None
     for candidate in _candidates(reply[:MOST_CHARACTERS]):
@@ -58,8 +60,10 @@ def extract_query(reply: str) -> Extracted:
             try:
                 statement = parse(text)
             except QueryError as error:
-                if first is None and _BEGINS.match(text):
-                    first = error
+                begins = _BEGINS.match(text) is not None
+                if begins and isinstance(error, QueryRefused):
+                    raise
+                first = error if first is None and begins else first
                 continue
             if candidate != reply.strip():
                 why = "what is around the statement is left out"
@@ -77,6 +81,7 @@ def _candidates(reply: str) -> Iterator[str]:
     """Texts that may be the statement: what is fenced, else from where one begins, whole and then cut."""
     fenced = [body.strip() for body in _FENCE.findall(reply) if body.strip()]
     texts = [_LABELLED.sub("", body) for body in (fenced or [reply.strip()])]
+    texts += [code for code in _INLINE.findall(reply) if _BEGINS.match(code)]
     begins = [*_BEGINS.finditer(reply), *_ANYWHERE.finditer(reply)]
     texts += [reply[found.start(found.lastindex or 0) :].strip() for found in begins]
     seen: set[str] = set()
