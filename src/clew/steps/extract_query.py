@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.parser import parse
@@ -18,9 +19,12 @@ from clew.stores.errors import QueryError, QueryRefused
 
 BOUND = 10
 """Edges of a path without a bound, as in the paper's `[*..10]` (section III.C)."""
-MOST_CANDIDATES = 8
+MOST_BEGINNINGS = 8
+"""Places of a reply at which a statement may begin."""
 MOST_CUTS = 30
 """Lines behind which a text is tried without what follows."""
+ROOM = 4 * MOST_CHARACTERS
+"""Characters that are parsed in all, so that no reply takes long."""
 
 _INLINE = re.compile(r"`([^`\n]+)`")
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
@@ -54,7 +58,11 @@ def extract_query(reply: str) -> Extracted:
     than read.
     """
     first: QueryError | None = None
+    room = ROOM
     for candidate in _candidates(reply[:MOST_CHARACTERS]):
+        room -= len(candidate)
+        if room < 0:
+            break
         mended, made = apply_rules(candidate)
         for text, corrections in ((candidate, []), (mended, made))[: 1 + bool(made)]:
             try:
@@ -82,7 +90,8 @@ def _candidates(reply: str) -> Iterator[str]:
     fenced = [body.strip() for body in _FENCE.findall(reply) if body.strip()]
     texts = [_LABELLED.sub("", body) for body in (fenced or [reply.strip()])]
     texts += [code for code in _INLINE.findall(reply) if _BEGINS.match(code)]
-    begins = [*_BEGINS.finditer(reply), *_ANYWHERE.finditer(reply)]
+    begins = [*islice(_BEGINS.finditer(reply), MOST_BEGINNINGS)]
+    begins += islice(_ANYWHERE.finditer(reply), MOST_BEGINNINGS)
     texts += [reply[found.start(found.lastindex or 0) :].strip() for found in begins]
     seen: set[str] = set()
     for text in texts:
@@ -90,8 +99,6 @@ def _candidates(reply: str) -> Iterator[str]:
             if cut and cut not in seen:
                 seen.add(cut)
                 yield cut
-        if len(seen) > MOST_CANDIDATES * MOST_CUTS:
-            return
 
 
 def _cuts(text: str) -> Iterator[str]:
