@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.engine import Clew
+
 DATA = Path(__file__).resolve().parents[1] / "data" / "dev"
 
 
@@ -136,6 +138,124 @@ def test_abstention_says_why(films_auto, question, reason):
     assert answer.abstained is not None
     assert (answer.abstained.reason, answer.answers, answer.text) == (reason, (), "")
     assert answer.abstained.detail
+
+
+ORCHESTRA = """
+Ida Moor	plays_in	Harbour Orchestra
+Per Dahl	plays_in	Harbour Orchestra
+Ida Moor	born	1971
+Per Dahl	born	1958
+Ida Moor	origin	Norway
+Per Dahl	nationality	Denmark
+Ida Moor	ethnicity	Sami
+Ida Moor	nationality	Sweden
+Ida Moor	spouse	Ole Moor
+Ole Moor	profession	carpenter
+Ole Moor	nationality	Norway
+Ole Moor	born	1960
+Harbour Orchestra	based_in	Norway
+Fjord Choir	based_in	Norway
+Harbour Orchestra	founded	1912
+Fjord Choir	founded	1955
+"""
+
+
+@pytest.fixture(scope="module")
+def orchestra(tmp_path_factory, open_auto):
+    path = tmp_path_factory.mktemp("orchestra") / "orchestra.tsv"
+    path.write_text(ORCHESTRA.lstrip())
+    return open_auto(path)
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What is the ethnicity of Ida Moor?", {"Sami"}),
+        ("What is the nationality of Ida Moor's spouse?", {"Norway"}),
+        ("What does Ida Moor's husband do?", {"carpenter"}),
+        ("Who is the oldest person?", {"Per Dahl"}),
+    ],
+)
+def test_words_are_taken_for_what_they_name(orchestra, question, wanted):
+    assert entities(orchestra.answer(question)) == wanted
+
+
+def test_a_type_singles_out_a_step(open_auto, tmp_path):
+    path = tmp_path / "clubs.tsv"
+    path.write_text(
+        "Ann\tplays_in_club\tRovers\nBob\tplays_in_club\tUnited\nCy\tplays_in_club\tRovers\n"
+        "Ann\tplays_for_country\tPeru\nBob\tplays_for_country\tPeru\nCy\tplays_for_country\tChile\n"
+        "Rovers\tis_in_country\tPeru\nUnited\tis_in_country\tPeru\n"
+    )
+    assert entities(open_auto(path).answer("which player is from Peru?")) == {"Ann", "Bob"}
+
+
+def test_readings_that_tie_in_what_no_word_names_leave_what_they_share(open_auto):
+    answer = open_auto(DATA / "companies.tsv").answer("Where is Tesla headquartered?")
+    assert entities(answer) == {"Austin"}
+
+
+SHOP = """
+Oat Bread	PART_OF	Bakery Goods
+Rye Bread	PART_OF	Bakery Goods
+Goat Cheese	PART_OF	Dairy Goods
+Oat Bread	productID	1
+Rye Bread	productID	2
+Goat Cheese	productID	3
+Oat Bread	unitPrice	3.5
+Rye Bread	unitPrice	4.25
+Goat Cheese	unitPrice	9
+Oat Bread	unitsInStock	7
+Rye Bread	unitsInStock	3
+Goat Cheese	unitsInStock	1
+Bakery Goods	categoryID	1
+Dairy Goods	categoryID	2
+Mill & Sons	SUPPLIES	Oat Bread
+Mill & Sons	SUPPLIES	Rye Bread
+Hill Farm	SUPPLIES	Goat Cheese
+Mill & Sons	city	Leeds
+Hill Farm	city	York
+Corner Cafe	city	Leeds
+Mill & Sons	contactTitle	Owner
+Hill Farm	contactTitle	Clerk
+Corner Cafe	contactTitle	Owner
+"""
+SHOP_TYPES = """
+Oat Bread	Product
+Rye Bread	Product
+Goat Cheese	Product
+Bakery Goods	Category
+Dairy Goods	Category
+Mill & Sons	Supplier
+Hill Farm	Supplier
+Corner Cafe	Customer
+"""
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "shop.tsv").write_text(SHOP.lstrip())
+    (folder / "shop.types.tsv").write_text(SHOP_TYPES.lstrip())
+    with Clew.open(folder / "shop.tsv", cache_dir=folder) as clew:
+        yield clew
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which products are part of the 'Bakery Goods' category?", {"Oat Bread", "Rye Bread"}),
+        ("Which suppliers have the contact title 'Owner'?", {"Mill & Sons"}),
+        ("Which customers have the contact title 'Owner'?", {"Corner Cafe"}),
+        ("How many products are in the Bakery Goods category?", {"2"}),
+        ("What is the most expensive product?", {"Goat Cheese"}),
+        ("Which product has the highest units in stock?", {"Oat Bread"}),
+    ],
+)
+def test_types_sift_and_identifiers_and_numbers_join_nothing(shop, question, wanted):
+    answer = shop.ask(question)
+    assert entities(answer) == wanted
+    prove(shop.index.graph, answer)
 
 
 @pytest.fixture

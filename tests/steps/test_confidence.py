@@ -9,7 +9,7 @@ from clew.steps.confidence import Trust, confidence
 from clew.steps.explain import Explanation, explain
 from clew.steps.readings import Anchor, Reading
 
-ANCHOR = Anchor(Span(0, 3), 0, 0.0, "Ann", "exact", ways=3)
+ANCHOR = Anchor(Span(0, 3), 0, 0.0, "Ann", "exact", ways=(0, 2, 4))
 ONE = Reading((ANCHOR,), ((0,),), (), 0.0)
 CLEAR = Explanation((), (), (), share=1.0, worst=0.0, weakest=0.9, mean=0.9, unnamed=())
 
@@ -35,7 +35,7 @@ def test_longer_and_doubtful_readings_are_trusted_less():
 
 def explained(firms, text, name, step):
     _, comparison = firms.compare(text)
-    anchor = Anchor(firms.span(text, name), 0, 0.0, name, "exact", ways=3)
+    anchor = Anchor(firms.span(text, name), 0, 0.0, name, "exact", ways=(0, 2, 4))
     return explain(comparison, Reading((anchor,), ((step,),), (), 0.0))
 
 
@@ -58,6 +58,6 @@ def test_an_unknown_capitalised_word_is_an_open_name(firms):
 def test_words_of_an_operator_are_explained(firms):
     text = "What is the goalkeeper of Acme?"
     _, comparison = firms.compare(text)
-    anchor = Anchor(firms.span(text, "Acme"), 0, 0.0, "Acme", "exact", ways=3)
+    anchor = Anchor(firms.span(text, "Acme"), 0, 0.0, "Acme", "exact", ways=(0, 2, 4))
     reading = Reading((anchor,), ((firms.step("founded_by"),),), (), 0.0)
     assert explain(comparison, reading, extra=frozenset({text.index("goalkeeper")})).open_words == ()

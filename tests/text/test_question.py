@@ -52,6 +52,11 @@ def test_an_idiom_is_one_word(text, norm):
     assert text[word(text, norm).start : word(text, norm).stop].count(" ") >= 1
 
 
+def test_what_somebody_does_is_a_profession():
+    assert norms("What does her father do?")[-1] == "profession"
+    assert norms("What did she do in Oslo?")[3] == "do"
+
+
 def test_no_idiom_reaches_into_a_name():
     assert "head" not in norms("Who stars in Charge of the Light Brigade?")
 

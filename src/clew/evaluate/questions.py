@@ -39,9 +39,9 @@ class GoldPath:
 class EvalQuestion:
     """A question with its gold, or a claim with its `verdict`.
 
-    Without gold answers it cannot be answered, and abstaining is right; `answerable` is False. Where a data
-    set does not give its answers at all, `gold_known` is False and nothing is scored. `kind` groups
-    questions in reports; `query` is the gold query; `line` is where the question stands in its file.
+    Without gold answers it cannot be answered, and abstaining is right. Where a data set does not
+    give its answers at all, `gold_known` is False and nothing is scored. `kind` groups questions in reports;
+    `query` is the gold query; `line` is where the question stands in its file.
     """
 
     id: str
@@ -54,11 +54,6 @@ class EvalQuestion:
     query: str | None = None
     gold_known: bool = True
     line: int = 0
-
-    @property
-    def answerable(self) -> bool:
-        """Whether there is something to answer."""
-        return bool(self.gold) or self.verdict is not None
 
     def as_json(self) -> dict[str, Any]:
         """All that a record keeps of the question."""

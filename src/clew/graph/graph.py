@@ -94,6 +94,12 @@ class Types:
     offsets: Int64
     type: Int32
 
+    def having(self, type: int) -> NDArray[np.bool_]:
+        """Bool [nodes]: which nodes are of a type."""
+        of = np.zeros(len(self.offsets) - 1, bool)
+        of[np.repeat(np.arange(len(of)), np.diff(self.offsets))[self.type == type]] = True
+        return of
+
 
 @dataclass(frozen=True, eq=False)
 class Aliases:

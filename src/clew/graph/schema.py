@@ -10,12 +10,18 @@ node of end s ^ 1. Which ends a node has (its signature) says what it is, also w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Float64, Graph, Int64
+
+MOSTLY = 0.5
+"""From this share of numbers on the nodes of an end are measured."""
+FIRST_YEAR, LAST_YEAR = 1000, 2100
+"""Numbers in this range may be years."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,28 @@ class Schema:
     def functional(self) -> NDArray[np.bool_]:
         """Bool [2R]: steps that lead to at most one node from every node."""
         return self.repeated == 0
+
+    @property
+    def measured(self) -> NDArray[np.bool_]:
+        """Bool [2R]: ends whose nodes are mostly numbers."""
+        return self.numbers >= MOSTLY
+
+    @property
+    def years(self) -> NDArray[np.bool_]:
+        """Bool [2R]: ends whose nodes are mostly numbers that may be years."""
+        return self.measured & (self.low >= FIRST_YEAR) & (self.high <= LAST_YEAR)
+
+    @cached_property
+    def unlike(self) -> NDArray[np.bool_]:
+        """Bool [2R, 2R]: pairs of ends that are of numbers of different meanings where one node has both.
+
+        *4* as an identifier and *4* as a stock are one node, but nothing that both share. Years are alike.
+        """
+        relation = np.arange(2 * len(self.triples)) // 2
+        inverse = self.inverse[relation]
+        plain = self.measured & ~self.years
+        same = (relation[:, None] == relation) | (inverse[:, None] == relation)
+        return (plain[:, None] | plain) & ~same & ~same.T
 
     def follows(self, step: int) -> Int64:
         """int64 [2R]: nodes at which `step` arrives and from which each step can go on."""

@@ -22,7 +22,7 @@ from clew.index.backends.registry import FEW, has_faiss
 from clew.index.directory import IndexWriter, writing
 from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
-from clew.index.sections import graph_sections, with_prefix
+from clew.index.sections import graph_counts, graph_sections, with_prefix
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
 from clew.index.vectors import (
     ENTITY_SCALES,
@@ -239,15 +239,8 @@ def _about(graph: Graph, report: BuildReport, embedder: Embedder, modified: dict
     for side in report.side_files:
         role = "types" if side.format == "entity-type" else "aliases"
         records.append(_record(side, role, by_name))
-    counts = {
-        "nodes": graph.nodes,
-        "relations": len(graph.relations),
-        "triples": graph.triples,
-        "types": len(graph.types.names),
-        "aliases": len(graph.aliases.names),
-    }
     made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
-    return About(tuple(records), made_with, counts, asdict(report))
+    return About(tuple(records), made_with, graph_counts(graph), asdict(report))
 
 
 def _record(

@@ -57,15 +57,6 @@ def _advice(error: OSError) -> str:
     return f"cannot write the index ({error.strerror or error})"
 
 
-def write_array(folder: Path, section: str, content: Array | bytes) -> FileEntry:
-    """Write one section as `.npy` (bytes as uint8); `sync_files` flushes it to the disk.
-
-    Raises OSError, and ValueError for an array of objects.
-    """
-    array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
-    return write_parts(folder, section, array.shape, array.dtype, [array])
-
-
 def write_parts(
     folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
 ) -> FileEntry:

@@ -14,6 +14,17 @@ _T = TypeVar("_T", bound=np.generic)
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
+def graph_counts(graph: Graph) -> dict[str, int]:
+    """Count what the manifest of an index tells of `graph`."""
+    return {
+        "nodes": graph.nodes,
+        "relations": len(graph.relations),
+        "triples": graph.triples,
+        "types": len(graph.types.names),
+        "aliases": len(graph.aliases.names),
+    }
+
+
 def graph_sections(graph: Graph) -> dict[str, NDArray[np.generic]]:
     """Name the arrays of `graph`; labels only where they are not the names themselves."""
     sections: dict[str, NDArray[np.generic]] = {"source": graph.source}

@@ -24,7 +24,7 @@ from clew.index.edits import EditReport, Edits, resolve
 from clew.index.files import Array
 from clew.index.manifest import About, Manifest
 from clew.index.names import NamesIndex
-from clew.index.sections import graph_sections, with_prefix
+from clew.index.sections import graph_counts, graph_sections, with_prefix
 from clew.index.update_corpus import CorpusChange, updated_corpus
 from clew.index.update_names import updated_names
 from clew.index.vectors import (
@@ -200,13 +200,6 @@ def _corpus(
 
 
 def _about(about: About, graph: Graph, report: EditReport) -> About:
-    counts = {
-        **about.counts,
-        "nodes": graph.nodes,
-        "relations": len(graph.relations),
-        "triples": graph.triples,
-        "types": len(graph.types.names),
-        "aliases": len(graph.aliases.names),
-    }
+    counts = {**about.counts, **graph_counts(graph)}
     updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
     return replace(about, counts=counts, report={**about.report, "updates": updates[-MOST_LOGGED:]})

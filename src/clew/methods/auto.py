@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from time import perf_counter
 
 from clew.graph.graph import Graph
@@ -26,7 +27,7 @@ from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.measured import asks_over_all, counted, extreme_of, in_range, over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
-from clew.steps.readings import Reader, Reading
+from clew.steps.readings import Reader, Reading, asked_type
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
@@ -224,16 +225,19 @@ class Auto:
                 empty = empty or pattern
                 continue
             rival = self._rival(work, reading, readings, evidence)
-            if rival is not None:
-                return Found(pattern=pattern, abstained=rival)
-            work.score = confidence(reading, work.explain(reading), self.trust)
-            return self._read(work, reading, pattern, evidence)
+            if rival is None:
+                return self._read(work, reading, pattern, evidence)
+            shared = self._shared(work, reading, rival, readings)
+            if shared is None:
+                return Found(pattern=pattern, abstained=self._tie(reading, rival))
+            pattern = write_pattern(self.graph, shared)
+            return self._read(work, shared, pattern, find_evidence(self.graph, pattern))
         return nothing(self.graph, best or readings[0], empty)
 
     def _rival(
         self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
-    ) -> Abstention | None:
-        """An abstention if another reading ties with the chosen one and would be answered differently."""
+    ) -> Reading | None:
+        """Another reading that ties with the chosen one and would be answered differently."""
         node = _answer_node(evidence, write_pattern(self.graph, chosen))
         unnamed = work.explain(chosen).unnamed
         for other in readings:
@@ -242,19 +246,44 @@ class Auto:
                 continue
             pattern = write_pattern(self.graph, other)
             others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
-            if not others.matches or _answer_node(others, pattern) == node:
-                continue
-            mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
-            if mine != theirs:
-                names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
-                text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
-                return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
-            either = f"{draw(self.graph, chosen)} or {draw(self.graph, other)}"
-            return Abstention("no_relation", f"the question may mean {either}")
+            if others.matches and _answer_node(others, pattern) != node:
+                return other
         return None
+
+    def _tie(self, chosen: Reading, other: Reading) -> Abstention:
+        mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
+        if mine != theirs:
+            names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
+            text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
+            return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
+        either = f"{draw(self.graph, chosen)} or {draw(self.graph, other)}"
+        return Abstention("no_relation", f"the question may mean {either}")
+
+    def _shared(
+        self, work: _Work, chosen: Reading, other: Reading, readings: Sequence[Reading]
+    ) -> Reading | None:
+        """The reading of the path that two readings share, if what they add to it is named by no word."""
+        if chosen.anchors != other.anchors or len(chosen.anchors) > 1:
+            return None
+        one, two = chosen.branches[0], other.branches[0]
+        path = tuple(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+        unnamed = {*work.explain(chosen).unnamed, *work.explain(other).unnamed}
+        if not unnamed.issuperset((*one[len(path) :], *two[len(path) :])):
+            return None
+        return next(
+            (
+                r
+                for r in readings
+                if (r.anchors, r.branches) == (chosen.anchors, (path,))
+                and r.cost <= chosen.cost + CLOSE
+                and confident(work.comparison, r, work.operator, self.trust)
+            ),
+            None,
+        )
 
     def _read(self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult) -> Found:
         since = perf_counter()
+        work.score = confidence(reading, work.explain(reading), self.trust)
         graph, operator, node = self.graph, work.operator, pattern.answer or 0
         draft = [m.nodes[node] for m in evidence.matches]
         if self.reader.turns_back(reading):
@@ -278,7 +307,8 @@ class Auto:
     def _without_mentions(self, work: _Work) -> Found:
         """Superlatives and ranges over a whole type; anything else needs a name that the graph has."""
         if asks_over_all(work.comparison, work.operator):
-            return over_all(self.graph, work.operator, work.question.limits)
+            asked = asked_type(work.comparison, work.operator.end)
+            return over_all(self.graph, work.operator, work.question.limits, asked)
         names = " ".join(w.text for w in work.question.words if w.capital)
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()

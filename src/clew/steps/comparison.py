@@ -18,6 +18,10 @@ Float = NDArray[np.float64]
 
 COMPOUND = 0.3
 """Weight of the first of two nouns that are asked for together (*what film genre*)."""
+TELLING = 0.5
+"""Unless it is so similar to a relation (*which national team*)."""
+LITTLE = 0.3
+"""Weight of *type* in *type of religion*."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
@@ -77,9 +81,13 @@ class Comparison:
             cover = np.where(genitive[:, None], np.maximum(cover, base), cover)
         anchor = np.zeros(len(order))
         for row, word in enumerate(order):
-            if row == 0 and len(ends) and self.words[word].stop <= mention.start:
+            if not len(ends):
+                break
+            if row == 0 and self.words[word].stop <= mention.start:
                 near = not self._between(self.words[word].stop, mention.start)
                 anchor[row] = self.kind[word, list(ends)].max() * (1.0 if near else self.weights.told_apart)
+            if self._describes(self.words[word], mention):
+                anchor[row] = self.kind[word, list(ends)].max()
         share = np.array([float(self.words[w].share > 0) for w in order])
         asked = sum(self.words[w].share for w in order) * self.weights.word * self.weights.one_way
         return Sides(
@@ -102,6 +110,12 @@ class Comparison:
 
     def _between(self, start: int, stop: int) -> list[str]:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
+
+    def _describes(self, word: Word, mention: Span) -> bool:
+        """Whether a word says what the mention before it is: *the Seafood category*."""
+        before = [w.norm for w in self.question.words if w.stop <= mention.start]
+        right_after = word.start >= mention.stop and not self._between(mention.stop, word.start)
+        return right_after and before[-1:] == ["the"]
 
     def _binds_left(self, mention: Span) -> bool:
         """Whether a preposition ties the mention to the words on its left: *directed by X*, *of film X*."""
@@ -162,7 +176,7 @@ class Comparison:
 def compare(question: Question, table: WordTable, weights: Weights) -> Comparison:
     """Compare the words that count (content words and *who*, *where*, *when*) with the graph."""
     vocabulary = table.vocabulary
-    words = tuple(w for w in question.words if w.weight > 0 or w.norm in WH_CLASSES)
+    words = _counting(question)
     ends = 2 * len(vocabulary.relation_words)
     if not words:
         none = np.zeros((0, ends))
@@ -174,7 +188,11 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
-    weight = np.array([_weight(question, w, weights) for w in words]) * weights.word
+    telling = found.relation.max(axis=1) >= TELLING
+    question = _without_kinds(question, words, telling)
+    words = _counting(question)
+    weight = np.array([_weight(question, w, weights, bool(t)) for w, t in zip(words, telling, strict=True)])
+    weight *= weights.word
     for row, word in enumerate(words):
         if is_asked(question, word):
             step[row] *= found.turned[row]
@@ -192,13 +210,34 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     )
 
 
-def _weight(question: Question, word: Word, weights: Weights) -> float:
+def _counting(question: Question) -> tuple[Word, ...]:
+    return tuple(w for w in question.words if w.weight > 0 or w.norm in WH_CLASSES)
+
+
+def _without_kinds(question: Question, words: Sequence[Word], telling: NDArray[np.bool_]) -> Question:
+    """*What type of religion*: where the noun names a relation, the word *type* says little."""
+    named = {w for w, t in zip(words, telling, strict=True) if t}
+    spoken = question.words
+    idle = {
+        kind
+        for kind, of, noun in zip(spoken, spoken[1:], spoken[2:], strict=False)
+        if kind.norm == "kind" and of.norm == "of" and noun in named
+    }
+    return replace(question, words=tuple(replace(w, weight=LITTLE) if w in idle else w for w in spoken))
+
+
+def _weight(question: Question, word: Word, weights: Weights, telling: bool) -> float:
     if word.norm in WH_CLASSES:
         return weights.wh
     if word.share:
         return 0.3 * word.share
     at = question.words.index(word)
-    if _is_plain(word) and at + 1 < len(question.words) and is_asked(question, question.words[at + 1]):
+    if (
+        not telling
+        and _is_plain(word)
+        and at + 1 < len(question.words)
+        and is_asked(question, question.words[at + 1])
+    ):
         return COMPOUND
     return word.weight * (weights.asked if is_asked(question, word) else 1.0)
 

@@ -8,19 +8,21 @@ from itertools import pairwise
 import numpy as np
 
 from clew.steps.comparison import Comparison, Float
-from clew.steps.readings import Reading
+from clew.steps.readings import Anchor, Reading
 from clew.text.question import Word
 
 EXPLAINED = 0.27
 """From this share on a word counts as explained by a step."""
 FIRM = 0.42
 """The same for the noun in *the … of X*, which alone says what is asked for."""
-TYPED = 0.35
-"""The same for the type of a node."""
 MODIFIER = 0.12
 """The same for a word that stands right before an explained noun (*jersey number*)."""
 DETERMINED = 0.5
-"""Evidence for the first step of an entity that has edges of one kind only."""
+"""Evidence for the first step of an entity that has edges of one kind only, or to one kind of node."""
+TYPED = 0.5
+"""From this share on a word says of what type the nodes are to which a step leads."""
+APART = 0.2
+"""By this much it says so less of the nodes to which the entity's other steps lead."""
 NAMED = 0.5
 """Evidence for every step from which the noun after *which* may stay open."""
 
@@ -55,7 +57,7 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     returns = {s for a, s in pairwise(reading.steps) if s == a ^ 1}
     evidence = {s: _evidence(comparison, outside, s, second=s in returns) for s in steps}
     for anchor, branch in zip(reading.anchors, reading.branches, strict=True):
-        if anchor.ways == 1:
+        if _is_determined(comparison, anchor, branch[0], outside):
             evidence[branch[0]] = max(evidence[branch[0]], DETERMINED)
     asked_back = any(w.share for w in comparison.words)
     counted = {s: e for s, e in evidence.items() if not (s in returns and asked_back)}
@@ -89,6 +91,20 @@ def _evidence(comparison: Comparison, words: list[int], step: int, *, second: bo
     ranked = sorted((float(comparison.step[i, step]) for i in words), reverse=True)
     at = 1 if second else 0
     return ranked[at] if len(ranked) > at else 0.0
+
+
+def _is_determined(comparison: Comparison, anchor: Anchor, step: int, words: list[int]) -> bool:
+    """Whether no other step of the entity is possible, or leads to the type of nodes that a word names."""
+    inverse = int(comparison.vocabulary.inverse[step // 2])
+    others = [w for w in anchor.ways if w != step and (inverse < 0 or w != 2 * inverse + 1 - step % 2)]
+    if step not in anchor.ways or not others:
+        return not others
+    typed = comparison.node[words]
+    return any(
+        row[step] >= TYPED and row[others].max() <= row[step] - APART
+        for row, word in zip(typed, words, strict=True)
+        if comparison.words[word].weight >= 0.9
+    )
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:

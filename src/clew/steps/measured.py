@@ -80,11 +80,14 @@ def counted(
     return [AnswerEntity(number, number, 1.0)], [replace(c, answer=number) for c in citations]
 
 
-def over_all(graph: Graph, operator: Operator, limits: Limits | None) -> Found:
-    """A superlative or a range over all entities that have the relation."""
+def over_all(graph: Graph, operator: Operator, limits: Limits | None, type: int | None) -> Found:
+    """A superlative or a range over all entities that have the relation, or those of a declared type."""
     if operator.kind == "most":
         return _most(graph, operator)
     heads = [int(n) for n in holders(graph, operator.relation)]
+    if type is not None:
+        of = graph.types.having(type)
+        heads = [n for n in heads if of[n]]
     if operator.kind == "range":
         pattern = holder_pattern(graph, operator.relation, None)
         return in_range(graph, operator, limits, [(n, ()) for n in heads], pattern, True)

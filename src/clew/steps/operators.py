@@ -9,8 +9,9 @@ import numpy as np
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.steps.comparison import Comparison
+from clew.steps.comparison import Comparison, Float
 from clew.steps.similarity import WordTable
+from clew.steps.vocabulary import class_fit
 from clew.text.question import Limits, Question
 
 Kind = Literal["none", "count", "extreme", "most", "range"]
@@ -19,8 +20,10 @@ NAMED = 0.3
 """Least similarity of an attribute word with the relation that measures it."""
 USED = 0.5
 """From this similarity on, a word of the question belongs to the measured relation."""
-MEASURED = 0.5
-"""Least share of a relation's tails that are numbers or dates."""
+KIND = 0.1
+"""What a measure of things of the type that is asked for is worth more than one of other things."""
+DATED = 0.5
+"""Least share of a relation's tails that are dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,8 @@ def _range(question: Question, limits: Limits, comparison: Comparison, schema: S
     A range of years goes with years only.
     """
     tails = np.arange(len(schema.triples)) * 2 + 1
-    years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
-    measured = years if limits.years else (schema.numbers[tails] >= MEASURED) & ~years
+    years = schema.years[tails]
+    measured = years if limits.years else schema.measured[tails] & ~years
     number = limits.low if np.isfinite(limits.low) else limits.high
     named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
     fits = measured & (schema.low[tails] <= number) & (schema.high[tails] >= number)
@@ -81,9 +84,8 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
     sign, attribute, at = question.superlative or (1, "", 0)
     word = question.words[at]
     tails = np.arange(len(schema.triples)) * 2 + 1
-    years = (schema.low[tails] >= 1000) & (schema.high[tails] <= 2100) & (schema.numbers[tails] >= MEASURED)
-    timed = years | (schema.dates[tails] >= MEASURED)
-    measured = timed | (schema.numbers[tails] >= MEASURED)
+    timed = schema.years[tails] | (schema.dates[tails] >= DATED)
+    measured = timed | schema.measured[tails]
     if not measured.any():
         return _most(question, comparison, at)
     rows = [i for i, w in enumerate(comparison.words) if w.start > word.start]
@@ -98,7 +100,7 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
         named = np.where(timed, np.maximum(named, NAMED), 0.9 * age)
     elif attribute:
         named = np.maximum(named, table.compare([attribute]).relation[0])
-    named = np.where(measured, named, 0.0)
+    named = np.where(measured, named + KIND * _of_the_kind(comparison), 0.0)
     relation = int(named.argmax())
     if named[relation] < NAMED:
         return _most(question, comparison, at)
@@ -107,6 +109,15 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
     used = {w.start for w, s in zip(comparison.words, near, strict=True) if s >= USED}
     return Operator("extreme", sign, relation, 2 * relation, frozenset({word.start, *used}))
+
+
+def _of_the_kind(comparison: Comparison) -> Float:
+    """[R]: how well the heads of each relation are of the type or class that the question asks for."""
+    heads = np.arange(comparison.relation.shape[1]) * 2
+    said = comparison.kind[:, heads].max(axis=0) if len(comparison.words) else np.zeros(len(heads))
+    classes = comparison.question.classes
+    asked = class_fit(comparison.vocabulary.classes, classes)[heads] if classes else np.zeros(len(heads))
+    return np.maximum(said, asked)
 
 
 def _most(question: Question, comparison: Comparison, at: int) -> Operator:

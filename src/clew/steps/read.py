@@ -20,13 +20,16 @@ EVIDENCE_BUDGET = Budget(expansions=200_000_000)
 def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> MatchResult:
     """One match for every entity that the answer node can take; for a pattern without one, the first match.
 
-    Edges run as in the pattern. Nodes may repeat: a son's father may be the one who was asked about. Where a
-    path has to lead `away` (*the director of X also directed*), no two edges take one triple.
+    Edges run as in the pattern; the types of its nodes are declared ones. Nodes may repeat: a son's father
+    may be the one who was asked about. Where a path has to lead `away` (*the director of X also directed*),
+    no two edges take one triple.
     """
+    types = {n.type for n in pattern.nodes if n.type is not None}
+    masks = {name: graph.types.having(list(graph.types.names).index(name)) for name in types}
     return match(
         graph,
         pattern,
-        FixedDistances(),
+        FixedDistances(masks),
         k=1 if pattern.answer is None else None,
         project=pattern.answer,
         distinct="triples" if away else "none",

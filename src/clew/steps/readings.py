@@ -30,16 +30,31 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
+WHOLLY = 0.95
+"""From this share on the nodes of an end are all of a type."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
+
+
+def asked_type(comparison: Comparison, end: int, names: Sequence[Span] = ()) -> int | None:
+    """The declared type that a word outside the `names` says, if some nodes of the end are of it."""
+    share = comparison.vocabulary.type_share[end]
+    said = [
+        type
+        for word in comparison.words
+        if all(word.stop <= s.start or word.start >= s.stop for s in names)
+        for type in comparison.vocabulary.types_named(word.norm)
+        if share[type] > 0
+    ]
+    return said[0] if said else None
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """A mention read as one entity.
 
-    `cost` of doing so; `ordinary`: its words are more likely just words; `ways`: the number of relations and
-    directions in which the entity has edges.
+    `cost` of doing so; `ordinary`: its words are more likely just words; `ways`: the steps that can be walked
+    from the entity.
     """
 
     span: Span
@@ -48,17 +63,21 @@ class Anchor:
     text: str
     how: str
     ordinary: bool = False
-    ways: int = 0
+    ways: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Branches of steps (see `graph.schema`) from each anchor to where they meet, then the trunk."""
+    """Branches of steps (see `graph.schema`) from each anchor to where they meet, then the trunk.
+
+    `type`: the declared type that the question asks for, where others stand at the end of the path too.
+    """
 
     anchors: tuple[Anchor, ...]
     branches: tuple[tuple[int, ...], ...]
     trunk: tuple[int, ...]
     cost: float
+    type: int | None = None
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -86,6 +105,7 @@ class Reader:
     weights: Weights
     follow: Float
     backs: NDArray[np.bool_]
+    meets: NDArray[np.bool_]
     symmetric: NDArray[np.bool_]
     fixed: Float
 
@@ -97,6 +117,8 @@ class Reader:
         arrived = index ^ 1
         ways = schema.cooccur[arrived].astype(np.float64)
         ways[index, arrived] = schema.repeated[arrived]
+        ways[schema.unlike[arrived]] = 0
+        meets = ((schema.cooccur > 0) & ~schema.unlike)[np.ix_(arrived, arrived)]
         share = ways / np.maximum(schema.nodes[arrived], 1)[:, None]
         with np.errstate(divide="ignore"):
             follow = np.where(ways > 0, weights.step - weights.rare * np.log10(share), np.inf)
@@ -108,7 +130,7 @@ class Reader:
                 backs[2 * relation, 2 * inverse] = backs[2 * inverse + 1, 2 * relation + 1] = True
                 backs[2 * inverse, 2 * relation] = backs[2 * relation + 1, 2 * inverse + 1] = True
         symmetric = np.repeat(schema.inverse == np.arange(len(schema.inverse)), 2)
-        return cls(graph, schema, vocabulary, weights, follow, backs, symmetric, fixed)
+        return cls(graph, schema, vocabulary, weights, follow, backs, meets, symmetric, fixed)
 
     def ends_of(self, node: int) -> list[int]:
         """The ends that a node has: steps that can be walked from it."""
@@ -156,7 +178,16 @@ class Reader:
                     readings += self._joined(comparison, space, triple)
                 readings.sort(key=_order)
         certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
-        return readings[:keep] + certain
+        return [self._typed(comparison, r) for r in readings[:keep] + certain]
+
+    def _typed(self, comparison: Comparison, reading: Reading) -> Reading:
+        """The reading with the type that the question asks for, if not all that it may reach are of it."""
+        ends = [step ^ 1 for step in reading.steps[:-1]] + [e for a in reading.anchors for e in a.ways]
+        asked = asked_type(comparison, reading.last ^ 1, [a.span for a in reading.anchors])
+        share = self.vocabulary.type_share
+        if asked is None or any(share[end, asked] >= WHOLLY for end in (*ends, reading.last ^ 1)):
+            return reading
+        return replace(reading, type=asked)
 
     def _whole(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
         """Without mentions inside a longer one that is written just like a name (*Fall* in *The Fall*)."""
@@ -206,7 +237,7 @@ class Reader:
                 mention.text,
                 candidate.how,
                 ordinary,
-                len(self.ends_of(candidate.entity)),
+                tuple(self.ends_of(candidate.entity)),
             )
 
     def common(self, question: Question, span: Span | Mention) -> float:
@@ -267,10 +298,8 @@ class Reader:
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
-        index = np.arange(steps) ^ 1
-        meets = self.schema.cooccur[np.ix_(index, index)] > 0
         return Space(
-            self.follow, self.backs, meets, self.symmetric, self.fixed, final, active.astype(np.int64)
+            self.follow, self.backs, self.meets, self.symmetric, self.fixed, final, active.astype(np.int64)
         )
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clew.steps.vocabulary import Vocabulary, class_row, is_noun, names_tail
 from clew.text.lexicon import CLASSES
+from clew.text.thesaurus import ALIKE
 
 Float = NDArray[np.float64]
 
@@ -62,6 +63,18 @@ LEAK = 0.1
 """What a cosine below the floor still counts, so that it breaks ties."""
 
 
+IDENTIFYING = frozenset("id ids identifier uuid guid uri url code key".split())
+"""What a thing is kept under is named by these: no *product* is a `productID`."""
+APART = 0.3
+"""What is left of the similarity of other words with such a relation."""
+PLACE = 0.6
+"""How far *located* or *based* names a relation to places, whatever it is called."""
+MIXED = 0.6
+"""How far the name of a type names nodes of which only some are of it; the answers are then sifted by it."""
+BESIDE = 0.6
+"""What is left of a word's similarity with other relations than those that it is the whole name of."""
+
+
 def _ramp(values: Float, floor: float, span: float) -> Float:
     return np.maximum(np.clip((values - floor) / span, 0.0, 1.0), LEAK * np.maximum(values, 0.0))
 
@@ -79,6 +92,27 @@ def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     """[W]: how far a word is one of the relations' own words, by the lexicon alone."""
     near = vocabulary.lexicon.similarity
     return np.array([max((near(w, other) for other in vocabulary.word_index), default=0.0) for w in words])
+
+
+def _beside_namesakes(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, R]: `BESIDE` where a word is the whole name of another relation (*ethnicity*: `nationality`)."""
+    lemmas = vocabulary.lexicon.lemmas
+    names = [{*lemmas(ws[0]), ws[0]} if len(ws) == 1 else set[str]() for ws in vocabulary.labels]
+    own = np.array([[bool(name & {*lemmas(w), w}) for name in names] for w in words])
+    return np.where(own.any(axis=1, keepdims=True) & ~own, BESIDE, 1.0)
+
+
+def _beside_identifiers(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, R]: `APART` where a word is not the one that makes the relation an identifier (`productID`)."""
+    identifying = [IDENTIFYING & set(ws) if len(ws) > 1 else frozenset[str]() for ws in vocabulary.labels]
+    return np.array([[APART if ids and w not in ids else 1.0 for ids in identifying] for w in words])
+
+
+def _places(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, R]: `PLACE` where a word says that something is at a place, and the relation's tails are places."""
+    placing = np.array([vocabulary.near(w, "location") >= ALIKE for w in words])
+    tails = vocabulary.classes[1::2, CLASSES.index("location")]
+    return PLACE * placing[:, None] * tails[None]
 
 
 def _best(vocabulary: Vocabulary, table: Float) -> Float:
@@ -133,6 +167,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     cosine = _ramp(scale.label * label + (1 - scale.label) * best, scale.floor, scale.span)
     table = _lexical(vocabulary, words)
     lexical = (table[:, :, None] * vocabulary.word_relation[None]).max(axis=1)
+    lexical = np.maximum(lexical, _places(vocabulary, words))
     noun = np.array([is_noun(vocabulary.lexicon, w) for w in words])
     agreement, arrival = _agreement(vocabulary, words)
     even = 1.0 - np.clip((_named(vocabulary, words)[:, None] - scale.even) / (1 - scale.even), 0.0, 1.0)
@@ -140,13 +175,17 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = kind * even * agreement * vocabulary.richness
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
-    relation = 1 - (1 - cosine) * (1 - scale.lexical * lexical)
-    full = 1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))
+    beside = _beside_namesakes(vocabulary, words) * _beside_identifiers(vocabulary, words)
+    relation = (1 - (1 - cosine) * (1 - scale.lexical * lexical)) * beside
+    full = (1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))) * beside
     top = relation.max(axis=1, keepdims=True)
     relation = relation * (relation / np.where(top > 0, top, 1.0)) ** scale.contrast
 
-    roles = (relation[:, None, :] * vocabulary.role[None]).max(axis=2)
     person = np.array([class_row(vocabulary.lexicon, w)[CLASSES.index("person")] for w in words])
+    suffered = relation * (
+        1 - person[:, None] * vocabulary.active
+    )  # a *player* is no tail of `plays_in_club`
+    roles = (suffered[:, None, :] * vocabulary.role[None]).max(axis=2)
     agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
     roles = np.maximum(roles, agents)
     kind = np.maximum(kind, scale.role * roles)
@@ -158,6 +197,10 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
             ]
         )
         kind = np.maximum(kind, (named[:, None, :] * vocabulary.type_share[None]).max(axis=2))
+        for row, word in enumerate(words):
+            for type in vocabulary.types_named(word):
+                share = vocabulary.type_share[:, type]
+                kind[row] = np.where(share > 0, np.maximum(kind[row], MIXED + (1 - MIXED) * share), kind[row])
     kind = np.where(noun[:, None], kind, 0.0)
 
     steps = np.arange(2 * relation.shape[1])

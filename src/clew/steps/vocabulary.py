@@ -45,8 +45,8 @@ class Vocabulary:
     the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
     the end's nodes that are tails of each relation; `acts` [S, R]: that are heads of it, where its name is
-    a verb (`active` [R]). `classes` [S, C]: how likely the end's nodes are of each of the lexicon's noun
-    classes.
+    a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
+    of each of the lexicon's noun classes.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -63,8 +63,18 @@ class Vocabulary:
     role: Float
     acts: Float
     active: NDArray[np.bool_]
+    inverse: NDArray[np.int64]
     embedder: Embedder
     lexicon: Lexicon
+
+    def types_named(self, word: str) -> list[int]:
+        """The declared types whose whole name a word is, in one of its forms."""
+        forms = {word, *self.lexicon.lemmas(word)}
+        return [
+            t
+            for t, names in enumerate(self.type_words)
+            if len(names) == 1 and forms & {names[0], *self.lexicon.lemmas(names[0])}
+        ]
 
     def near(self, word: str, other: str) -> float:
         """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""
@@ -98,12 +108,16 @@ LEAST_COMPANY = 0.5
 """Weight of other ends of known class from which they say of what class a node is."""
 PARTICLES = frozenset("in at near to from through into onto on with for over under about as".split())
 """After one of these, the word before is what is done (`flows_through`), not what the tail is."""
+INVERTED = frozenset("inverse inv reverse reversed".split())
+"""With one of these in its name a relation runs the other way than the rest of the name says."""
 ACTING, PLACED = 0.4, 0.6
 """How likely who acts is a person, and what stands after *in* a place."""
 
 
 def names_tail(words: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether a relation's name says what person its tails are: before *by*, or a noun (`starred_actors`)."""
+    if INVERTED & set(words):
+        return False
     person = CLASSES.index("person")
     nouns = any(is_noun(lexicon, w) and class_row(lexicon, w)[person] > 0.5 for w in words)
     return bool(words) and words[-1] != "of" and (words[-1] == "by" or nouns)
@@ -114,7 +128,7 @@ def acts(words: Sequence[str], lexicon: Lexicon) -> bool:
 
     Not before *by*, nor a participle before a particle (`founded_in`): there the heads are acted on.
     """
-    if not words or names_tail(words, lexicon):
+    if not words or names_tail(words, lexicon) or INVERTED & set(words):
         return False
     placed = words[-1] in PARTICLES
     return any(
@@ -154,7 +168,8 @@ def _end_classes(
         if every and every[-1] in ("in", "at", "near") and schema.numbers[2 * r + 1] < 0.5:
             own[2 * r + 1, CLASSES.index("location")] = PLACED
         if nouns and every[-1] not in PARTICLES and every[-1] != "by":
-            noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-1]
+            named = len(nouns) > 1 and nouns[-1] == "name"  # `contactName` holds contacts
+            noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-2] if named else nouns[-1]
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
     for t, names in enumerate(types):
@@ -163,7 +178,7 @@ def _end_classes(
         )
         own = np.maximum(own, share[:, t : t + 1] * row[None])
     quantity, time = CLASSES.index("quantity"), CLASSES.index("time")
-    years = schema.numbers * ((schema.low >= 1000) & (schema.high <= 2100))
+    years = schema.numbers * schema.years
     own[:, quantity] = np.maximum(own[:, quantity], schema.numbers)
     own[:, time] = np.maximum(own[:, time], np.maximum(schema.dates, years))
     company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
@@ -208,6 +223,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         company[:, 1::2],
         company[:, 0::2] * active,
         active.astype(bool),
+        schema.inverse,
         embedder,
         lexicon,
     )

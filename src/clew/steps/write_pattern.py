@@ -22,6 +22,8 @@ def write_pattern(graph: Graph, reading: Reading) -> Pattern:
         meeting = node
     for step in reading.trunk:
         meeting = writer.walk(meeting, step, None)
+    if reading.type is not None:
+        writer.declare(meeting, graph.types.names[reading.type])
     return writer.pattern(meeting)
 
 
@@ -59,6 +61,11 @@ class _Writer:
         head, tail = (node, to) if step % 2 == 0 else (to, node)
         self._edges.append(PatternEdge(head, self._graph.relations[relation], tail, fixed=relation))
         return to
+
+    def declare(self, node: int, type: str) -> None:
+        """Give an unknown node a type."""
+        number = self._nodes[node].name.split()[-1]
+        self._nodes[node] = PatternNode(f"UNKNOWN {type} {number}", known=False, type=type)
 
     def pattern(self, answer: int | None) -> Pattern:
         """What was collected."""

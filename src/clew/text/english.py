@@ -20,7 +20,7 @@ FUNCTION = frozenset(
 
 LIGHT: Mapping[str, float] = {
     **dict.fromkeys(
-        """few couple apply applies applicable name names named tell give show list find get provide identify
+        """few apply applies applicable name names named tell give show list find get provide identify
         know want like let see look say mention called known listed considered found many much more most
         several various different certain other another others same similar common share shares shared
         sharing together likewise else besides available possible main primary principal respective
@@ -142,6 +142,7 @@ MEASURES: Mapping[str, str] = {
 """*how old*: the attribute that an adjective measures (WordNet's attribute pointer, the common ones)."""
 
 IDIOMS: Mapping[str, str] = {
+    "a couple of": "several",
     "other half": "spouse",
     "better half": "spouse",
     "significant other": "spouse",
@@ -159,9 +160,9 @@ IDIOMS: Mapping[str, str] = {
     "works for": "employer",
     "worked for": "employer",
     "working for": "employer",
-    "come from": "origin",
-    "comes from": "origin",
-    "came from": "origin",
+    "come from": "origin|nationality",
+    "comes from": "origin|nationality",
+    "came from": "origin|nationality",
     "based in": "location",
     "situated in": "location",
     "passed away": "died",

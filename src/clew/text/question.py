@@ -125,7 +125,7 @@ def _cut(text: str) -> list[Word]:
         words.append(
             Word(token.text, norm, token.start, token.stop, weigh(norm, name), name, SHARE.get(norm, 0.0))
         )
-    return _name_measures(_name_kinds(_double_grand(_join_idioms(_spell_out(words)))))
+    return _name_doing(_name_measures(_name_kinds(_double_grand(_join_idioms(_spell_out(words))))))
 
 
 def _capitals_tell(found: Sequence[Token]) -> bool:
@@ -264,6 +264,14 @@ def _spell_out(words: list[Word]) -> list[Word]:
         else word
         for at, word in enumerate(words)
     ]
+
+
+def _name_doing(words: list[Word]) -> list[Word]:
+    """*What does she do*: her profession."""
+    norms = [w.norm for w in words]
+    if norms[:1] != ["what"] or norms[1:2] not in (["does"], ["do"], ["did"]) or norms[2:][-1:] != ["do"]:
+        return words
+    return [*words[:-1], replace(words[-1], norm="profession", weight=1.0)]
 
 
 def _name_measures(words: list[Word]) -> list[Word]:

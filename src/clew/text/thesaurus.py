@@ -62,7 +62,7 @@ GROUPS: tuple[str, ...] = (
     "founder found establish start set creator",
     "founded established started inception founding begin",
     # places and nature
-    "location located place situated lie where site position",
+    "location located place situated lie where site position address residence live stay",
     "headquarters headquartered seat base based office",
     "country state nation land",
     "city town municipality",

@@ -26,7 +26,6 @@ from clew.index.backends.base import (
 
 TRAINING_A_CELL = 128
 """Vectors of each cell that k-means sees."""
-MOST_TRAINING = 262_144
 SCANNED_A_RESULT = 75
 """A search compares at least so many vectors for each one that is asked for."""
 MEBIBYTE = 1 << 20

@@ -30,8 +30,6 @@ FUNCTIONS = frozenset(
 )
 """In lower case, as the names of functions have none."""
 
-AGGREGATES = frozenset(name.lower() for name in _AGGREGATING.split())
-
 PROCEDURES = frozenset(
     (
         "db.labels",
