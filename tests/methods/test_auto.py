@@ -250,12 +250,38 @@ def shop(tmp_path_factory):
         ("How many products are in the Bakery Goods category?", {"2"}),
         ("What is the most expensive product?", {"Goat Cheese"}),
         ("Which product has the highest units in stock?", {"Oat Bread"}),
+        ("What are the top 2 most expensive products?", {"Goat Cheese", "Rye Bread"}),
+        ("List the 2 cheapest products in the Bakery Goods category.", {"Oat Bread", "Rye Bread"}),
     ],
 )
 def test_types_sift_and_identifiers_and_numbers_join_nothing(shop, question, wanted):
     answer = shop.ask(question)
     assert entities(answer) == wanted
     prove(shop.index.graph, answer)
+
+
+def test_so_many_as_are_wanted_and_of_how_many(shop):
+    answer = shop.ask("Show the first 2 products that Mill & Sons supplies.")
+    assert answer.text == "Oat Bread · Rye Bread"
+    answer = shop.ask("Which 2 companies have the contact title Owner?")
+    assert answer.text in ("Mill & Sons · Corner Cafe", "Corner Cafe · Mill & Sons")
+
+
+def test_fewer_answers_than_there_are_say_so(films_auto):
+    answer = films_auto.answer("Name the first 3 films directed by Christopher Nolan.")
+    whole = films_auto.answer("Name the films directed by Christopher Nolan.")
+    assert answer.answers == whole.answers[:3]
+    assert answer.text.endswith(f"(3 of {len(whole.answers)})")
+    assert len(answer.citations) == 3
+
+
+def test_a_number_in_a_name_is_no_wish(open_auto, tmp_path):
+    path = tmp_path / "titles.tsv"
+    path.write_text(
+        "The 39 Steps\tdirected_by\tAlfred Hitchcock\nRope\tdirected_by\tAlfred Hitchcock\n"
+        "Rope\tyear\t1948\nThe 39 Steps\tyear\t1935\n"
+    )
+    assert entities(open_auto(path).answer("Who directed the 39 steps?")) == {"Alfred Hitchcock"}
 
 
 @pytest.fixture

@@ -166,3 +166,26 @@ def test_words_that_ask_for_a_way_back():
 @pytest.mark.parametrize("text", ["", "   ", "???", "\u0000", "🎬", "a" * 5000])
 def test_anything_can_be_read(text):
     assert read_question(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Name the first 3 films of Ann Lee", 3),
+        ("the top five oldest people", 5),
+        ("Which 10 towns lie on the Rhine?", 10),
+        ("films longer than 3 hours", None),
+        ("Who was born in 1970?", None),
+        ("at least 5 films", None),
+        ("Who stars in 12 Monkeys?", None),
+    ],
+)
+def test_how_many_are_wanted(text, number):
+    wanted = read_question(text).wanted
+    assert (None if wanted is None else wanted.number) == number
+
+
+def test_the_question_for_all_of_them_keeps_its_superlative():
+    question = read_question("List the top 3 oldest people").of_all()
+    assert question.superlative is not None
+    assert not any(w.capital for w in question.words)

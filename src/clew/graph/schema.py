@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Float64, Graph, Int64
 
 MOSTLY = 0.5
-"""From this share of numbers on the nodes of an end are measured."""
+"""From this share of numbers or dates on the nodes of an end are values."""
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers in this range may be years."""
 
@@ -67,13 +67,13 @@ class Schema:
 
     @cached_property
     def unlike(self) -> NDArray[np.bool_]:
-        """Bool [2R, 2R]: pairs of ends that are of numbers of different meanings where one node has both.
+        """Bool [2R, 2R]: pairs of ends that are of values of different meanings where one node has both.
 
         *4* as an identifier and *4* as a stock are one node, but nothing that both share. Years are alike.
         """
         relation = np.arange(2 * len(self.triples)) // 2
         inverse = self.inverse[relation]
-        plain = self.measured & ~self.years
+        plain = (self.measured & ~self.years) | (self.dates >= MOSTLY)
         same = (relation[:, None] == relation) | (inverse[:, None] == relation)
         return (plain[:, None] | plain) & ~same & ~same.T
 

@@ -8,7 +8,7 @@ or two readings tie (`no_relation`), and when the graph holds nothing that fits 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from time import perf_counter
@@ -24,7 +24,7 @@ from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, draw, nothing, text_of
 from clew.steps.link import Linker, given_mentions, unknown_names
-from clew.steps.measured import asks_over_all, counted, extreme_of, in_range, over_all
+from clew.steps.measured import asks_over_all, counted, cut, extreme_of, foremost, in_range, over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading, asked_type
@@ -124,28 +124,29 @@ class Auto:
         question = read_question(text)
         names = self.index.names
         mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
+        question = self._outside(question, mentions).of_all()
         comparison = compare(question, self.table, self.weights)
-        question = self._outside(question, mentions)
-        limits = question.limits
-        if limits is not None:
-            mentions = [m for m in mentions if m.start not in limits.starts]
+        said = [part.starts for part in (question.limits, question.wanted) if part is not None]
+        mentions = [m for m in mentions if not any(m.start in starts for starts in said)]
         operator = find_operator(question, comparison, self.table, self.schema)
         work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
         work.time("link", since)
         return work
 
     def _outside(self, question: Question, mentions: Sequence[Mention]) -> Question:
-        """The question without a superlative or a range that is part of a name (*The Last Starfighter*)."""
+        """The question without what only seems one: a superlative, a range or a number in a name.
+
+        As in *The Last Starfighter* and *The 39 Steps*.
+        """
         if question.superlative is not None:
             start = question.words[question.superlative[2]].start
             if any(m.start <= start < m.stop and self.reader.common(question, m) < 0.1 for m in mentions):
                 question = replace(question, superlative=None)
-        if question.limits is not None and any(
-            m.start <= start < m.stop and " " in m.text and self.reader.common(question, m) < 0
-            for m in mentions
-            for start in question.limits.starts
-        ):
+        names = [m for m in mentions if " " in m.text and self.reader.common(question, m) < 0]
+        if question.limits is not None and _touches(names, question.limits.starts):
             question = replace(question, limits=None)
+        if question.wanted is not None and _touches(names, question.wanted.starts):
+            question = replace(question, wanted=None)
         return question
 
     def _answer(self, work: _Work) -> Found:
@@ -290,10 +291,14 @@ class Auto:
             draft = [e for e in draft if e not in {a.entity for a in reading.anchors}]
             if not draft:
                 return nothing(graph, reading, pattern)
-        if operator.kind == "range":
+        wanted = work.question.wanted
+        if operator.kind == "range" or (operator.kind == "extreme" and wanted is not None):
             proofs = {m.nodes[node]: m.triples for m in reversed(evidence.matches)}
             drafted = [(n, proofs[n]) for n in draft]
-            return in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
+            if operator.kind == "extreme" and wanted is not None:
+                return foremost(graph, operator, wanted.number, drafted, pattern, evidence.complete)
+            found = in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
+            return found if wanted is None else cut(found, wanted.number)
         if operator.kind == "extreme":
             return extreme_of(graph, operator, reading, pattern, evidence, draft)
         answers, citations, left = ground(graph, draft, evidence.matches, node)
@@ -302,17 +307,22 @@ class Auto:
             answers, citations = counted(answers, citations)
         work.steps.append(Step("match", {"matches": len(evidence.matches), "complete": evidence.complete}))
         work.time("read", since)
-        return Found(tuple(answers), tuple(citations), text_of(answers), pattern, left, evidence.complete)
+        found = Found(tuple(answers), tuple(citations), text_of(answers), pattern, left, evidence.complete)
+        return found if wanted is None else cut(found, wanted.number)
 
     def _without_mentions(self, work: _Work) -> Found:
         """Superlatives and ranges over a whole type; anything else needs a name that the graph has."""
         if asks_over_all(work.comparison, work.operator):
             asked = asked_type(work.comparison, work.operator.end)
-            return over_all(self.graph, work.operator, work.question.limits, asked)
+            return over_all(self.graph, work.operator, work.question, asked)
         names = " ".join(w.text for w in work.question.words if w.capital)
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
+    return any(m.start <= start < m.stop for m in mentions for start in starts)
 
 
 def _answer_node(evidence: MatchResult, pattern: Pattern) -> set[int]:

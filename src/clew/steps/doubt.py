@@ -157,10 +157,10 @@ def _asks_elsewhere(comparison: Comparison, reading: Reading) -> str:
 
 
 def _owns_open(question: Question, told: Explanation) -> bool:
-    """Whether an open word is what something is asked for: *the … of X*, *X's …*."""
-    words = question.words
+    """Whether an open word is what something is asked for: *the … of X*, *the … for X*, *X's …*."""
+    before, after = (["", *(w.norm for w in question.words)], [*(w.norm for w in question.words[1:]), ""])
     return any(
-        word.text in told.weak_words
-        and ((at and words[at - 1].norm == "'s") or (at + 1 < len(words) and words[at + 1].norm == "of"))
-        for at, word in enumerate(words)
+        (word.text in told.weak_words and (before[at] == "'s" or after[at] == "of"))
+        or (word.text in told.open_words and after[at] == "for")
+        for at, word in enumerate(question.words)
     )

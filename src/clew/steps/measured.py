@@ -12,7 +12,7 @@ from clew.steps.found import Found, nothing, text_of
 from clew.steps.operators import Operator, busiest
 from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
 from clew.steps.readings import Reading
-from clew.text.question import Limits
+from clew.text.question import Limits, Question
 from clew.types import Abstention, AnswerEntity, Citation, MatchResult, Pattern
 
 SAID = 0.3
@@ -72,6 +72,50 @@ def in_range(
     return Found(tuple(answers), tuple(citations), text_of(answers), pattern, None, complete)
 
 
+def foremost(
+    graph: Graph,
+    operator: Operator,
+    number: int,
+    drafted: Sequence[tuple[int, tuple[int, ...]]],
+    pattern: Pattern,
+    complete: bool,
+) -> Found:
+    """The `number` drafted entities of the largest or smallest values, and all that tie with the last.
+
+    In the order of the values; `drafted`: each entity with the ids of its triples.
+    """
+    valued: list[tuple[float, int, int, tuple[int, ...]]] = []
+    for entity, proof in drafted:
+        values = values_of(graph, entity, operator.relation)
+        if values:
+            value, tail = max(values, key=lambda v: (operator.sign * v[0], -v[1]))
+            valued.append((-operator.sign * value, entity, tail, proof))
+    valued.sort(key=lambda row: row[:2])
+    if not valued:
+        name = graph.relation_labels[operator.relation]
+        return Found(pattern=pattern, abstained=Abstention("empty_result", f'none of them has a "{name}"'))
+    last = valued[min(number, len(valued)) - 1][0]
+    chosen = [row for row in valued if row[0] <= last]
+    names = [graph.entities[entity] for _, entity, _, _ in chosen]
+    answers = tuple(AnswerEntity(n, graph.labels[row[1]], 1.0) for n, row in zip(names, chosen, strict=True))
+    citations = tuple(
+        cite(graph, name, (*proof, graph.find_triple(entity, operator.relation, tail)))
+        for name, (_, entity, tail, proof) in zip(names, chosen, strict=True)
+    )
+    return Found(answers, citations, text_of(answers), pattern, None, complete)
+
+
+def cut(found: Found, number: int) -> Found:
+    """The first `number` of the answers; the text says of how many."""
+    if len(found.answers) <= number:
+        return found
+    answers = found.answers[:number]
+    kept = {a.entity for a in answers}
+    text = f"{text_of(answers)} ({number} of {len(found.answers)})"
+    citations = tuple(c for c in found.citations if c.answer in kept)
+    return replace(found, answers=answers, citations=citations, text=text)
+
+
 def counted(
     answers: Sequence[AnswerEntity], citations: Sequence[Citation]
 ) -> tuple[list[AnswerEntity], list[Citation]]:
@@ -80,17 +124,22 @@ def counted(
     return [AnswerEntity(number, number, 1.0)], [replace(c, answer=number) for c in citations]
 
 
-def over_all(graph: Graph, operator: Operator, limits: Limits | None, type: int | None) -> Found:
+def over_all(graph: Graph, operator: Operator, question: Question, type: int | None) -> Found:
     """A superlative or a range over all entities that have the relation, or those of a declared type."""
+    number = 1 if question.wanted is None else question.wanted.number
     if operator.kind == "most":
-        return _most(graph, operator)
+        return _most(graph, operator, number)
     heads = [int(n) for n in holders(graph, operator.relation)]
     if type is not None:
         of = graph.types.having(type)
         heads = [n for n in heads if of[n]]
     if operator.kind == "range":
         pattern = holder_pattern(graph, operator.relation, None)
-        return in_range(graph, operator, limits, [(n, ()) for n in heads], pattern, True)
+        found = in_range(graph, operator, question.limits, [(n, ()) for n in heads], pattern, True)
+        return found if question.wanted is None else cut(found, number)
+    if number > 1:
+        pattern = holder_pattern(graph, operator.relation, None)
+        return foremost(graph, operator, number, [(n, ()) for n in heads], pattern, True)
     extreme = find_extreme(graph, heads, operator.relation, operator.sign)
     if extreme is None:
         return Found(abstained=Abstention("empty_result", "none has such a value"))
@@ -118,9 +167,9 @@ def _with_value(graph: Graph, pattern: Pattern, entities: Sequence[int]) -> Foun
     return Found(answers, citations, text_of(answers), pattern, left, evidence.complete)
 
 
-def _most(graph: Graph, operator: Operator) -> Found:
-    """The nodes with the most edges of a relation; every edge is cited."""
-    nodes, _ = busiest(graph, operator)
+def _most(graph: Graph, operator: Operator, number: int) -> Found:
+    """The `number` nodes with the most edges of a relation, and those that tie; every edge is cited."""
+    nodes = busiest(graph, operator, number)
     answers = tuple(AnswerEntity(graph.entities[n], graph.labels[n], 1.0) for n in nodes)
     citations = tuple(
         cite(graph, graph.entities[node], [triple])

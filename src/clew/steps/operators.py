@@ -136,12 +136,14 @@ def _most(question: Question, comparison: Comparison, at: int) -> Operator:
     return Operator("most", 1 if word.norm == "most" else -1, relation, end, frozenset({word.start}))
 
 
-def busiest(graph: Graph, operator: Operator) -> tuple[list[int], int]:
-    """The nodes with the most (or fewest, at least one) edges of a relation at one end, and how many."""
+def busiest(graph: Graph, operator: Operator, number: int = 1) -> list[int]:
+    """The `number` nodes with the most (or fewest, at least one) edges of a relation at one end, and ties."""
     heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
     chosen = graph.out.relation == operator.relation
     nodes = heads[chosen] if operator.end % 2 == 0 else graph.out.neighbour[chosen]
     counts = np.bincount(nodes, minlength=graph.nodes)
     present = np.flatnonzero(counts)
-    best = counts[present].max() if operator.sign > 0 else counts[present].min()
-    return [int(n) for n in present[counts[present] == best]], int(best)
+    rank = -operator.sign * counts[present]
+    last = np.sort(rank)[min(number, len(rank)) - 1]
+    order = np.argsort(rank, kind="stable")
+    return [int(n) for n in present[order] if -operator.sign * counts[n] <= last]

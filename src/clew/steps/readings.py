@@ -32,6 +32,8 @@ UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
 WHOLLY = 0.95
 """From this share on the nodes of an end are all of a type."""
+NAMED, TYPED = 0.2, 0.4
+"""Evidence from which a second word names a way back, or a word the nodes to which it leads."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -337,7 +339,27 @@ class Reader:
         sides = comparison.sides(left, right, anchor.span, ends)
         active = np.union1d(space.active, np.array(ends, np.int64)) if len(ends) else space.active
         paths = best_paths(sides, start, replace(space, active=active), self.weights)
-        return [Reading((anchor,), (p.steps,), (), p.cost + anchor.cost) for p in paths]
+        words = [*left, *right]
+        return [
+            Reading(
+                (anchor,), (p.steps,), (), p.cost + anchor.cost + self._turning(comparison, words, p.steps)
+            )
+            for p in paths
+        ]
+
+    def _turning(self, comparison: Comparison, words: Sequence[int], steps: Sequence[int]) -> float:
+        """Cost of a way back that no word asks for, nor names, nor the type of what it leads back to."""
+        if any(comparison.words[i].share for i in words):
+            return 0.0
+        content = [i for i in words if comparison.words[i].weight >= 0.9]
+        back = [b for a, b in pairwise(steps) if self.backs[a, b] and not self.symmetric[a]]
+        silent = [
+            s
+            for s in back
+            if np.sort(comparison.step[words, s])[-2:-1].sum() < NAMED
+            and comparison.node[content, s].max(initial=0.0) < TYPED
+        ]
+        return self.weights.plain_return * len(silent)
 
     def _twice(self, comparison: Comparison, space: Space, anchor: Anchor) -> list[Reading]:
         """Two relations of one mention that meet: *who both directed and starred in X*.

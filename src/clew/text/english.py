@@ -199,6 +199,18 @@ IDIOMS: Mapping[str, str] = {
 }
 """Phrases that mean one word (general English)."""
 
+NUMBERS: Mapping[str, int] = {
+    word: number
+    for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
+} | {"fifteen": 15, "twenty": 20, "fifty": 50, "hundred": 100}
+"""Numbers from two on that say how many are wanted."""
+
+FOREMOST = frozenset("top first last any".split())
+"""Before a number: so many of them are wanted."""
+
+BEFORE_NUMBER = frozenset("which what name list show find give identify me the are some other".split())
+"""The same, where a noun in lower case follows the number."""
+
 BEFORE_SUPERLATIVE = frozenset("the 's its his her their whose which what most least very".split())
 """A superlative stands after one of these; *first* in *the person who first …* is none."""
 

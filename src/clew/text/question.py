@@ -14,8 +14,10 @@ from clew.graph.graph import ValueKind
 from clew.graph.literals import parse_value
 from clew.text.english import (
     AUXILIARY,
+    BEFORE_NUMBER,
     BEFORE_SUPERLATIVE,
     COMPARATORS,
+    FOREMOST,
     FUNCTION,
     IDIOMS,
     INTERROGATIVE,
@@ -23,6 +25,7 @@ from clew.text.english import (
     KINDS,
     LIGHT,
     MEASURES,
+    NUMBERS,
     SHARE,
     SHORTENED,
     STAND_INS,
@@ -73,11 +76,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many answers a question wants: *the first 3*, *top five*; `starts`: where its words start."""
+
+    number: int
+    starts: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A question cut into words, with its cues.
 
     `classes`: what *who*, *where* or *when* asks for; `yes_no`, `count`: whether it asks for these;
-    `superlative`: (sign, attribute, word position).
+    `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names.
     """
 
     text: str
@@ -87,6 +98,17 @@ class Question:
     count: bool
     superlative: tuple[int, str, int] | None
     limits: Limits | None = None
+    wanted: Wanted | None = None
+
+    def of_all(self) -> Question:
+        """The question for all of them: the words that say how many are wanted say nothing more."""
+        if self.wanted is None:
+            return self
+        starts = self.wanted.starts
+        words = tuple(
+            replace(w, norm="the", weight=0.0, capital=False) if w.start in starts else w for w in self.words
+        )
+        return replace(self, words=words, superlative=_superlative([w.norm for w in words]))
 
 
 def weigh(norm: str, capital: bool) -> float:
@@ -112,7 +134,8 @@ def read_question(text: str) -> Question:
         (a == "how" and b in ("many", "much")) or (a == "number" and b == "of") for a, b in pairwise(norms)
     )
     yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
-    return Question(text, tuple(words), classes, yes_no, count, _superlative(norms), _limits(words))
+    superlative, limits, wanted = _superlative(norms), _limits(words), _wanted(words)
+    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted)
 
 
 def _cut(text: str) -> list[Word]:
@@ -155,6 +178,24 @@ def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
         if not after and norm in ("last", "first", "least", "most", "top"):
             continue
         return sign, attribute, at
+    return None
+
+
+MOST_WANTED = 1000
+"""Larger numbers are years and the like."""
+
+
+def _wanted(words: Sequence[Word]) -> Wanted | None:
+    """*The first 3 films*, *which 5 films*, *the three oldest people*."""
+    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+        number = NUMBERS.get(word.norm) or (int(word.norm) if word.norm.isdecimal() else 0)
+        plain = after.text.islower() and after.text.isalpha() and after.norm not in FUNCTION
+        if not 2 <= number <= MOST_WANTED or not (plain or before.norm in FOREMOST):
+            continue
+        if before.norm in ("first", "any") or (before.norm == "top" and after.norm in SUPERLATIVES):
+            return Wanted(number, frozenset({before.start, word.start}))
+        if before.norm in FOREMOST or before.norm in BEFORE_NUMBER:
+            return Wanted(number, frozenset({word.start}))
     return None
 
 
