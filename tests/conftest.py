@@ -1,9 +1,18 @@
+"""For all tests: real requests are off, and llama.cpp is loaded first.
+
+Loaded after ladybug has run a query, it ends the process.
+"""
+
 from __future__ import annotations
 
+import contextlib
 import socket
 from typing import Any
 
 import pytest
+
+with contextlib.suppress(ImportError):
+    import xllamacpp  # noqa: F401
 
 LOCAL = {"127.0.0.1", "::1", "localhost", "", None}
 

@@ -231,6 +231,10 @@ class Answer:
     steps: tuple[Step, ...] = ()
     id: str | None = None
     chain: Chain | None = None
+    query: str | None = None
+    """The database query whose rows are the answer, where a method asks by one."""
+    confidence: float | None = None
+    """How sure a model says to be of an answer of its own (`grounded` is False), in [0, 1]."""
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md)."""
@@ -260,6 +264,8 @@ class Answer:
             },
             "timings_ms": dict(self.timings_ms),
             "chain": None if self.chain is None else self.chain.as_json(),
+            "query": self.query,
+            "confidence": self.confidence,
         }
 
 

@@ -15,6 +15,7 @@ from clew.llm.managed import ManagedModel
 from clew.llm.settings import Settings
 
 NAMES = ("kg-rag", "llm", "llm-qd", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
+QUERYING = ("synaptiqa", "kg-query")
 QUESTIONS = (
     "Who starred in the films directed by Ridley Scott?",
     "Who directed Alien?",
@@ -38,8 +39,10 @@ def random_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagedMo
     del server
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *QUERYING])
 def test_always_a_typed_result(small: Clew, random_words: ManagedModel, name: str):
+    if name in QUERYING:
+        pytest.importorskip("ladybug", reason="ladybug is not installed")
     for question in QUESTIONS:
         answer = small.ask(question, method=name, model=random_words)
         assert answer.model == "llamacpp/tiny"

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
 
+MOST_PATHS = 12
+"""So many paths of a citation are drawn on a terminal; the rest is counted."""
+
 SEPARATOR = " · "
 Labels = Mapping[str, str]
 WIDEST = 110
@@ -81,6 +84,8 @@ def _note(answer: Answer) -> str:
         parts.append(f"{total:,.0f} ms" if total >= 1 else "< 1 ms")
     if not answer.grounded:
         parts.append("ungrounded: not proved by this graph")
+    if answer.confidence is not None:
+        parts.append(f"the model's confidence: {answer.confidence:.2f}")
     return f"({', '.join(parts)})" if parts else ""
 
 
@@ -100,9 +105,12 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     """Draw paths with the number of their citation at the right, all numbers in one column."""
     rows: list[tuple[Text, str]] = []
     for number, citation in enumerate(citations, 1):
-        for i, path in enumerate(paths_of(citation.triples, citation.answer)):
+        paths = paths_of(citation.triples, citation.answer)
+        for i, path in enumerate(paths[:MOST_PATHS]):
             text = drawn(path, labels)
             rows.append((text, f"[{number}]" if i == 0 else ""))
+        if len(paths) > MOST_PATHS:
+            rows.append((Text(f"  … and {len(paths) - MOST_PATHS:,} more; --json prints all", "dim"), ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST - 10)
     for text, number in rows:
         if number:

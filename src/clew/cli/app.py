@@ -13,6 +13,7 @@ from clew.cli.datasets import datasets
 from clew.cli.doctor import doctor
 from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
+from clew.cli.history import app as history
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
@@ -65,3 +66,4 @@ app.command()(report)
 app.command()(datasets)
 app.command()(doctor)
 app.add_typer(cypher, name="cypher")
+app.add_typer(history, name="history")

@@ -37,6 +37,7 @@ from clew.cli.model import (
 )
 from clew.cli.opening import (
     FIRST_TIME,
+    AskedSource,
     EmbedderSpec,
     Faults,
     Format,
@@ -44,8 +45,17 @@ from clew.cli.opening import (
     LlmSpec,
     OnError,
     Quiet,
-    Source,
-    opened,
+    opened_for_asking,
+)
+from clew.cli.synaptiqa import (
+    METHODS,
+    AllowUngrounded,
+    Chooser,
+    HistoryFile,
+    QueryOptions,
+    Remember,
+    Repairs,
+    SchemaTokens,
 )
 from clew.errors import UsageError
 
@@ -56,7 +66,7 @@ ABSTAINED = 3
 
 
 def ask(
-    source: Source,
+    source: AskedSource,
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None,
     questions: Annotated[
         str | None,
@@ -91,6 +101,12 @@ def ask(
     candidates: FewCandidates = None,
     examples: Examples = None,
     hints: Hints = False,
+    allow_ungrounded: AllowUngrounded = False,
+    remember: Remember = False,
+    history: HistoryFile = None,
+    repairs: Repairs = None,
+    schema_tokens: SchemaTokens = None,
+    chooser: Chooser = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
@@ -105,10 +121,18 @@ def ask(
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    chosen = MethodOptions(hops, k, frontier, seed, tuple(texts or ()), shots, candidates, examples, hints)
-    settings = chosen.settings(method)
+    from clew.stores.opening import is_address
+
+    method = "synaptiqa" if method == "auto" and is_address(source) else method
+    queries = QueryOptions(allow_ungrounded, remember, history, repairs, schema_tokens, chooser)
+    own = queries.settings(method, source, llm, shots)
+    examples_shown = None if method in METHODS else shots
+    chosen = MethodOptions(
+        hops, k, frontier, seed, tuple(texts or ()), examples_shown, candidates, examples, hints
+    )
+    settings = chosen.settings(method) if own is None else own
     start = partial(
-        opened, source, embedder, format=format, on_error=on_error, quiet=quiet,
+        opened_for_asking, source, embedder, format=format, on_error=on_error, quiet=quiet,
         rank_triples=chosen.rank_triples((method,)),
     )  # fmt: skip
     calling = ModelOptions(
@@ -129,6 +153,7 @@ def ask(
                 quiet=quiet,
                 model=model,
                 settings=settings,
+                keep=partial(queries.keep, source, quiet=True),
             )
         return
     from clew.cli.console import write_json
@@ -148,6 +173,7 @@ def ask(
         answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
+    queries.keep(source, answer, quiet=quiet)
     if json:
         write_json(answer_json(answer, explain=explain))
     else:

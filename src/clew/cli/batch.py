@@ -19,7 +19,7 @@ from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 
 if TYPE_CHECKING:
-    from clew.engine import Clew
+    from contextlib import AbstractContextManager
 
 _LINE_START = b'{"id": '
 """How each line of results begins; what a kill has torn begins so too."""
@@ -41,6 +41,8 @@ class Item(Protocol):
 
 
 ItemT = TypeVar("ItemT", bound=Item)
+OpenT = TypeVar("OpenT")
+"""What is asked: an open index or database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,10 @@ class Batch:
 
     def run(
         self,
-        start: Callable[[], Clew],
+        start: Callable[[], AbstractContextManager[OpenT]],
         given: str,
         items: Sequence[ItemT],
-        one: Callable[[Clew, ItemT], dict[str, Any]],
+        one: Callable[[OpenT, ItemT], dict[str, Any]],
     ) -> None:
         """Write the result of `one` for each item that was read from `given`; `start` opens the source.
 
@@ -126,9 +128,9 @@ class Batch:
 
     def _write_all(
         self,
-        clew: Clew,
+        clew: OpenT,
         items: Sequence[ItemT],
-        one: Callable[[Clew, ItemT], dict[str, Any]],
+        one: Callable[[OpenT, ItemT], dict[str, Any]],
         file: BinaryIO | None,
     ) -> None:
         done = 0

@@ -31,7 +31,7 @@ from clew.cli.model import (
     Trace,
     opened_model,
 )
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Json, LlmSpec, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, AskedSource, EmbedderSpec, Json, LlmSpec, Quiet, opened_for_asking
 from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Row:
 
 
 def compare(
-    source: Source,
+    source: AskedSource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
     methods: Annotated[
         str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
@@ -140,7 +140,7 @@ def compare(
     rows: list[Row] = []
     with (
         opened_model(llm, calling) as model,
-        opened(source, embedder, quiet=quiet, rank_triples=ranking) as clew,
+        opened_for_asking(source, embedder, quiet=quiet, rank_triples=ranking) as clew,
         explained_wait(FIRST_TIME, quiet=quiet),
     ):
         for name in names:

@@ -12,13 +12,17 @@ import typer
 
 from clew.cli.console import counted, warn
 from clew.cli.progress import Bar, Unit
-from clew.errors import ClewError
+from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:
+    from clew.database import Database
     from clew.engine import Clew
     from clew.index.build import Progress, Stage
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew) or a graph file.")]
+AskedSource = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or neo4j://host.")
+]
 EmbedderSpec = Annotated[
     str | None,
     typer.Option("--embedder", metavar="SPEC", help="Embedder; by default the one that is built in."),
@@ -104,6 +108,29 @@ def opened(
             for line in reading_notes(clew.index.manifest.about.report):
                 warn(line)
     return clew
+
+
+def opened_for_asking(
+    source: str,
+    embedder: str | None,
+    *,
+    format: str | None = None,
+    on_error: OnError = OnError.fail,
+    quiet: bool = False,
+    rank_triples: bool = False,
+) -> Clew | Database:
+    """Open `source` for asking: also a database, at its address."""
+    from clew.stores.opening import is_address
+
+    if not is_address(source):
+        return opened(
+            source, embedder, format=format, on_error=on_error, quiet=quiet, rank_triples=rank_triples
+        )
+    if format is not None or on_error is not OnError.fail:
+        raise UsageError("--format and --on-error are for graph files. Leave them out")
+    from clew.database import Database
+
+    return Database.open(source, embedder=embedder)
 
 
 def _with_side_files(clew: Clew, source: str) -> str:

@@ -14,8 +14,10 @@ from clew.engine import clean_question
 from clew.errors import InputError, ParseError, UsageError
 
 if TYPE_CHECKING:
+    from clew.database import Database
     from clew.engine import Clew
     from clew.llm.types import ChatModel
+    from clew.types import Answer
 
 _KIND = Kind(
     "question", "questions", "answers", "an answer", "answers", "to another question", "asking", "answered"
@@ -32,7 +34,7 @@ class Question:
 
 
 def ask_all(
-    start: Callable[[], Clew],
+    start: Callable[[], Clew | Database],
     questions: str,
     out: Path | None,
     *,
@@ -41,13 +43,16 @@ def ask_all(
     quiet: bool,
     model: ChatModel | None = None,
     settings: object = None,
+    keep: Callable[[Answer], None] | None = None,
 ) -> None:
     """Answer all questions of a file, to stdout or, resumable, to `out`; `start` opens the source.
+
+    `keep` gets each answer.
 
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
 
-    def one(clew: Clew, question: Question) -> dict[str, Any]:
+    def one(clew: Clew | Database, question: Question) -> dict[str, Any]:
         answer = clew.ask(
             question.text,
             id=question.id,
@@ -56,6 +61,8 @@ def ask_all(
             model=model,
             settings=settings,
         )
+        if keep is not None:
+            keep(answer)
         return answer_json(answer, explain=explain)
 
     Batch(_KIND, method, out, quiet).run(start, questions, read_questions(questions), one)

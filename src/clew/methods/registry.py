@@ -14,6 +14,7 @@ from clew.types import Answer
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
+    from clew.stores.store import CypherStore
 
 METHODS: dict[str, str] = {
     "auto": "clew.methods.auto_llm:make_auto",
@@ -26,10 +27,17 @@ METHODS: dict[str, str] = {
     "vector-rag": "clew.methods.vector_rag:VectorRag",
     "kg-retrieval": "clew.methods.kg_retrieval:KgRetrieval",
     "kg-gpt": "clew.methods.kg_gpt:KgGpt",
-    "synaptiqa": "clew.methods.synaptiqa:SynaptiQA",
+    "synaptiqa": "clew.methods.synaptiqa:make_synaptiqa",
+    "kg-query": "clew.methods.synaptiqa:make_kg_query",
     "walk-retrieve": "clew.methods.walk_retrieve:WalkRetrieve",
 }
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""
+
+STORE_METHODS: dict[str, str] = {
+    "synaptiqa": "clew.methods.synaptiqa:SynaptiQA",
+    "kg-query": "clew.methods.synaptiqa:KgQuery",
+}
+"""The methods that can ask a database without an index; called with (graph, embedder, model, settings)."""
 
 
 RANK_TRIPLES = frozenset(("kg-rag", "kaping", "vector-rag"))
@@ -63,6 +71,37 @@ def method_named(name: str) -> MethodFactory:
         raise UsageError(f"There is no method {name!r}. Methods are: {', '.join(METHODS)}.")
     module, _, attribute = METHODS[name].partition(":")
     return cast(MethodFactory, getattr(import_module(module), attribute))
+
+
+def make_store_method(
+    name: str,
+    store: CypherStore,
+    embedder: Embedder,
+    model: ChatModel | None = None,
+    settings: Any = None,  # noqa: ANN401
+) -> Method:
+    """Make a method that asks a database itself; `auto` is the first of them.
+
+    Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot
+    be read.
+    """
+    name = next(iter(STORE_METHODS)) if name == "auto" else name
+    if name not in STORE_METHODS:
+        method_named(name)
+        raise UsageError(
+            f"The method {name} needs an index. Make one with: clew index {store.name} -o NAME.clew. "
+            f"Databases are asked by {' and '.join(STORE_METHODS)}"
+        )
+    if model is None:
+        raise UsageError(
+            f"To ask a database, {name} needs a chat model. Name one with --llm, as in "
+            f"--llm ollama/llama3.1, or make an index: clew index {store.name} -o NAME.clew"
+        )
+    from clew.methods.queried import QueriedGraph
+
+    module, _, attribute = STORE_METHODS[name].partition(":")
+    factory = getattr(import_module(module), attribute)
+    return cast(Method, factory(QueriedGraph.of_store(store, embedder), embedder, model, settings))
 
 
 def make_method(

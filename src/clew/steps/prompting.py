@@ -69,6 +69,11 @@ def listed(reply: str) -> list[str]:
     return [line for line in lines if line]
 
 
+def query_text(text: str) -> str:
+    """Make a query safe to stand between tags: one line that keeps its arrows and ends no block."""
+    return data_line(text).replace("‹", "<").replace("›", ">").replace("</", "‹/")
+
+
 def short(text: str) -> str:
     """The beginning of a model's text, for a message."""
     return text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + " …"

@@ -27,6 +27,8 @@ def write_query(
     """
     if pattern.answer is None or not pattern.edges or any(e.fixed is None for e in pattern.edges):
         return None
+    if any(not node.known and node.type is not None for node in pattern.nodes):
+        return None  # a node of several types is in the table of the first
     nodes: list[str] = []
     for at, node in enumerate(pattern.nodes):
         own = None if node.entity is None else label(node.entity)

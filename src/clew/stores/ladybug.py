@@ -118,7 +118,7 @@ def _failure(message: str, seconds: float) -> StoreError | QueryError:
     if "Interrupted" in message:
         return StoreTimeout(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
     kind, _, rest = message.partition(" exception: ")
-    if kind in ("Binder", "Catalog", "Parser"):
+    if kind in ("Binder", "Catalog", "Conversion", "Parser"):
         return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
 

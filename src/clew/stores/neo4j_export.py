@@ -9,7 +9,6 @@ Properties of edges have no place in a triple: they are left out and counted.
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import chain
@@ -18,6 +17,7 @@ from typing import Any, cast
 
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import ImportFolder, Progress, silent
+from clew.stores.naming import naming_property
 from clew.stores.neo4j import Neo4jStore
 
 SHARD = 50_000
@@ -25,7 +25,6 @@ SHARD = 50_000
 LISTED = 1_000
 HUB = 10_000
 """Edges that leave a node whose edges are not put into a list."""
-_NAMES = ("name", "label", "title")
 _DELIMITER = ";"
 _IDS = f"UNWIND range(start, start + {LISTED - 1}) AS i MATCH (a) WHERE id(a) = i"
 _LISTS = f"UNWIND range($low, $high, {LISTED}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
@@ -110,12 +109,9 @@ def _write_nodes(path: Path, rows: Rows) -> None:
 
 
 def _name_of(properties: Mapping[str, object]) -> str:
-    """Return what people call a node: its name, label or title, else a property like `productName`."""
-    for key in (*_NAMES, *sorted(k for k in properties if re.search(r"name$", k, re.IGNORECASE))):
-        value = properties.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return ""
+    """Return what people call a node; nothing where no property says it."""
+    naming = naming_property(key for key, value in properties.items() if isinstance(value, str) and value)
+    return "" if naming is None else str(properties[naming])
 
 
 def _kind(value: object) -> str:

@@ -30,6 +30,9 @@ FUNCTIONS = frozenset(
 )
 """In lower case, as the names of functions have none."""
 
+AGGREGATES = frozenset(name.lower() for name in _AGGREGATING.split())
+"""Functions that make one value of many rows; in lower case."""
+
 PROCEDURES = frozenset(
     (
         "db.labels",

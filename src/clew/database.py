@@ -1,0 +1,82 @@
+"""`Database`: a Neo4j database that is asked where it is, without an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from clew.engine import clean, clean_question, make_embedder, neo4j_login
+from clew.types import Answer
+
+if TYPE_CHECKING:
+    from clew.llm.types import ChatModel
+    from clew.methods.registry import Method
+    from clew.stores.store import CypherStore
+    from clew.text.embedder import Embedder
+
+
+class Database:
+    """An open database. Make one with `Database.open`; it may be used as a context manager."""
+
+    def __init__(self, store: CypherStore, embedder: Embedder) -> None:
+        self.store, self.embedder = store, embedder
+        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
+
+    @classmethod
+    def open(cls, address: str, *, embedder: str | Embedder | None = None) -> Self:
+        """Connect to `neo4j://host:port/database`, with user and password of the environment.
+
+        Raises UsageError for another address, StoreError if there is no usable server, MissingExtra.
+        """
+        from clew.methods.queried import MOST_ROWS, SECONDS
+        from clew.stores.cypher.guard import Rules
+        from clew.stores.opening import open_neo4j
+
+        store = open_neo4j(address, neo4j_login(), seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
+        return cls(store, make_embedder(embedder))
+
+    def ask(
+        self,
+        question: str,
+        *,
+        id: str | None = None,
+        entities: Sequence[str] = (),
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+    ) -> Answer:
+        """Answer a question, or abstain with a reason; `auto` is `synaptiqa` here.
+
+        Raises UsageError for an empty question or a method that needs an index, LlmError if the model,
+        StoreError if the database fails.
+        """
+        question = clean_question(question)
+        names = tuple(name for entity in entities if (name := clean(entity)))
+        made = self._methods.get(method)
+        if made is None or made[1] is not model or made[2] != settings:
+            from clew.methods.registry import make_store_method
+
+            asked = make_store_method(method, self.store, self.embedder, model, settings)
+            made = self._methods[method] = (asked, model, settings)
+        return made[0].answer(question, id=id, entities=names)
+
+    def labels(self, triples: Iterable[int]) -> dict[str, str]:
+        """Map names to what people read: here they are the same."""
+        return {}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._methods.clear()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,134 @@
+"""The history of solved questions: a file of JSON lines; a graph's questions stand under its source.
+
+A line is `{"source", "question", "query"}`. Of two lines with the same question the later one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import cast
+
+from clew.errors import InputError, OutputError, ParseError
+from clew.stores.cypher.guard import guard
+from clew.stores.errors import QueryError
+
+ADVICE = 'Write {"question": "…", "query": "MATCH …"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A solved question of one source."""
+
+    source: str
+    question: str
+    query: str
+
+
+@dataclass(frozen=True)
+class History:
+    """The file at `path`; a file that is not there is an empty history."""
+
+    path: Path
+
+    def entries(self, source: str | None = None) -> tuple[Entry, ...]:
+        """Read the entries, of one source if it is named, oldest first.
+
+        Raises InputError if the file cannot be read, ParseError for a line that is no entry.
+        """
+        found: dict[tuple[str, str], Entry] = {}
+        for number, line in enumerate(self._text().splitlines(), 1):
+            if line.strip():
+                entry = self._entry(line, number)
+                found.pop((entry.source, entry.question), None)
+                found[entry.source, entry.question] = entry
+        return tuple(e for e in found.values() if source is None or e.source == source)
+
+    def add(self, entries: Iterable[Entry]) -> int:
+        """Append the entries that are not there yet; returns how many.
+
+        Raises QueryError for a query that may not be run, OutputError if the file cannot be written.
+        """
+        known = set(self.entries())
+        new = [entry for entry in dict.fromkeys(entries) if entry not in known]
+        for entry in new:
+            check_query(entry.query)
+        if new:
+            self._write("".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in new), append=True)
+        return len(new)
+
+    def remove(self, source: str, question: str) -> bool:
+        """Remove a question; returns whether it was there. Raises as `entries` and `add`."""
+        entries = self.entries()
+        kept = [e for e in entries if (e.source, e.question) != (source, question)]
+        if len(kept) == len(entries):
+            return False
+        self._write("".join(json.dumps(asdict(e), ensure_ascii=False) + "\n" for e in kept), append=False)
+        return True
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_text("utf-8")
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"{self.path}: the history cannot be read ({error}). Give another file"
+            ) from error
+
+    def _entry(self, line: str, number: int) -> Entry:
+        try:
+            value: object = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ParseError(str(self.path), number, "not JSON", "Remove the line") from error
+        fields = cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+        texts = [fields.get(name) for name in ("source", "question", "query")]
+        if not all(isinstance(text, str) for text in texts):
+            raise ParseError(str(self.path), number, "not an entry of a history", "Remove the line")
+        return Entry(*cast("list[str]", texts))
+
+    def _write(self, text: str, *, append: bool) -> None:
+        """Append in one piece, or replace the file as a whole."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if append:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(text)
+                return
+            part = self.path.with_name(self.path.name + ".part")
+            part.write_text(text, "utf-8")
+            part.replace(self.path)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: the history cannot be written ({error.strerror}). "
+                "Name another file, also in $CLEW_HISTORY"
+            ) from error
+
+
+def check_query(query: str) -> None:
+    """Raise QueryError for a query that is not a harmless read."""
+    try:
+        guard(query)
+    except QueryError as error:
+        error.add_note("Only queries that read are kept as examples")
+        raise
+
+
+def default_history() -> Path:
+    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
+    if own := os.environ.get("CLEW_HISTORY"):
+        return Path(own)
+    if shared := os.environ.get("XDG_DATA_HOME"):
+        return Path(shared) / "clew" / "history.jsonl"
+    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
+
+
+def source_key(source: str) -> str:
+    """Return what a history calls a source: the address without user and password, or the whole path."""
+    if "://" not in source:
+        return str(Path(source).resolve())
+    scheme, _, rest = source.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

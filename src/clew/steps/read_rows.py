@@ -1,0 +1,171 @@
+"""Rows of a query as answers: values, with the triples of the paths that their row matched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.stores.naming import node_name
+from clew.stores.store import StoredEdge, StoredNode, StoredPath
+from clew.types import TripleText
+
+MOST_TRIPLES = 1_000
+"""Triples that one answer cites at most."""
+
+TYPE = "type"
+"""Relation of the triple that a label stands for, where nothing else proves an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A triple, with its id in the index where there is one."""
+
+    triple: TripleText
+    id: int | None = None
+
+
+class Triples(Protocol):
+    """Knows the triples behind what a store returns."""
+
+    def name(self, node: StoredNode) -> str:
+        """Return what the source calls a node."""
+        ...
+
+    def label(self, node: StoredNode) -> str:
+        """Return what people call a node."""
+        ...
+
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+        """Return the triple of an edge."""
+        ...
+
+    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+        """Return the triples of a property that a node has."""
+        ...
+
+
+@dataclass(frozen=True)
+class StoredTriples:
+    """Triples of a property graph, by the names of its nodes."""
+
+    def name(self, node: StoredNode) -> str:
+        """Return the value of the property that names a node."""
+        return node_name(node.labels, node.properties, node.id)
+
+    label = name
+
+    def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
+        """Return (name of the head, type, name of the tail)."""
+        return Proved(TripleText(self.name(head), edge.type, self.name(tail)))
+
+    def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
+        """Return (name of the node, property, value)."""
+        text = shown(node.properties[key], self)
+        return (Proved(TripleText(self.name(node), key, text)),) if text != self.name(node) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of a row: `entity` as the source names it, `label` as people read it."""
+
+    entity: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRow:
+    """A row: its values (None for null), and the triples of what it matched.
+
+    `whole` is False where they are only the first `MOST_TRIPLES`.
+    """
+
+    cells: tuple[Cell | None, ...]
+    triples: tuple[Proved, ...]
+    whole: bool = True
+
+
+def read_row(
+    values: Sequence[object], evidence: Sequence[object], properties: Sequence[str], triples: Triples
+) -> ReadRow:
+    """Read one row; `evidence` are its columns of paths, `properties` those that the query names."""
+    proofs: dict[TripleText, Proved] = {}
+    labelled: dict[TripleText, Proved] = {}
+    named: dict[str, set[str]] = {}
+    for path in paths_in([*evidence, *values]):
+        for proved in _proofs(path, properties, triples):
+            proofs.setdefault(proved.triple, proved)
+        for node in path.nodes:
+            named.setdefault(triples.label(node), set()).add(triples.name(node))
+            for label in node.labels:
+                triple = TripleText(triples.name(node), TYPE, label)
+                labelled.setdefault(triple, Proved(triple))
+        if len(proofs) >= MOST_TRIPLES:
+            break
+    found = tuple((proofs or labelled).values())
+    cells = tuple(_cell(value, triples, named) for value in values)
+    return ReadRow(cells, found[:MOST_TRIPLES], len(found) < MOST_TRIPLES)
+
+
+def paths_in(value: object) -> Iterator[StoredPath]:
+    """Yield the paths in a value of a row, however deep in lists."""
+    if isinstance(value, StoredPath):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from paths_in(item)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _proofs(path: StoredPath, properties: Sequence[str], triples: Triples) -> Iterator[Proved]:
+    for at, edge in enumerate(path.edges):
+        left, right = path.nodes[at], path.nodes[at + 1]
+        backwards = edge.head == right.id and edge.tail == left.id
+        yield triples.of_edge(edge, *((right, left) if backwards else (left, right)))
+    for node in path.nodes:
+        for key in properties:
+            if node.properties.get(key) is not None:
+                yield from triples.of_property(node, key)
+
+
+def _cell(value: object, triples: Triples, named: Mapping[str, set[str]]) -> Cell | None:
+    """Read a value; a text that is what people call one node of the row is that node."""
+    if value is None:
+        return None
+    if isinstance(value, StoredNode):
+        return Cell(triples.name(value), triples.label(value))
+    text = shown(value, triples)
+    entities = named.get(text, set()) if isinstance(value, str) else set[str]()
+    return Cell(next(iter(entities)) if len(entities) == 1 else text, text)
+
+
+def shown(value: object, triples: Triples) -> str:
+    """Return the text of a value: a path with its arrows, whole numbers without a fraction."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, StoredNode):
+        return triples.label(value)
+    if isinstance(value, StoredEdge):
+        return value.type
+    if isinstance(value, StoredPath):
+        return _drawn(value, triples)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(shown(item, triples) for item in value)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value)
+
+
+def _drawn(path: StoredPath, triples: Triples) -> str:
+    text = triples.label(path.nodes[0]) if path.nodes else ""
+    for at, edge in enumerate(path.edges):
+        proved = triples.of_edge(edge, path.nodes[at], path.nodes[at + 1])
+        backwards = edge.head == path.nodes[at + 1].id and edge.tail == path.nodes[at].id
+        backwards = backwards or proved.triple.head != triples.name(path.nodes[at])
+        arrow = f" ←{edge.type}─ " if backwards else f" ─{edge.type}→ "
+        text += arrow + triples.label(path.nodes[at + 1])
+    return text
+
+
+def is_void(rows: Sequence[ReadRow]) -> bool:
+    """Whether rows hold nothing: only nulls, or an aggregate over nothing (a count of 0)."""
+    return not any(row.triples and any(cell is not None for cell in row.cells) for row in rows)

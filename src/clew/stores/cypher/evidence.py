@@ -1,0 +1,115 @@
+"""A statement rewritten so that each row also returns the paths that it matched: what its answers rest on.
+
+Every path of MATCH gets a variable. A WITH or RETURN that groups (it aggregates, or is DISTINCT) collects
+them, any other hands them on, so that neither the rows nor their order change. What is matched inside
+CALL { } is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from clew.stores.cypher.functions import AGGREGATES
+from clew.stores.cypher.tokens import render
+from clew.stores.cypher.tree import (
+    Branch,
+    Call,
+    Match,
+    Projection,
+    Statement,
+    Subquery,
+    Syntax,
+)
+
+PREFIX = "evidence_"
+"""Of the columns that hold paths."""
+
+
+@dataclass(slots=True)
+class _Rewriting:
+    """New texts of tokens, and the paths in sight: what gives each, and the column that it goes by."""
+
+    statement: Statement
+    edits: dict[int, str] = field(default_factory=dict[int, str])
+    paths: dict[str, str] = field(default_factory=dict[str, str])
+
+    def put(self, token: int, before: str = "", behind: str = "") -> None:
+        """Add texts around a token."""
+        self.edits[token] = before + self.edits.get(token, self.statement.tokens[token].text) + behind
+
+
+def with_evidence(statement: Statement) -> tuple[str, ...]:
+    """Return the statement with columns of paths, one text for each branch of a UNION."""
+    return tuple(_branch(statement, branch) for branch in statement.query.branches)
+
+
+def sample_of_evidence(statement: Statement, most: int) -> tuple[str, ...]:
+    """Return queries for at most `most` of the paths behind a statement, before anything is grouped."""
+    return tuple(_branch(statement, branch, most) for branch in statement.query.branches)
+
+
+def is_evidence(column: str) -> bool:
+    """Whether a column was added by `with_evidence`."""
+    return column.startswith(PREFIX)
+
+
+def _branch(statement: Statement, branch: Branch, most: int | None = None) -> str:
+    work = _Rewriting(statement)
+    stop = branch.stop
+    for clause in branch.clauses:
+        if isinstance(clause, Match):
+            _match(clause, work)
+        elif isinstance(clause, Projection):
+            if most is not None and (_groups(clause) or clause.keyword == "RETURN"):
+                stop = clause.start
+                break
+            _project(clause, work)
+    text = render(
+        statement.tokens[branch.start : stop],
+        {token - branch.start: text for token, text in work.edits.items()},
+        comments=False,
+    ).strip()
+    if most is None:
+        return text
+    return f"{text} RETURN {', '.join(_columns(work, collect=False))} LIMIT {most}"
+
+
+def _match(clause: Match, work: _Rewriting) -> None:
+    for path in clause.paths:
+        column = f"{PREFIX}{len(work.paths)}"
+        if path.variable is None:
+            work.put(path.start, before=f"{column} = ")
+        work.paths[column] = column if path.variable is None else work.statement.source(path.variable)
+
+
+def _project(clause: Projection, work: _Rewriting) -> None:
+    if not work.paths or (clause.star and clause.keyword == "WITH"):
+        return
+    groups = _groups(clause)
+    if clause.distinct and not clause.star:
+        work.edits[clause.start + 1] = ""
+    if clause.items:
+        added = ", ".join(_columns(work, collect=groups and not clause.star))
+        work.put(clause.items[-1].stop - 1, behind=f", {added}")
+    work.paths = {column: column for column in work.paths}
+
+
+def _columns(work: _Rewriting, *, collect: bool) -> Iterator[str]:
+    for column, value in work.paths.items():
+        if collect:
+            yield f"collect({value}) AS {column}"
+        else:
+            yield column if value == column else f"{value} AS {column}"
+
+
+def _groups(clause: Projection) -> bool:
+    return clause.distinct or any(_aggregates(item) for item in clause.items)
+
+
+def _aggregates(part: Syntax) -> bool:
+    if isinstance(part, Subquery):
+        return False
+    if isinstance(part, Call) and part.name.lower() in AGGREGATES:
+        return True
+    return any(_aggregates(child) for child in part.children())
