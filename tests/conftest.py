@@ -27,7 +27,7 @@ def only_localhost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         name = host.decode() if isinstance(host, bytes) else host
         if name not in LOCAL:
             refused.append(str(name))
-            raise OSError(f"requests to {name} are off in tests")
+            raise socket.gaierror(socket.EAI_NONAME, f"requests to {name} are off in tests")
 
     def guarded(real: Any) -> Any:
         def call(self: socket.socket, address: Any) -> Any:

@@ -130,7 +130,7 @@ def ask(
     chosen = MethodOptions(
         hops, k, frontier, seed, tuple(texts or ()), examples_shown, candidates, examples, hints
     )
-    settings = chosen.settings(method) if own is None else own
+    settings = chosen.settings(method) or own
     start = partial(
         opened_for_asking, source, embedder, format=format, on_error=on_error, quiet=quiet,
         rank_triples=chosen.rank_triples((method,)),

@@ -23,11 +23,11 @@ from clew.cli.model import (
     RunCalls,
     RunCost,
     RunTokens,
+    Trace,
     opened_models,
 )
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.progress import Bar
-from clew.cli.simgrag import Trace
 from clew.errors import InputError, UsageError
 
 if TYPE_CHECKING:
