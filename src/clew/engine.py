@@ -276,16 +276,21 @@ def index_sources(
     sayer: Sayer | None = None,
     vectors: VectorChoice | None = None,
 ) -> Built:
-    """Index graph files into the directory `out`; raises as `clew.index.build.build_index`."""
+    """Index graph files into the directory `out`; raises as `clew.index.build.build_index`.
+
+    Side files beside a single source are used unless `types` or `aliases` name others.
+    """
     keep_machine_code()
     from clew.index.build import build_index
+    from clew.index.cache import side_files
 
+    side = side_files(sources, types, aliases)
     return build_index(
         sources,
         out,
         embedder=make_embedder(embedder),
-        types=types,
-        aliases=aliases,
+        types=side.types,
+        aliases=side.aliases,
         format=format,
         on_error=on_error,
         triple_vectors=triple_vectors,

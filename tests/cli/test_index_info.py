@@ -32,6 +32,16 @@ def test_the_default_name_leaves_out_both_endings(run, films, tmp_path):
     assert (tmp_path / "kb.clew").is_dir()
 
 
+def test_side_files_beside_a_source_are_read(run, films):
+    films.with_name("films.types.tsv").write_text("Memento\tmovie\n")
+    summary = json.loads(run("index", films, "-o", "x.clew", "--json").stdout)
+    assert [source["role"] for source in summary["sources"]] == ["source", "types"]
+    other = films.with_name("other.tsv")
+    other.write_text("Memento\tpicture\nMemento\tclassic\n")
+    run("index", films, "-o", "y.clew", "--types", other)
+    assert json.loads(run("info", "y.clew", "--json").stdout)["counts"]["types"] == 2
+
+
 def test_a_malformed_line_names_file_and_line_and_leaves_no_index(run, films, tmp_path):
     films.write_text("a\tb\tc\nno tabs\n")
     result = run("index", films)

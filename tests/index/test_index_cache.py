@@ -81,7 +81,7 @@ def test_a_side_file_that_is_named_wins(ask, films, tmp_path):
 @pytest.mark.parametrize("name", ["films.tsv", "films.tsv.gz", "films.nt"])
 def test_the_stem_of_side_files(tmp_path, name):
     (tmp_path / "films.types.tsv").write_text("a\tb\n")
-    assert side_files(tmp_path / name) == SideFiles(tmp_path / "films.types.tsv", None)
+    assert side_files([tmp_path / name], None, None) == SideFiles(tmp_path / "films.types.tsv", None)
 
 
 def test_options_and_embedders_have_their_own_index(ask, other_letters):

@@ -67,8 +67,7 @@ def cached_index(
     `aliases` name others. Where another process builds the same index, its result is waited for. Raises as
     `build_index`.
     """
-    found = side_files(sources[0]) if len(sources) == 1 else SideFiles(None, None)
-    side = SideFiles(types or found.types, aliases or found.aliases)
+    side = side_files(sources, types, aliases)
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
     path = folder / _key(sources, format, on_error, embedder, corpus)
@@ -97,11 +96,18 @@ def cached_index(
     return CachedIndex(path, index, False, side, note)
 
 
-def side_files(source: Path) -> SideFiles:
-    """Find the side files of `source`; its stem is the name without `.gz` and one more suffix."""
-    named = _with_name(source)
-    types, aliases = (named.parent / f"{stem(named)}.{kind}.tsv" for kind in ("types", "aliases"))
-    return SideFiles(types if isfile(types) else None, aliases if isfile(aliases) else None)
+def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None) -> SideFiles:
+    """The files that are named, else those beside a single source.
+
+    These are `STEM.types.tsv` and `STEM.aliases.tsv`; the stem is the source's name without `.gz` and one more
+    suffix.
+    """
+    if len(sources) != 1:
+        return SideFiles(types, aliases)
+    named = _with_name(sources[0])
+    beside = (named.parent / f"{stem(named)}.{kind}.tsv" for kind in ("types", "aliases"))
+    found = [path if isfile(path) else None for path in beside]
+    return SideFiles(types or found[0], aliases or found[1])
 
 
 def stem(source: Path) -> str:
