@@ -99,7 +99,7 @@ def cached_index(
 def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None) -> SideFiles:
     """The files that are named, else those beside a single source.
 
-    These are `STEM.types.tsv` and `STEM.aliases.tsv`; the stem is the source's name without `.gz` and one more
+    These are `STEM.types.tsv` and `STEM.aliases.tsv`: the stem is the name without `.gz` and one more
     suffix.
     """
     if len(sources) != 1:
