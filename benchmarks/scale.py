@@ -153,7 +153,7 @@ def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
     from clew.index.distances import IndexDistances
 
     records = [json.loads(line) for line in (graph / "patterns.jsonl").open()]
-    clocks, right = Clocks(), 0
+    clocks, right, complete = Clocks(), 0, 0
     clew.match(pattern_from_json(records[0], "pattern"))
     for record in records:
         # A new object, so that no name is remembered.
@@ -161,7 +161,9 @@ def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
         pattern = pattern_from_json(record, "pattern")
         result = clocks.run(lambda p=pattern, d=given: clew.match(p, distances=d, milliseconds=2000))
         right += bool(result.matches) and result.matches[0].gsd < 1e-6
-    return {"end to end": clocks.row() | {"share_with_gold": right / len(records)}}
+        complete += result.complete
+    shares = {"share_with_gold": right / len(records), "complete": complete / len(records)}
+    return {"end to end": clocks.row() | shares}
 
 
 def main() -> None:
