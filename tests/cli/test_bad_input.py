@@ -271,6 +271,7 @@ def test_a_disk_without_room_leaves_the_index_as_it_was(seen, films, index):
 def test_a_disk_without_room_keeps_the_answers_before_it(seen, index, write_lines, tmp_path):
     asked = write_lines("questions.jsonl", *({"id": str(i), "question": "around Memento"} for i in range(8)))
     command = ("ask", index, "--questions", asked, "--out", "answers.jsonl")
+    assert seen("ask", index, "around Memento")[0] == 0, "compiled, which takes room too"
     code, _, err = seen(*command, preexec_fn=small_files)
     assert code == 1
     assert err.startswith("error: answers.jsonl: cannot be written (File too large). Its answers are kept")
@@ -283,6 +284,7 @@ def test_a_disk_without_room_keeps_the_verdicts_before_it(seen, index, write_lin
     claim = "Memento was directed by Christopher Nolan"
     claims = write_lines("claims.jsonl", *({"id": str(i), "claim": claim} for i in range(8)))
     command = ("verify", index, "--claims", claims, "--out", "verdicts.jsonl")
+    assert seen("verify", index, claim)[0] == 0, "compiled, which takes room too"
     code, _, err = seen(*command, preexec_fn=small_files)
     assert code == 1
     assert err.startswith("error: verdicts.jsonl: cannot be written (File too large). Its verdicts are kept")
