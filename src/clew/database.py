@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from clew.engine import clean, clean_question, make_embedder, neo4j_login
+from clew.methods.kept import Kept
 from clew.types import Answer
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Database:
 
     def __init__(self, store: CypherStore, embedder: Embedder) -> None:
         self.store, self.embedder = store, embedder
-        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
+        self._methods: Kept[Method] = Kept()
 
     @classmethod
     def open(cls, address: str, *, embedder: str | Embedder | None = None) -> Self:
@@ -53,13 +54,14 @@ class Database:
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        made = self._methods.get(method)
-        if made is None or made[1] is not model or made[2] != settings:
+
+        def make() -> Method:
             from clew.methods.registry import make_store_method
 
-            asked = make_store_method(method, self.store, self.embedder, model, settings)
-            made = self._methods[method] = (asked, model, settings)
-        return made[0].answer(question, id=id, entities=names)
+            return make_store_method(method, self.store, self.embedder, model, settings)
+
+        made = self._methods.get(method, model, settings, make)
+        return made.answer(question, id=id, entities=names)
 
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
         """Map names to what people read: here they are the same."""

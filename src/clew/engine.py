@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.errors import UsageError
+from clew.methods.kept import Kept
 from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class Clew:
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._methods: dict[str, tuple[Method, ChatModel | None, object]] = {}
+        self._methods: Kept[Method] = Kept()
         self._distances: Distances | None = None
-        self._verifiers: dict[str, tuple[Verifier, ChatModel | None, object]] = {}
+        self._verifiers: Kept[Verifier] = Kept()
 
     @classmethod
     def open(
@@ -144,13 +145,12 @@ class Clew:
         return self._method(method, model, settings).answer(question, id=id, entities=names)
 
     def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
-        made = self._methods.get(name)
-        if made is None or made[1] is not model or made[2] != settings:
+        def make() -> Method:
             from clew.methods.registry import make_method
 
-            made = (make_method(name, self.index, self.embedder, model, settings), model, settings)
-            self._methods[name] = made
-        return made[0]
+            return make_method(name, self.index, self.embedder, model, settings)
+
+        return self._methods.get(name, model, settings, make)
 
     def verify(
         self,
@@ -169,13 +169,14 @@ class Clew:
         method, LlmError if the model fails.
         """
         claim = clean_question(claim, "claim")
-        made = self._verifiers.get(method)
-        if made is None or made[1] is not model or made[2] != settings:
+
+        def make() -> Verifier:
             from clew.methods.verifiers import make_verifier
 
-            verifier = make_verifier(method, self.index, self.embedder, model, settings)
-            made = self._verifiers[method] = (verifier, model, settings)
-        return made[0].verify(claim, id=id, closed_world=closed_world)
+            return make_verifier(method, self.index, self.embedder, model, settings)
+
+        verifier = self._verifiers.get(method, model, settings, make)
+        return verifier.verify(claim, id=id, closed_world=closed_world)
 
     def match(
         self,

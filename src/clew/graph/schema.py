@@ -51,11 +51,6 @@ class Schema:
     typed: Int64
 
     @property
-    def functional(self) -> NDArray[np.bool_]:
-        """Bool [2R]: steps that lead to at most one node from every node."""
-        return self.repeated == 0
-
-    @property
     def measured(self) -> NDArray[np.bool_]:
         """Bool [2R]: ends whose nodes are mostly numbers."""
         return self.numbers >= MOSTLY

@@ -38,15 +38,6 @@ def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain
 
 
 @entry
-def all_distances(rows: Array, scale: Array, query: Array, plain: Array) -> Array:
-    """Distances of all rows, float64 [n]; see `distance_from`."""
-    found = np.empty(len(rows), np.float64)
-    for i in range(len(rows)):
-        found[i] = distance_from(rows[i], scale[i], query, plain)
-    return found
-
-
-@entry
 def hashed(entities: Array, costs: Array) -> Array:
     """A hash table of distinct entities, int64 [slots, ENTITY COST]; free slots are -1."""
     slots = 2

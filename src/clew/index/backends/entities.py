@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.graph.distances import Rounded
 from clew.graph.query import read_only
 from clew.index.backends.base import Float32, Nearest, VectorIndex
-from clew.index.backends.registry import MANY, FaissCells, FaissFlat
+from clew.index.backends.registry import faiss_for
 
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
 _BATCH = 1 << 17
@@ -29,7 +29,7 @@ def build_search(
 ) -> None:
     """Write the backend of stored vectors (int8 [n, d] times float32 [n]) to `path`, in batches."""
     count, dimension = quantised.shape
-    index = FaissFlat(dimension) if count <= MANY else FaissCells(dimension)
+    index = faiss_for(count)(dimension)
     # In order of the rows, so that a mapped file is read in one direction; the seed keeps builds equal.
     rows = np.sort(np.random.default_rng(0).choice(count, min(count, _SAMPLE), replace=False))
     index.train(stored_rows(quantised, scales, rows), count)

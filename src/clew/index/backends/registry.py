@@ -47,7 +47,7 @@ class VectorChoice:
         """Whether so many vectors are searched by faiss."""
         if self.kind == "faiss":
             return True
-        return self.kind != "numpy" and count > FEW and has_faiss()
+        return self.kind != "numpy" and backend_for(count) != FlatVectors.name and has_faiss()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,12 @@ def backend_named(name: str) -> Backend:
 
 def backend_for(count: int) -> str:
     """Name the backend for so many vectors."""
-    if count <= FEW:
-        return FlatVectors.name
-    return FaissFlat.name if count <= MANY else FaissCells.name
+    return FlatVectors.name if count <= FEW else faiss_for(count).name
+
+
+def faiss_for(count: int) -> type[FaissFlat] | type[FaissCells]:
+    """Return the backend of faiss for so many vectors."""
+    return FaissFlat if count <= MANY else FaissCells
 
 
 def has_faiss() -> bool:
