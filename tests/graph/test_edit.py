@@ -133,3 +133,36 @@ def test_an_array_in_memory_grows_and_nothing_is_nothing() -> None:
     assert extended(held, held[:0]) is held
     assert extended(held, held[:1]).tolist() == [0, 1, 2, 3, 0]
     assert grown(np.empty(0), 3).shape == (3,)
+
+
+pair_rounds = st.lists(st.sets(st.tuples(st.integers(0, 7), st.sampled_from("abc")), max_size=5), max_size=4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(triples, rounds, pair_rounds)
+def test_edits_put_together_do_what_they_do_one_after_the_other(start, changes, pairs) -> None:
+    first = make_graph(NODES, RELATIONS, list(start))
+    graph, held, said = first, set(start), set()
+    names, whole = [f"e{NODES + i}" for i in range(NEW)], None
+    for number, changed in enumerate(changes):
+        told = pairs[number] if number < len(pairs) else set()
+        more, less = sorted(told - said), sorted(told & said)
+        edit = GraphEdit(
+            array(changed - held), array(changed & held), names, names, [None] * len(names),
+            types_added=more, types_removed=less, aliases_added=more, aliases_removed=less,
+        )  # fmt: skip
+        whole = edit if whole is None else whole.then(edit)
+        graph, held, said, names = edited(graph, edit)[0], held ^ changed, said ^ told, []
+    assert whole is not None
+    at_once, came = edited(first, whole)
+    assert_same_adjacency(at_once, graph)
+    assert int((came < 0).sum()) == len(whole.added)
+    for found in (graph, at_once):
+        nodes = np.repeat(np.arange(found.nodes), np.diff(found.types.offsets))
+        types = {
+            (n, found.types.names[t]) for n, t in zip(nodes.tolist(), found.types.type.tolist(), strict=True)
+        }
+        assert types == said
+        assert len(found.types.type) == len(said)
+        assert sorted(zip(found.aliases.entity.tolist(), found.aliases.names, strict=True)) == sorted(said)
+    assert list(at_once.entities) == list(graph.entities)
