@@ -15,7 +15,7 @@ from reference import Tables, brute_force, make_graph
 import clew.graph.kernels
 from clew.errors import PatternError, UsageError
 from clew.graph import match as matcher
-from clew.graph import query
+from clew.graph import lists, query, tiers
 from clew.graph.distances import Measure, Rounded
 from clew.graph.graph import Graph
 from clew.graph.kernels import search as kernel
@@ -98,8 +98,9 @@ OPTIONS = st.fixed_dictionaries(
 
 @pytest.fixture
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query, "FIRST_ROUND", 2)
-    monkeypatch.setattr(query, "ROUND_GROWTH", 2)
+    monkeypatch.setattr(lists, "FIRST_ROUND", 2)
+    monkeypatch.setattr(lists, "ROUND_GROWTH", 2)
+    monkeypatch.setattr(tiers, "WORTH_A_CUT", 2)
 
 
 def check(seed: int, options: dict[str, object]) -> int:
@@ -213,8 +214,8 @@ def test_layers_for_all_nodes_change_nothing() -> None:
         costs = query.Query(graph.nodes, len(graph.relations), pattern, tables)
         if costs.hopeless:
             continue
-        costs.narrow(query.ALL)
-        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, query.ALL, costs.least, 0, 0]
+        costs.narrow(costs.runs(lists.ALL)[0][0])
+        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, lists.ALL, costs.least, 0]
         arrays = (*prepared.arrays, costs.nodes, costs.edges, costs.candidate, costs.relation)
         stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
         found = search(*arrays, costs.mask_rows, np.array(eager, np.int64), *scratch, stop, *costs.far)

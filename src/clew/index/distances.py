@@ -9,7 +9,7 @@ import numpy as np
 
 from clew.graph.distances import Candidates, Distance, Mask, Measure, Rounded, TextDistances, Vectors
 from clew.index.backends.base import VectorIndex
-from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
+from clew.index.backends.entities import ENTITY_SEARCH, nearest_of_all, nearest_stored
 from clew.index.backends.registry import open_vectors
 from clew.index.directory import Index
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS, readable, relation_text
@@ -17,10 +17,10 @@ from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import PatternEdge, PatternNode
 
-MOST_CANDIDATES = 16_384
-"""Candidates of a name in an index that has a backend (SimGRAG section 5.1)."""
-STEPS = (256, 4096, MOST_CANDIDATES)
-"""Candidates of a name that are listed at a time: a few more cost little more."""
+STEPS = (256, 4096, 16_384)
+"""Candidates of a name that a backend is asked for at a time: a few more cost little more."""
+MOST_CANDIDATES = 262_144
+"""Candidates of a name that are listed in an index that has a backend, found by measuring all entities."""
 MOST_REMEMBERED = 1000
 """Names whose candidates are kept."""
 CLOSE_TYPE = 0.6
@@ -47,7 +47,7 @@ class IndexDistances(TextDistances):
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
 
-        The backend gives `MOST_CANDIDATES` at most, as SimGRAG's k(n), and may overlook some.
+        The backend may overlook some. Where it is not asked, as many are wanted, there are `MOST_CANDIDATES`.
         """
         if self._backend is None:
             return super().node_candidates(node, count)
@@ -67,13 +67,16 @@ class IndexDistances(TextDistances):
         return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)
 
     def _ask(self, backend: VectorIndex, name: str, count: int) -> Candidates:
-        vectors = self.vectors
-        near = nearest_stored(backend, vectors.entities, vectors.scale, self._embed(name), count)
+        vectors, query = self.vectors, self._embed(name)
+        if count > STEPS[-1]:
+            near = nearest_of_all(vectors.entities, vectors.scale, query, count)
+        else:
+            near = nearest_stored(backend, vectors.entities, vectors.scale, query, count)
         exact = np.array(sorted(self._exact(name)), np.int64)
         others = ~np.isin(near.ids, exact)
         ids = np.concatenate([exact, near.ids[others]])[:count]
         distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])[:count]
-        return Candidates(ids.astype(np.int32), distances, count >= MOST_CANDIDATES)
+        return Candidates(ids.astype(np.int32), distances, len(ids) >= len(vectors.entities))
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the relation's name, its words split as those of the graph's relations are."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
-from clew.graph.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, Far
+from clew.graph.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, Far
 
 UNIT = 1e9
+APART = 1e-9
+"""Distance from a name, at least, of an entity that is not called so."""
+PER_UNIT = 1000
 _MIX = 0x9E3779B1
 
 
 @compiled
 def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float:
-    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`."""
+    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`, at least `APART`."""
     product, square = np.int32(0), np.int32(0)
     for j in range(len(query)):
         # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
@@ -25,7 +28,7 @@ def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float
         square = np.int32(square + np.int32(row[j]) * np.int32(row[j]))
     factor = np.float64(scale)
     own, mixed = factor * factor * np.float64(square), factor * plain[0] * np.float64(product)
-    return np.sqrt(max(0.0, plain[1] + own - 2 * mixed))
+    return np.sqrt(max(APART * APART, plain[1] + own - 2 * mixed))
 
 
 @entry
@@ -35,6 +38,17 @@ def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain
     for i in range(len(picked)):
         found[i] = distance_from(rows[picked[i]], scale[picked[i]], query, plain)
     return found
+
+
+@entry
+def measure_all(rows: Array, scale: Array, query: Array, plain: Array, found: Array, counts: Array) -> None:
+    """Write the distances of all `rows` into `found` float64 [N], and count them by size in `counts`.
+
+    Distances from `i / PER_UNIT` up to that of `i + 1` are counted in `counts[i]`, larger ones in the last.
+    """
+    for i in range(len(rows)):
+        found[i] = distance_from(rows[i], scale[i], query, plain)
+        counts[min(int(found[i] * PER_UNIT), len(counts) - 1)] += 1
 
 
 @entry
@@ -53,23 +67,27 @@ def hashed(entities: Array, costs: Array) -> Array:
 
 
 @compiled
-def far_cost(far: Far, entity: int) -> int:
-    """Cost of an entity for the FAR node; INFINITE if it may not be."""
-    listed, slots = far.listed, len(far.listed)
+def far_cost(far: Far, node: int, entity: int, floor: int) -> int:
+    """Cost of an entity for a FAR node; INFINITE if it may not be, or is listed and below `floor`."""
+    listed, first, slots, query = far.listed, far.node[node, SLOT], far.node[node, SLOTS], far.node[node, QUERY]
     if slots:
         at = (entity * _MIX >> 7) & (slots - 1)
-        while listed[at, ENTITY] >= 0:
-            if listed[at, ENTITY] == entity:
-                return listed[at, COST]
+        while listed[first + at, ENTITY] >= 0:
+            if listed[first + at, ENTITY] == entity:
+                cost = listed[first + at, COST]
+                return cost if cost >= floor else INFINITE
             at = (at + 1) & (slots - 1)
     if len(far.scale) == 0:
         return INFINITE
-    distance = np.float64(far.scale[entity])
     if len(far.rows):
-        distance = distance_from(far.rows[entity], far.scale[entity], far.query, far.plain)
+        distance = distance_from(far.rows[entity], far.scale[0, entity], far.query[query], far.plain[query])
+    else:
+        distance = np.float64(far.scale[query, entity])
     if not np.isfinite(distance):
         return INFINITE
-    return int(np.rint(distance * UNIT)) << MISS_BITS
+    cost = int(np.rint(distance * UNIT)) << MISS_BITS
+    # A backend may have overlooked one that is measured; what all distances tell is listed.
+    return cost if len(far.rows) or cost >= floor else INFINITE
 
 
 @compiled
@@ -78,4 +96,4 @@ def look_ahead(far: Far, entity: int) -> int:
     if len(far.rows) == 0:
         return 0
     row = far.rows[entity]
-    return int(row[0] + row[-1]) + int(far.scale[entity])
+    return int(row[0] + row[-1]) + int(far.scale[0, entity])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ _SAMPLE = 1 << 18
 MORE, AT_LEAST = 1.125, 16
 """So many times and so many more vectors than are wanted are asked of the backend, and measured by those that
 are stored: both have eight bits a component, so that the order of near ones hardly differs."""
+THREADS = 2
+"""Threads that measure all entities."""
 
 
 def build_search(
@@ -73,3 +76,29 @@ def nearest_stored(
     distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
     order = np.argsort(distances, kind="stable")[:k]
     return Nearest(proposed[order], distances[order])
+
+
+def nearest_of_all(
+    quantised: NDArray[np.generic], scales: NDArray[np.generic], query: Float32, k: int
+) -> Nearest:
+    """Find the `k` nearest stored vectors, and those as far as the last of them within a thousandth.
+
+    All are measured, on `THREADS` threads.
+    """
+    from clew.graph.kernels.measure import PER_UNIT, measure_all
+
+    rounded, count = Rounded.of(query), len(quantised)
+    rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
+    distances, sizes = np.empty(count), np.zeros((THREADS, 4 * PER_UNIT), np.int64)
+    cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
+
+    def part(i: int) -> None:
+        own = slice(cuts[i], cuts[i + 1])
+        measure_all(rows[own], scale[own], rounded.values, rounded.plain, distances[own], sizes[i])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(part, range(THREADS)))
+    last = int(np.searchsorted(np.cumsum(sizes.sum(axis=0)), min(k, count)))
+    ids = np.arange(count) if last >= 4 * PER_UNIT - 1 else np.flatnonzero(distances < (last + 1) / PER_UNIT)
+    order = np.argsort(distances[ids], kind="stable")
+    return Nearest(ids[order], distances[ids[order]])
