@@ -26,14 +26,14 @@ ALL = 1 << 59
 
 
 class CandidateList:
-    """The candidates of one node that are at hand: `ids` and `costs`, ascending.
+    """The candidates of `node` that are at hand: `ids` and `costs`, ascending.
 
-    One that is left out costs at least `bound` (INFINITE: none is). A node that can be measured begins with
+    One that is left out costs at least `bound` (INFINITE: none is); `ended`: the provider has no more of them. A node that can be measured begins with
     the entities of exactly its name, and the provider is asked only when these are not enough.
     """
 
     def __init__(self, distances: Distances, node: PatternNode, measure: Measure | None = None) -> None:
-        self._distances, self._node, self._count = distances, node, FIRST_ROUND
+        self._distances, self.node, self._count = distances, node, FIRST_ROUND
         self._measured, self.asked, self.ended = measure is not None, False, False
         if measure is None or measure.rows is None or not len(measure.entities) or measure.distances.any():
             self._ask()
@@ -43,16 +43,16 @@ class CandidateList:
 
     def _ask(self) -> None:
         before = len(self._found.entities) if self.asked else -1
-        self.asked, self._found = True, self._distances.node_candidates(self._node, self._count)
+        self.asked, self._found = True, self._distances.node_candidates(self.node, self._count)
         self.ended = len(self._found.entities) == before and not self._found.exhausted
         self._take(min(self._count, len(self._found.entities)))
 
     def _take(self, count: int) -> None:
         """Turn the distances of the first `count` into costs."""
         found = self._found
-        costs = costs_of(found.distances[: count + 1], f"node {self._node.name!r}")
+        costs = costs_of(found.distances[: count + 1], f"node {self.node.name!r}")
         if np.any(costs[1:] < costs[:-1]):
-            raise UsageError(f"the candidates of node {self._node.name!r} are not in ascending distance")
+            raise UsageError(f"the candidates of node {self.node.name!r} are not in ascending distance")
         if count < len(found.entities):
             self.bound = int(costs[count])
         else:

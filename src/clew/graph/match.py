@@ -162,7 +162,7 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
         needed = found.last(wanted)
         if tied and len(found.rows):
             needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
-        enough = needed is not None and needed <= options[9]
+        enough = needed is not None and needed <= query.cap(slack)
         nearest = min(slack + found.cut, query.runs(slack)[1])
         if enough or nearest >= INFINITE:
             return _result(found, query, None)
@@ -182,7 +182,7 @@ def _round(
     When as many are known as are wanted, the cap falls to the cost of the last of them.
     """
     wanted, tied, project = options[2], options[3], options[4]
-    options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
+    options[9] = query.cap(slack)
     found = kept if kept is not None and wanted and not tied else None
     allowed, runs, work, cut = options[8], query.runs(slack)[0], 0, INFINITE
     for run in runs:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
 from clew.graph.distances import Distances, Measure
-from clew.graph.lists import ALL, FIRST_ROUND, INFINITE, ROUND_GROWTH, CandidateList, costs_of
+from clew.graph.lists import ALL, FIRST_ROUND, INFINITE, MISS_MASK, ROUND_GROWTH, CandidateList, costs_of
 from clew.graph.tiers import Tier, Tiers
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -49,7 +49,7 @@ class Query:
             int(n.costs[0]) for n in self._lists.values() if len(n.costs)
         )
         seeded = any(entity is not None for entity in self._fixed)
-        self._tiers = Tiers(self._lists, seeded=seeded) if self._measures else None
+        self._tiers = Tiers(self._lists, distances.prepare, seeded=seeded) if self._measures else None
         self._tables: dict[int, Array] = {}
         self.far, self.base = _NO_FAR, self.least
 
@@ -114,6 +114,10 @@ class Query:
         for near in self._lists.values():
             near.reach(0)
         return 0
+
+    def cap(self, slack: int) -> int:
+        """What a match within `slack` may cost."""
+        return min(INFINITE - 1, (self.least + slack) | MISS_MASK)
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(the runs that find all matches within `slack`, the least slack at which something else counts)."""

@@ -9,10 +9,13 @@ out, and lists are so long that this leaves out all in which too many nodes are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.lists import ALL, INFINITE, CandidateList
+from clew.types import PatternNode
+
+Prepare = Callable[[Sequence[PatternNode], int], None]
 
 MOST_FAR = 3
 """Nodes that may be far at once."""
@@ -37,11 +40,12 @@ class Tier:
 class Tiers:
     """The tiers of the open nodes, whose lists are `lists` by node.
 
-    `seeded` says that a node of the pattern has a given entity: all the open ones may be far then.
+    `seeded` says that a node of the pattern has a given entity: all the open ones may be far then. `prepare`
+    is that of `Distances`.
     """
 
-    def __init__(self, lists: Mapping[int, CandidateList], *, seeded: bool) -> None:
-        self._lists, self._seeded = lists, seeded
+    def __init__(self, lists: Mapping[int, CandidateList], prepare: Prepare, *, seeded: bool) -> None:
+        self._lists, self._prepare, self._seeded = lists, prepare, seeded
 
     def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
         """(a tier of each node for every run that all matches within `slack` need, what they leave out).
@@ -127,6 +131,9 @@ class Tiers:
         """Make the shortest lists longer, side by side where the provider is asked; False if none can be."""
         growing = [n for n in self._lists.values() if n.reached < ALL and not n.ended]
         growing = sorted(growing, key=lambda n: n.reached)[:SIDE_BY_SIDE]
-        for near in growing:
+        at_hand = [n for n in growing if not n.due]
+        if not at_hand and len(growing) > 1:
+            self._prepare([n.node for n in growing], max(n.due for n in growing))
+        for near in at_hand or growing:
             near.grow()
         return bool(growing)

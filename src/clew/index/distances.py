@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from typing import cast
 
 import numpy as np
 
 from clew.graph.distances import Candidates, Distance, Mask, Measure, Rounded, TextDistances, Vectors
-from clew.index.backends.base import VectorIndex
+from clew.index.backends.base import Nearest, VectorIndex
 from clew.index.backends.entities import ENTITY_SEARCH, nearest_of_all, nearest_stored
 from clew.index.backends.registry import open_vectors
 from clew.index.directory import Index
@@ -17,12 +20,12 @@ from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import PatternEdge, PatternNode
 
-STEPS = (256, 4096, 16_384)
-"""Candidates of a name that a backend is asked for at a time: a few more cost little more."""
-MOST_CANDIDATES = 262_144
-"""Candidates of a name that are listed in an index that has a backend, found by measuring all entities."""
-MOST_REMEMBERED = 1000
-"""Names whose candidates are kept."""
+STEPS = (256, 4096, 16_384, 524_288)
+"""Candidates of a name that are listed at a time in an index that has a backend: a few more cost little."""
+MOST_ASKED = 16_384
+"""Of more, all entities are measured instead of asking the backend."""
+MOST_REMEMBERED = 1 << 22
+"""Candidates that are kept, of all names together."""
 CLOSE_TYPE = 0.6
 """A type is meant by another word if their cosine is at least this; a farther one restricts nothing."""
 
@@ -40,6 +43,7 @@ class IndexDistances(TextDistances):
         self._index = index
         self._backend: VectorIndex | None = None
         self._found: dict[tuple[str, int], Candidates] = {}
+        self._remembered = 0
         if ENTITY_SEARCH in index.files:
             self._backend = open_vectors(index.files[ENTITY_SEARCH], embedder.dimension)
         self._masks: dict[str, Mask | None] = {}
@@ -47,16 +51,52 @@ class IndexDistances(TextDistances):
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
 
-        The backend may overlook some. Where it is not asked, as many are wanted, there are `MOST_CANDIDATES`.
+        The backend may overlook some, and is asked for few at first.
         """
         if self._backend is None:
             return super().node_candidates(node, count)
-        count = next((step for step in STEPS if step >= count), MOST_CANDIDATES)
-        if (node.name, count) not in self._found:
-            if len(self._found) >= MOST_REMEMBERED:
-                self._found.clear()
-            self._found[node.name, count] = self._ask(self._backend, node.name, count)
-        return self._found[node.name, count]
+        step = self._step(node.name, count)
+        found = self._found.get((node.name, step))
+        return self._ask(self._backend, [node.name], step)[0] if found is None else found
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Ask the backend for all of them, on a thread each, or measure all entities once."""
+        by_step: dict[int, list[str]] = {}
+        for node in nodes if self._backend is not None else ():
+            step = self._step(node.name, count)
+            if (node.name, step) not in self._found and node.name not in by_step.setdefault(step, []):
+                by_step[step].append(node.name)
+        for step, names in by_step.items():
+            self._ask(cast(VectorIndex, self._backend), names, step)
+
+    def _step(self, name: str, count: int) -> int:
+        """How many candidates to list: the step for `count`, but none before those below it were not enough."""
+        return next((s for s in STEPS if s >= count or (name, s) not in self._found), STEPS[-1])
+
+    def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[Candidates]:
+        if self._remembered > MOST_REMEMBERED:
+            self._found.clear()
+            self._remembered = 0
+        vectors, queries = self.vectors, [self._embed(name) for name in names]
+        entities, scale = vectors.entities, vectors.scale
+        if count > MOST_ASKED:
+            nearest = nearest_of_all(entities, scale, queries, count)
+        else:
+            with ThreadPoolExecutor(len(names)) as pool:
+                ask = partial(nearest_stored, backend, entities, scale, k=count)
+                nearest = list(pool.map(ask, queries))
+        found = [self._candidates(name, near) for name, near in zip(names, nearest, strict=True)]
+        self._found |= {(name, count): one for name, one in zip(names, found, strict=True)}
+        self._remembered += sum(len(one.entities) for one in found)
+        return found
+
+    def _candidates(self, name: str, near: Nearest) -> Candidates:
+        """Put the entities of exactly that name before the others."""
+        exact = np.array(sorted(self._exact(name)), np.int64)
+        others = ~np.isin(near.ids, exact)
+        ids = np.concatenate([exact, near.ids[others]])
+        distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])
+        return Candidates(ids.astype(np.int32), distances, len(ids) >= len(self.vectors.entities))
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Measure by the stored vectors; entities of exactly that name are at distance 0."""
@@ -65,18 +105,6 @@ class IndexDistances(TextDistances):
         exact = np.array(sorted(self._exact(node.name)), np.int32)
         vectors, query = self.vectors, Rounded.of(self._embed(node.name).astype(np.float32))
         return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)
-
-    def _ask(self, backend: VectorIndex, name: str, count: int) -> Candidates:
-        vectors, query = self.vectors, self._embed(name)
-        if count > STEPS[-1]:
-            near = nearest_of_all(vectors.entities, vectors.scale, query, count)
-        else:
-            near = nearest_stored(backend, vectors.entities, vectors.scale, query, count)
-        exact = np.array(sorted(self._exact(name)), np.int64)
-        others = ~np.isin(near.ids, exact)
-        ids = np.concatenate([exact, near.ids[others]])[:count]
-        distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])[:count]
-        return Candidates(ids.astype(np.int32), distances, len(ids) >= len(vectors.entities))
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the relation's name, its words split as those of the graph's relations are."""

@@ -21,11 +21,25 @@ _MIX = 0x9E3779B1
 @compiled
 def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float:
     """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`, at least `APART`."""
-    product, square = np.int32(0), np.int32(0)
-    for j in range(len(query)):
+    return distance_with(row, square_of(row), scale, query, plain)
+
+
+@compiled
+def square_of(row: Array) -> int:
+    """Sum of the squares of `row` int8 [d]."""
+    square = np.int32(0)
+    for j in range(len(row)):
         # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
-        product = np.int32(product + np.int32(row[j]) * np.int32(query[j]))
         square = np.int32(square + np.int32(row[j]) * np.int32(row[j]))
+    return square
+
+
+@compiled
+def distance_with(row: Array, square: int, scale: float, query: Array, plain: Array) -> float:
+    """Take the distance as `distance_from`, of a row whose `square` is known."""
+    product = np.int32(0)
+    for j in range(len(query)):
+        product = np.int32(product + np.int32(row[j]) * np.int32(query[j]))
     factor = np.float64(scale)
     own, mixed = factor * factor * np.float64(square), factor * plain[0] * np.float64(product)
     return np.sqrt(max(APART * APART, plain[1] + own - 2 * mixed))
@@ -41,14 +55,20 @@ def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain
 
 
 @entry
-def measure_all(rows: Array, scale: Array, query: Array, plain: Array, found: Array, counts: Array) -> None:
-    """Write the distances of all `rows` into `found` float64 [N], and count them by size in `counts`.
+def measure_all(
+    rows: Array, scale: Array, query: Array, plain: Array, found: Array, counts: Array, first: int, stop: int
+) -> None:
+    """Write the distances of the rows from `first` to `stop` from each query into `found` float64 [q, N].
 
-    Distances from `i / PER_UNIT` up to that of `i + 1` are counted in `counts[i]`, larger ones in the last.
+    `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. `counts` [q, *] counts them: those from
+    `i / PER_UNIT` up to that of `i + 1` in the i-th place, larger ones in the last.
     """
-    for i in range(len(rows)):
-        found[i] = distance_from(rows[i], scale[i], query, plain)
-        counts[min(int(found[i] * PER_UNIT), len(counts) - 1)] += 1
+    for i in range(first, stop):
+        square = square_of(rows[i])
+        for q in range(len(query)):
+            distance = distance_with(rows[i], square, scale[i], query[q], plain[q])
+            found[q, i] = distance
+            counts[q, min(int(distance * PER_UNIT), counts.shape[1] - 1)] += 1
 
 
 @entry

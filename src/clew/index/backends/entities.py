@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -79,26 +79,31 @@ def nearest_stored(
 
 
 def nearest_of_all(
-    quantised: NDArray[np.generic], scales: NDArray[np.generic], query: Float32, k: int
-) -> Nearest:
-    """Find the `k` nearest stored vectors, and those as far as the last of them within a thousandth.
+    quantised: NDArray[np.generic], scales: NDArray[np.generic], queries: Sequence[Float32], k: int
+) -> list[Nearest]:
+    """Find the `k` stored vectors nearest to each query, and those as far as the last within a thousandth.
 
-    All are measured, on `THREADS` threads.
+    All are measured, once for all queries, on `THREADS` threads.
     """
     from clew.graph.kernels.measure import PER_UNIT, measure_all
 
-    rounded, count = Rounded.of(query), len(quantised)
+    rounded, count = [Rounded.of(query) for query in queries], len(quantised)
+    values, plain = np.stack([r.values for r in rounded]), np.stack([r.plain for r in rounded])
     rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
-    distances, sizes = np.empty(count), np.zeros((THREADS, 4 * PER_UNIT), np.int64)
+    distances = np.empty((len(queries), count))
+    sizes = np.zeros((THREADS, len(queries), 4 * PER_UNIT), np.int64)
     cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
 
     def part(i: int) -> None:
-        own = slice(cuts[i], cuts[i + 1])
-        measure_all(rows[own], scale[own], rounded.values, rounded.plain, distances[own], sizes[i])
+        measure_all(rows, scale, values, plain, distances, sizes[i], cuts[i], cuts[i + 1])
+
+    def pick(i: int) -> Nearest:
+        last = int(np.searchsorted(np.cumsum(sizes[:, i].sum(axis=0)), min(k, count)))
+        whole = last >= 4 * PER_UNIT - 1
+        ids = np.arange(count) if whole else np.flatnonzero(distances[i] < (last + 1) / PER_UNIT)
+        order = np.argsort(distances[i, ids], kind="stable")
+        return Nearest(ids[order], distances[i, ids[order]])
 
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(part, range(THREADS)))
-    last = int(np.searchsorted(np.cumsum(sizes.sum(axis=0)), min(k, count)))
-    ids = np.arange(count) if last >= 4 * PER_UNIT - 1 else np.flatnonzero(distances < (last + 1) / PER_UNIT)
-    order = np.argsort(distances[ids], kind="stable")
-    return Nearest(ids[order], distances[ids[order]])
+        return list(pool.map(pick, range(len(queries))))
