@@ -14,8 +14,8 @@ from reference import Tables, brute_force, make_graph
 
 import clew.graph.kernels
 from clew.errors import PatternError, UsageError
-from clew.graph import match as matcher
 from clew.graph import lists, query, tiers
+from clew.graph import match as matcher
 from clew.graph.distances import Measure, Rounded
 from clew.graph.graph import Graph
 from clew.graph.kernels import search as kernel

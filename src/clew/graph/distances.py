@@ -92,7 +92,7 @@ class Distances(Protocol):
         ...
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
-        """Say that all of `nodes` will be asked for so many candidates next, and may be looked up together."""
+        """Tell that all of `nodes` will be asked for so many candidates next: they may be found together."""
         ...
 
     def measure(self, node: PatternNode) -> Measure | None:

@@ -28,8 +28,9 @@ ALL = 1 << 59
 class CandidateList:
     """The candidates of `node` that are at hand: `ids` and `costs`, ascending.
 
-    One that is left out costs at least `bound` (INFINITE: none is); `ended`: the provider has no more of them. A node that can be measured begins with
-    the entities of exactly its name, and the provider is asked only when these are not enough.
+    One that is left out costs at least `bound` (INFINITE: none is); `ended`: the provider has no more of
+    them. A node that can be measured begins with the entities of exactly its name, and the provider is asked
+    only when these are not enough.
     """
 
     def __init__(self, distances: Distances, node: PatternNode, measure: Measure | None = None) -> None:

@@ -1,7 +1,7 @@
 """Which entities the known nodes of a pattern take in each run of a round.
 
-What a match costs above the least that any can is its excess, the sum of the excesses of its nodes and edges.
-The entities of each open node (known, but by its text) are cut by their excess into tiers: *near* and *listed*
+What a match costs above the least that any can is its excess, the sum of those of its nodes and edges. The
+entities of each open node (known, but by its text) are cut by their excess into tiers: *near* and *listed*
 ones are in its list, *far* ones are not and are measured when they are met. Every match within a slack is
 in one choice of a tier for each node; choices whose least excesses add up to more than the slack are left
 out, and lists are so long that this leaves out all in which too many nodes are far.

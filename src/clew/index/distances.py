@@ -70,7 +70,7 @@ class IndexDistances(TextDistances):
             self._ask(cast(VectorIndex, self._backend), names, step)
 
     def _step(self, name: str, count: int) -> int:
-        """How many candidates to list: the step for `count`, but none before those below it were not enough."""
+        """How many candidates to list: the step for `count`, but none before those below it."""
         return next((s for s in STEPS if s >= count or (name, s) not in self._found), STEPS[-1])
 
     def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[Candidates]:

@@ -121,10 +121,12 @@ def _outdated(edit: GraphEdit) -> tuple[str, ...]:
     """Prefixes of sections that say nothing true any more.
 
     Vectors of triples are by triple id, and ids of triples move; the first question that needs them makes
-    them anew.
+    them anew. The schema is counted anew at every start.
     """
+    if _is_empty(edit):
+        return ()
     moved = len(edit.added) or len(edit.removed)
-    return ("triple_vectors.",) if moved else ()
+    return ("schema.", "triple_vectors.") if moved else ("schema.",)
 
 
 def _searches(

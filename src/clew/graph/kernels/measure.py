@@ -15,17 +15,18 @@ UNIT = 1e9
 APART = 1e-9
 """Distance from a name, at least, of an entity that is not called so."""
 PER_UNIT = 1000
+
 _MIX = 0x9E3779B1
 
 
 @compiled
 def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float:
-    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`, at least `APART`."""
+    """L2 distance, at least `APART`, of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`."""
     return distance_with(row, square_of(row), scale, query, plain)
 
 
 @compiled
-def square_of(row: Array) -> int:
+def square_of(row: Array) -> np.int32:
     """Sum of the squares of `row` int8 [d]."""
     square = np.int32(0)
     for j in range(len(row)):
@@ -35,7 +36,7 @@ def square_of(row: Array) -> int:
 
 
 @compiled
-def distance_with(row: Array, square: int, scale: float, query: Array, plain: Array) -> float:
+def distance_with(row: Array, square: np.int32, scale: float, query: Array, plain: Array) -> float:
     """Take the distance as `distance_from`, of a row whose `square` is known."""
     product = np.int32(0)
     for j in range(len(query)):
@@ -89,7 +90,8 @@ def hashed(entities: Array, costs: Array) -> Array:
 @compiled
 def far_cost(far: Far, node: int, entity: int, floor: int) -> int:
     """Cost of an entity for a FAR node; INFINITE if it may not be, or is listed and below `floor`."""
-    listed, first, slots, query = far.listed, far.node[node, SLOT], far.node[node, SLOTS], far.node[node, QUERY]
+    listed, query = far.listed, far.node[node, QUERY]
+    first, slots = far.node[node, SLOT], far.node[node, SLOTS]
     if slots:
         at = (entity * _MIX >> 7) & (slots - 1)
         while listed[first + at, ENTITY] >= 0:

@@ -1,0 +1,55 @@
+"""The schema of a graph as sections of an index, so that a large graph is not counted at every start.
+
+A stored schema names the files of the graph that it was counted from; one of any other graph counts as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.index.directory import Index
+from clew.index.files import FileEntry
+from clew.index.sections import with_prefix, without_prefix
+
+if TYPE_CHECKING:
+    from clew.graph.schema import Schema
+
+WORTH_STORING = 1_000_000
+"""Triples from which it is stored; fewer are counted in less time than anybody waits."""
+_OF = "of"
+
+
+def schema_sections(graph: Graph, files: Iterable[FileEntry]) -> dict[str, NDArray[np.generic]]:
+    """Count a graph whose sections are in `files`."""
+    # It compiles kernels, which nothing else of a build of few triples needs.
+    from clew.graph.schema import schema_of
+
+    schema = schema_of(graph)
+    sections: dict[str, NDArray[np.generic]] = {f.name: getattr(schema, f.name) for f in fields(schema)}
+    sections[_OF] = np.frombuffer(_digest(files), np.uint8)
+    return with_prefix("schema", sections)
+
+
+def schema_of_index(index: Index) -> Schema:
+    """Give the schema of an index: the stored one, else it is counted."""
+    from clew.graph.schema import Schema, schema_of
+
+    stored = without_prefix("schema", index.sections)
+    of = stored.pop(_OF, np.zeros(0, np.uint8)).tobytes()
+    if set(stored) != {f.name for f in fields(Schema)} or of != _digest(index.manifest.files):
+        return schema_of(index.graph)
+    arrays: dict[str, NDArray[np.generic]] = {**stored}
+    return Schema(**arrays)  # pyright: ignore[reportArgumentType]
+
+
+def _digest(files: Iterable[FileEntry]) -> bytes:
+    """Stand for what a graph's files hold."""
+    graph = sorted(repr(entry) for entry in files if entry.section.startswith("graph."))
+    return hashlib.blake2b("\n".join(graph).encode(), digest_size=16).digest()
