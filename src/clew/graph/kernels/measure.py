@@ -21,7 +21,7 @@ _MIX = 0x9E3779B1
 
 @compiled
 def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float:
-    """L2 distance, at least `APART`, of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`."""
+    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`, or `APART`."""
     return distance_with(row, square_of(row), scale, query, plain)
 
 
