@@ -23,8 +23,8 @@ WORTH_A_CUT = 512
 """Candidates of one node that are worth more runs, of those near and of the others."""
 SIDE_BY_SIDE = 2
 """Lists that are asked for at once."""
-STEP = 1.2
-"""How many times the slack rises when it is not known where the matches are."""
+FIRST_STEP, STEP = 1.5, 1.2
+"""How many times the slack rises while at most one node is far, and after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,9 @@ class Tiers:
         while self.held < nearest:
             if not self._grow():
                 return None
-        aim = max(nearest, self._easy()) if slack < self._easy() else max(nearest, round(STEP * slack))
+        easy = self._easy()
+        aim = max(easy // 2, round(FIRST_STEP * slack)) if slack < easy else round(STEP * slack)
+        aim = max(nearest, min(aim, easy) if slack < easy else aim)
         return min(aim if needed is None else min(max(nearest, needed), aim), self.held)
 
     def _easy(self) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import PatternEdge, PatternNode
 
-STEPS = (256, 4096, 16_384, 524_288)
-"""Candidates of a name that are listed at a time in an index that has a backend: a few more cost little."""
-MOST_ASKED = 16_384
-"""Of more, all entities are measured instead of asking the backend."""
+STEPS = ((256, 256), (4096, 4096), (65_536, 16_384))
+"""(wanted, listed) candidates of a name in an index that has a backend: a few more cost little."""
+MOST_CANDIDATES = 524_288
+"""Where more are wanted, all entities are measured, and so many listed."""
 MOST_REMEMBERED = 1 << 22
 """Candidates that are kept, of all names together."""
 CLOSE_TYPE = 0.6
@@ -55,23 +54,16 @@ class IndexDistances(TextDistances):
         """
         if self._backend is None:
             return super().node_candidates(node, count)
-        step = self._step(node.name, count)
+        step = _step(count)
         found = self._found.get((node.name, step))
         return self._ask(self._backend, [node.name], step)[0] if found is None else found
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Ask the backend for all of them, on a thread each, or measure all entities once."""
-        by_step: dict[int, list[str]] = {}
-        for node in nodes if self._backend is not None else ():
-            step = self._step(node.name, count)
-            if (node.name, step) not in self._found and node.name not in by_step.setdefault(step, []):
-                by_step[step].append(node.name)
-        for step, names in by_step.items():
-            self._ask(cast(VectorIndex, self._backend), names, step)
-
-    def _step(self, name: str, count: int) -> int:
-        """How many candidates to list: the step for `count`, but none before those below it."""
-        return next((s for s in STEPS if s >= count or (name, s) not in self._found), STEPS[-1])
+        step = _step(count)
+        names = [name for name in dict.fromkeys(n.name for n in nodes) if (name, step) not in self._found]
+        if self._backend is not None and names:
+            self._ask(self._backend, names, step)
 
     def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[Candidates]:
         if self._remembered > MOST_REMEMBERED:
@@ -79,7 +71,7 @@ class IndexDistances(TextDistances):
             self._remembered = 0
         vectors, queries = self.vectors, [self._embed(name) for name in names]
         entities, scale = vectors.entities, vectors.scale
-        if count > MOST_ASKED:
+        if count == MOST_CANDIDATES:
             nearest = nearest_of_all(entities, scale, queries, count)
         else:
             with ThreadPoolExecutor(len(names)) as pool:
@@ -143,3 +135,8 @@ class IndexDistances(TextDistances):
         cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
         nearest = int(np.argmax(cosines))
         return [nearest] if cosines[nearest] >= CLOSE_TYPE else []
+
+
+def _step(count: int) -> int:
+    """How many candidates to list where `count` are wanted."""
+    return next((listed for wanted, listed in STEPS if count <= wanted), MOST_CANDIDATES)
