@@ -60,6 +60,12 @@ def test_a_pattern_without_a_match_exits_with_3(run, index, pattern):
     assert (result.exit_code, json.loads(result.stdout)["matches"]) == (3, [])
 
 
+def test_a_type_that_the_graph_lacks_matches_nothing(run, index, pattern):
+    typed = {"triples": [["Memento", "directed by", "UNKNOWN volcano 1"]]}
+    result = run("match", index, pattern(typed), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["matches"]) == (3, [])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -217,6 +217,7 @@ class Query:
             raise UsageError(
                 f"the mask of type {node.type!r} has {len(mask)} entries for {self.size} entities"
             )
+        self.hopeless = self.hopeless or not mask.any()
         self.masks.append(mask)
         return len(self.masks) - 1
 

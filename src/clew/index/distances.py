@@ -26,7 +26,7 @@ MOST_CANDIDATES = 524_288
 MOST_REMEMBERED = 1 << 22
 """Candidates that are kept, of all names together."""
 CLOSE_TYPE = 0.6
-"""A type is meant by another word if their cosine is at least this; a farther one restricts nothing."""
+"""A type is meant by another word if their cosine is at least this; no entity is of a farther one."""
 
 
 class IndexDistances(TextDistances):
@@ -103,7 +103,10 @@ class IndexDistances(TextDistances):
         return super().relation_distances(replace(edge, relation=relation_text(edge.relation or "")))
 
     def allowed(self, node: PatternNode) -> Mask | None:
-        """Entities declared to be of the type: that of the name, else the nearest if it is close."""
+        """Entities declared to be of the type: that of the name, else the nearest if it is close.
+
+        A graph that declares no types is not restricted.
+        """
         return None if node.type is None else self._mask(node.type)
 
     def _embed(self, text: str) -> Distance:
@@ -119,9 +122,9 @@ class IndexDistances(TextDistances):
 
     def _make_mask(self, type_: str) -> Mask | None:
         types = self._index.graph.types
-        meant = self._types_meant(type_)
-        if not meant:
+        if not len(types.names):
             return None
+        meant = self._types_meant(type_)
         mask = np.zeros(self._index.graph.nodes, np.bool_)
         rows = np.flatnonzero(np.isin(types.type, meant))
         mask[np.searchsorted(types.offsets, rows, "right") - 1] = True
@@ -130,7 +133,7 @@ class IndexDistances(TextDistances):
     def _types_meant(self, type_: str) -> list[int]:
         names = [relation_text(name) for name in self._index.graph.types.names]
         same = [i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))]
-        if same or not names:
+        if same:
             return same
         cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
         nearest = int(np.argmax(cosines))

@@ -14,7 +14,6 @@ from clew.graph.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY,
 UNIT = 1e9
 APART = 1e-9
 """Distance from a name, at least, of an entity that is not called so."""
-PER_UNIT = 1000
 
 _MIX = 0x9E3779B1
 
@@ -57,19 +56,23 @@ def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain
 
 @entry
 def measure_all(
-    rows: Array, scale: Array, query: Array, plain: Array, found: Array, counts: Array, first: int, stop: int
-) -> None:
-    """Write the distances of the rows from `first` to `stop` from each query into `found` float64 [q, N].
+    rows: Array, scale: Array, query: Array, plain: Array, limit: Array, first: int, stop: int
+) -> tuple[Array, Array, Array]:
+    """Find the rows from `first` to `stop` that are within `limit` float64 [q] of each query.
 
-    `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. `counts` [q, *] counts them: those from
-    `i / PER_UNIT` up to that of `i + 1` in the i-th place, larger ones in the last.
+    `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. Returns their numbers int32 [q, *], their
+    distances [q, *], and how many of these count, int64 [q].
     """
+    ids, found = np.empty((len(query), stop - first), np.int32), np.empty((len(query), stop - first))
+    counts = np.zeros(len(query), np.int64)
     for i in range(first, stop):
         square = square_of(rows[i])
         for q in range(len(query)):
             distance = distance_with(rows[i], square, scale[i], query[q], plain[q])
-            found[q, i] = distance
-            counts[q, min(int(distance * PER_UNIT), counts.shape[1] - 1)] += 1
+            if distance <= limit[q]:
+                ids[q, counts[q]], found[q, counts[q]] = i, distance
+                counts[q] += 1
+    return ids, found, counts
 
 
 @entry

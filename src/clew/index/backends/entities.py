@@ -81,29 +81,32 @@ def nearest_stored(
 def nearest_of_all(
     quantised: NDArray[np.generic], scales: NDArray[np.generic], queries: Sequence[Float32], k: int
 ) -> list[Nearest]:
-    """Find the `k` stored vectors nearest to each query, and those as far as the last within a thousandth.
+    """Find about `k` stored vectors nearest to each query: all within what a sample says is their distance.
 
     All are measured, once for all queries, on `THREADS` threads.
     """
-    from clew.graph.kernels.measure import PER_UNIT, measure_all
+    from clew.graph.kernels.measure import distances_from, measure_all
 
     rounded, count = [Rounded.of(query) for query in queries], len(quantised)
-    values, plain = np.stack([r.values for r in rounded]), np.stack([r.plain for r in rounded])
     rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
-    distances = np.empty((len(queries), count))
-    sizes = np.zeros((THREADS, len(queries), 4 * PER_UNIT), np.int64)
+    sample = np.arange(0, count, max(1, count // _SAMPLE))
+    wanted = k * len(sample) // count
+    limits = np.full(len(queries), np.inf)
+    for i, query in enumerate(rounded if wanted < len(sample) else ()):
+        limits[i] = np.partition(distances_from(rows, scale, sample, query.values, query.plain), wanted)[wanted]
+    values, plain = np.stack([r.values for r in rounded]), np.stack([r.plain for r in rounded])
     cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
 
-    def part(i: int) -> None:
-        measure_all(rows, scale, values, plain, distances, sizes[i], cuts[i], cuts[i + 1])
-
-    def pick(i: int) -> Nearest:
-        last = int(np.searchsorted(np.cumsum(sizes[:, i].sum(axis=0)), min(k, count)))
-        whole = last >= 4 * PER_UNIT - 1
-        ids = np.arange(count) if whole else np.flatnonzero(distances[i] < (last + 1) / PER_UNIT)
-        order = np.argsort(distances[i, ids], kind="stable")
-        return Nearest(ids[order], distances[i, ids[order]])
+    def part(i: int) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+        return measure_all(rows, scale, values, plain, limits, cuts[i], cuts[i + 1])
 
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(part, range(THREADS)))
+        parts = list(pool.map(part, range(THREADS)))
+
+        def pick(i: int) -> Nearest:
+            ids = np.concatenate([ids[i, : counts[i]] for ids, _, counts in parts])
+            distances = np.concatenate([found[i, : counts[i]] for _, found, counts in parts])
+            order = np.argsort(distances, kind="stable")
+            return Nearest(ids[order].astype(np.int64), distances[order])
+
         return list(pool.map(pick, range(len(queries))))
