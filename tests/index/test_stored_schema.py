@@ -8,7 +8,7 @@ import pytest
 from clew.graph import schema as counted
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
-from clew.index import build, stored_schema
+from clew.index import build, stored_schema, update
 from clew.index.build import build_index
 from clew.index.directory import open_index
 from clew.index.edits import read_edits
@@ -46,6 +46,17 @@ def test_after_an_update_it_is_that_of_the_new_graph(large, tmp_path, letters):
     index = open_index(large)
     assert len(schema_of_index(index).triples) == 3
     equal(schema_of_index(index), schema_of(index.graph))
+
+
+def test_an_update_that_writes_all_stores_the_new_one(large, tmp_path, letters, monkeypatch):
+    monkeypatch.setattr(update, "WORTH_STORING", 1)
+    monkeypatch.setattr(update, "is_large", lambda *_: True)
+    (tmp_path / "more.tsv").write_text("d\tt\ta\n")
+    update_index(large, read_edits([tmp_path / "more.tsv"], []), embedder=letters)
+    index = open_index(large)
+    wanted = schema_of(index.graph)
+    monkeypatch.setattr(counted, "schema_of", no_counting)
+    equal(schema_of_index(index), wanted)
 
 
 def test_one_of_other_files_counts_as_none(large, monkeypatch):

@@ -24,7 +24,7 @@ from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord,
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.sections import graph_counts, graph_sections, with_prefix
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
-from clew.index.stored_schema import WORTH_STORING, schema_sections
+from clew.index.stored_schema import WORTH_STORING, write_schema
 from clew.index.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
@@ -96,7 +96,7 @@ def build_index(
         graph = writer.graph()
         if graph.triples >= WORTH_STORING and writer.marked("schema") is None:
             tell("schema", 0, graph.nodes)
-            writer.add_all(schema_sections(graph, writer.files))
+            write_schema(writer, graph)
             writer.mark("schema", {})
             tell("schema", graph.nodes, graph.nodes)
         label_nodes = differing_labels(graph)

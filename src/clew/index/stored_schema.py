@@ -1,6 +1,7 @@
 """The schema of a graph as sections of an index, so that a large graph is not counted at every start.
 
-A stored schema names the files of the graph that it was counted from; one of any other graph counts as none.
+A stored schema names the files of the graph that it was counted from; one of any other graph counts as none,
+and so it does while an edit is beside these files.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.index.directory import Index
+from clew.index.directory import Index, IndexWriter
 from clew.index.files import FileEntry
 from clew.index.sections import with_prefix, without_prefix
 
@@ -26,15 +27,15 @@ WORTH_STORING = 1_000_000
 _OF = "of"
 
 
-def schema_sections(graph: Graph, files: Iterable[FileEntry]) -> dict[str, NDArray[np.generic]]:
-    """Count a graph whose sections are in `files`."""
+def write_schema(writer: IndexWriter, graph: Graph) -> None:
+    """Count a graph whose sections have been written, and write its schema. Raises IndexError_."""
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 
     schema = schema_of(graph)
     sections: dict[str, NDArray[np.generic]] = {f.name: getattr(schema, f.name) for f in fields(schema)}
-    sections[_OF] = np.frombuffer(_digest(files), np.uint8)
-    return with_prefix("schema", sections)
+    sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
+    writer.add_all(with_prefix("schema", sections))
 
 
 def schema_of_index(index: Index) -> Schema:
@@ -43,7 +44,8 @@ def schema_of_index(index: Index) -> Schema:
 
     stored = without_prefix("schema", index.sections)
     of = stored.pop(_OF, np.zeros(0, np.uint8)).tobytes()
-    if set(stored) != {f.name for f in fields(Schema)} or of != _digest(index.manifest.files):
+    known = set(stored) == {f.name for f in fields(Schema)} and of == _digest(index.manifest.files)
+    if not known or index.delta is not None:
         return schema_of(index.graph)
     arrays: dict[str, NDArray[np.generic]] = {**stored}
     return Schema(**arrays)  # pyright: ignore[reportArgumentType]

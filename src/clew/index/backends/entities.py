@@ -93,7 +93,8 @@ def nearest_of_all(
     wanted = k * len(sample) // count
     limits = np.full(len(queries), np.inf)
     for i, query in enumerate(rounded if wanted < len(sample) else ()):
-        limits[i] = np.partition(distances_from(rows, scale, sample, query.values, query.plain), wanted)[wanted]
+        near = distances_from(rows, scale, sample, query.values, query.plain)
+        limits[i] = np.partition(near, wanted)[wanted]
     values, plain = np.stack([r.values for r in rounded]), np.stack([r.plain for r in rounded])
     cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
 
