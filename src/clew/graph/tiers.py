@@ -23,7 +23,7 @@ WORTH_A_CUT = 512
 """Candidates of one node that are worth more runs, of those near and of the others."""
 SIDE_BY_SIDE = 2
 """Lists that are asked for at once."""
-FIRST_STEP, STEP = 1.5, 1.2
+FIRST_STEP, STEP = 1.5, 1.1
 """How many times the slack rises while at most one node is far, and after that."""
 
 
