@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,9 @@ from clew.index.backends.registry import open_collection
 from clew.index.corpus_milvus import NONE, MilvusCorpus
 from clew.index.directory import Index
 from clew.index.files import Array
-from clew.index.vectors import Float32, Int8, quantise
+from clew.index.vectors import Float32, Int8
+from clew.index.walk_vectors import Sayer, WalkEmbedder
 from clew.text.embedder import Embedder, unit_rows
-from clew.text.verbalise import Verbaliser
 
 CorpusKind = Literal["bfs", "random", "lazy"]
 KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
@@ -66,23 +66,6 @@ class CorpusSettings:
         """How walks are made; those of a lazy corpus are breadth-first."""
         kind = "random" if self.kind == "random" else "bfs"
         return WalkSettings(kind, self.depth, self.walks, self.max_walks, self.directed, self.seed)
-
-
-class Sayer(Protocol):
-    """Says walks in sentences, as the `verbalise` step with a model does."""
-
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        ...
-
-    def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
-        """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
-        ...
-
-    def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
-        """Say the walks `steps`, `nodes` [walks, depth] of `roots` [walks]; empty where that failed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,61 +277,6 @@ def _open_part(index: Index, name: str) -> Part:
     return Part(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
 
 
-@dataclass(frozen=True, eq=False)
-class WalkEmbedder:
-    """Turns walks into vectors: verbalise, then embed. `sayer` says what templates otherwise do."""
-
-    verbaliser: Verbaliser
-    embedder: Embedder
-    graph: Graph
-    sayer: Sayer | None = None
-
-    @classmethod
-    def of(cls, graph: Graph, embedder: Embedder, sayer: Sayer | None = None) -> WalkEmbedder:
-        """Say walks by templates, or by a model."""
-        return cls(Verbaliser(graph), embedder, graph, sayer)
-
-    def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
-        """Let the model say walks; None without one."""
-        return None if self.sayer is None else self.sayer.say(self.graph, roots, steps, nodes)
-
-    def vectors(
-        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None = None
-    ) -> Float32:
-        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d].
-
-        `said` are a model's sentences; templates say those that are empty.
-        """
-        step_rows: list[list[int]] = steps.tolist()
-        node_rows: list[list[int]] = nodes.tolist()
-        given = said if said is not None else [""] * len(roots)
-        sentences = [
-            told or self.verbaliser.sentence(root, s, n)
-            for told, root, s, n in zip(given, roots, step_rows, node_rows, strict=True)
-        ]
-        outlines: dict[tuple[int, ...], int] = {}
-        place = [
-            outlines.setdefault((root, *s), len(outlines)) for root, s in zip(roots, step_rows, strict=True)
-        ]
-        outlined = self.embedder.embed([self.verbaliser.outline(key[0], key[1:]) for key in outlines])
-        return unit_rows(self.embedder.embed(sentences) + outlined[place])
-
-    def quantised(
-        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None = None
-    ) -> tuple[Int8, Float32]:
-        """Embed as `vectors`, rounded as they are stored."""
-        return quantise(self.vectors(roots, steps, nodes, said))
-
-    def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
-        """Vectors of the roots of `walks`, from their names and walks together, each as often as made."""
-        from clew.graph.kernels.walks import weighted_sums
-
-        names = self.embedder.embed([self.verbaliser.name(root) for root in walks.roots.tolist()])
-        sums = np.empty_like(names)
-        weighted_sums(q, scale, walks.counts, walks.offsets, sums)
-        return quantise(unit_rows(names + unit_rows(sums)))
-
-
 Progress = Callable[[int], None]
 
 
@@ -366,7 +294,7 @@ def build_corpus(
     `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
     sayer raises.
     """
-    maker = WalkEmbedder.of(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer)
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else own_triples_of(settings))
     if sayer is not None:
         few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
@@ -406,8 +334,8 @@ def own_triples_of(settings: CorpusSettings) -> WalkSettings:
 def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
     """Walk `roots` and embed their walks."""
     walks = walker.walk(roots)
-    owners = root_of_walks(walks).tolist()
-    said = maker.said(owners, walks.steps, walks.nodes)
+    owners = root_of_walks(walks)
+    said = maker.said(owners.tolist(), walks.steps, walks.nodes)
     q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
     return Part(walks, q, scale, said=None if said is None else Names.of(said))
 

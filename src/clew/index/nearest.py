@@ -20,11 +20,12 @@ from clew.index.corpus import (
     Corpus,
     CorpusSettings,
     RootWalks,
-    WalkEmbedder,
     open_corpus,
+    root_of_walks,
 )
 from clew.index.directory import Index
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
+from clew.index.walk_vectors import WalkEmbedder
 from clew.text.embedder import Embedder
 
 LAZY_WALKS = 200
@@ -58,7 +59,7 @@ class WalkIndex:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.graph: Graph = index.graph
-        self.maker = WalkEmbedder.of(index.graph, embedder)
+        self.maker = WalkEmbedder(index.graph, embedder)
         self.corpus: Corpus | None = open_corpus(index)
         self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings("lazy")
         self._milvus = None if self.corpus is None else self.corpus.milvus
@@ -125,7 +126,7 @@ class WalkIndex:
             settings = replace(self.settings.walking, max_walks=LAZY_WALKS)
             self._walker = Walker(self.graph, settings)
         walks = self._walker.walk(np.array([root], np.int32), edges=LAZY_EDGES)
-        vectors = self.maker.vectors([root] * len(walks.steps), walks.steps, walks.nodes)
+        vectors = self.maker.vectors(root_of_walks(walks), walks.steps, walks.nodes)
         return RootWalks(root, walks.steps, walks.nodes, walks.counts, vectors)
 
     def nearest_walks(self, root: int, query: Float32, k: int) -> list[NearWalk]:

@@ -7,9 +7,9 @@ to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from clew.graph.graph import Graph, Int64
 from clew.graph.kernels.dots import dots, quantised_sums
 from clew.index.directory import Index, IndexWriter, open_index, writing
 from clew.index.vectors import quantise, readable, relation_text
-from clew.text.embedder import Embedder
+from clew.text.embedder import Additive, Embedder
 
 Float32 = NDArray[np.float32]
 Int8 = NDArray[np.int8]
@@ -31,15 +31,6 @@ BATCH = 1 << 18
 """Triples that are embedded at a time by sums."""
 TEXTS = 4096
 """Texts that are embedded at a time."""
-
-
-@runtime_checkable
-class Additive(Protocol):
-    """An embedder whose vector of a text is the sum of its words' vectors, scaled to length 1."""
-
-    def sums(self, texts: Sequence[str]) -> Float32:
-        """Sum the words' vectors, not scaled: float32 [len(texts), dimension]."""
-        ...
 
 
 def triple_line(graph: Graph, triple: int) -> str:

@@ -21,7 +21,7 @@ from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_searc
 from clew.index.backends.registry import Access, VectorChoice, open_vectors
 from clew.index.build import check_embedder
 from clew.index.build_corpus import add_node_search
-from clew.index.corpus import NODE_SEARCH, Corpus, Sayer, open_corpus
+from clew.index.corpus import NODE_SEARCH, Corpus, open_corpus
 from clew.index.directory import Index, IndexWriter, open_index, writing
 from clew.index.edits import EditReport, Edits, resolve
 from clew.index.files import Array
@@ -38,6 +38,7 @@ from clew.index.vectors import (
     readable,
     relation_text,
 )
+from clew.index.walk_vectors import Sayer
 from clew.text.embedder import Embedder
 
 Progress = Callable[[int, int], None]

@@ -16,8 +16,6 @@ from clew.graph.walks import Walker, Walks
 from clew.index.corpus import (
     Corpus,
     Part,
-    Sayer,
-    WalkEmbedder,
     joined_parts,
     make_part,
     own_triples_of,
@@ -26,6 +24,7 @@ from clew.index.corpus import (
     walks_of_rows,
 )
 from clew.index.vectors import Float32, Int8
+from clew.index.walk_vectors import Sayer, WalkEmbedder
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
@@ -59,7 +58,7 @@ def updated_corpus(
     model says the corpus. `progress` is called with the walks embedded and to be embedded. Parts that stay
     are those of `corpus`, in their order, unless it was compacted.
     """
-    maker = WalkEmbedder.of(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
@@ -161,9 +160,7 @@ def _embedded(
     for start in range(0, len(made), EMBEDDED_AT_ONCE):
         rows = made[start : start + EMBEDDED_AT_ONCE]
         told = None if said is None else [said[i] for i in rows.tolist()]
-        q[rows], scale[rows] = maker.quantised(
-            owners[rows].tolist(), walks.steps[rows], walks.nodes[rows], told
-        )
+        q[rows], scale[rows] = maker.quantised(owners[rows], walks.steps[rows], walks.nodes[rows], told)
         if progress is not None:
             progress(start + len(rows), len(made))
     names = None if said is None else Names.of(said)

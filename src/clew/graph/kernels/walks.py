@@ -602,18 +602,3 @@ def same_walks(
                 equal = equal and nodes[start + walk, t] == old_nodes[old_start + walk, t]
             walk += 1
         same[i] = equal
-
-
-@entry
-def weighted_sums(q: Array, scale: Array, counts: Array, offsets: Array, sums: Array) -> None:
-    """Fill `sums` float32 [roots, d] with the sums of the rows of `q` times `scale` times `counts`.
-
-    Root by root.
-    """
-    for i in range(len(offsets) - 1):
-        for d in range(q.shape[1]):
-            sums[i, d] = 0
-        for walk in range(offsets[i], offsets[i + 1]):
-            weight = np.float32(scale[walk] * counts[walk])
-            for d in range(q.shape[1]):
-                sums[i, d] += np.float32(q[walk, d]) * weight
