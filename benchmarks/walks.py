@@ -23,7 +23,8 @@ import numpy as np
 
 from clew.engine import Clew, index_sources, make_embedder
 from clew.graph.kernels.walks import random_walks
-from clew.graph.walks import Walker, WalkSettings, spread
+from clew.graph.walk_tables import spread
+from clew.graph.walks import Walker, WalkSettings
 from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.directory import open_index
 from clew.index.edits import Edits
@@ -71,14 +72,12 @@ def walks(data: Path, folder: Path) -> None:
         with timed(f"{kind} walks, merged") as took:
             walker.walk(roots)
         print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
-    tables, shape = walker.tables, (graph.nodes, 60, 4)
+    tables, shape = Walker(graph, WalkSettings("random")).choices, (graph.nodes, 60, 4)
     steps, nodes = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
 
     def fill(first: int, last: int) -> None:
         part = slice(first, last)
-        random_walks(
-            tables.places, tables.edges, tables.slots, roots[part], np.uint64(0), steps[part], nodes[part]
-        )
+        random_walks(tables.places, tables.slots, roots[part], np.uint64(0), steps[part], nodes[part])
 
     for _ in range(5):
         with timed("random walks, kernel alone, 2 threads") as took:

@@ -110,11 +110,8 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         ]
         added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
-        changed = np.unique(np.concatenate([edit.endpoints, np.arange(graph.nodes, count)]))
-        graph, held = edited(graph, edit), (held - set(removed)) | set(added)
-        corpus, _ = updated_corpus(
-            corpus, graph, EMBEDDER, changed, removed=bool(removed), sayer=sayer(f"updated {step}")
-        )
+        before, graph, held = graph, edited(graph, edit), (held - set(removed)) | set(added)
+        corpus, _ = updated_corpus(corpus, before, graph, edit, EMBEDDER, sayer=sayer(f"updated {step}"))
         assert_same_corpus(corpus, build_corpus(graph, EMBEDDER, options, sayer=sayer(f"built {step}")))
 
 

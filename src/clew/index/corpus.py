@@ -165,7 +165,7 @@ class Corpus:
             walks += int((held.offsets[rows + 1] - held.offsets[rows]).sum())
             made += _sum_of_rows(held, rows)
             if part.said is not None:
-                unsaid += int((np.diff(part.said.offsets)[_walks_at(held, rows)] == 0).sum())
+                unsaid += int((np.diff(part.said.offsets)[walks_at(held, rows)] == 0).sum())
         undecided, drawn, whole = states.tolist()
         parts = len(self.parts)
         return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
@@ -369,7 +369,7 @@ def _joined_names(parts: Sequence[Part]) -> Names | None:
 
 def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
     """Keep only the roots in `rows` of a part, in that order."""
-    at = _walks_at(part.walks, rows)
+    at = walks_at(part.walks, rows)
     said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
     walks = walks_of_rows(part.walks, rows)
     if len(part.ids):
@@ -379,7 +379,7 @@ def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
 
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     """Keep only the roots in `rows`, in that order."""
-    at = _walks_at(walks, rows)
+    at = walks_at(walks, rows)
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(walks.offsets[rows + 1] - walks.offsets[rows], out=offsets[1:])
     return Walks(
@@ -388,7 +388,7 @@ def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     )  # fmt: skip
 
 
-def _walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
+def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
     """Rows of all walks of the roots in `rows`."""
     lengths = walks.offsets[rows + 1] - walks.offsets[rows]
     before = np.cumsum(lengths) - lengths

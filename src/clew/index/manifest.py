@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from clew.errors import FormatError, IndexError_, InputError
 from clew.index.files import FileEntry
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST = "manifest.json"
 
 

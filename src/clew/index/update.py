@@ -251,12 +251,10 @@ def _corpus(
         raise UsageError(
             f"{index.path}: its walks are said {told}, not by {sayer.name}. Index the sources again"
         )
-    new = np.arange(index.graph.nodes, graph.nodes)
-    changed = np.unique(np.concatenate([edit.endpoints, new]))
-    if not len(changed) and not _is_unsaid(index, sayer):
+    changed = len(edit.added) or len(edit.removed) or graph.nodes > index.graph.nodes
+    if not changed and not _is_unsaid(index, sayer):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
-    removed = bool(len(edit.removed))
-    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer, progress=progress)
+    return updated_corpus(corpus, index.graph, graph, edit, embedder, sayer=sayer, progress=progress)
 
 
 def _about(about: About, graph: Graph, report: EditReport) -> About:

@@ -14,7 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from clew.graph.graph import Graph, Int32
-from clew.graph.walks import Walks, spread
+from clew.graph.walk_tables import spread
+from clew.graph.walks import Walks
 from clew.index.vectors import Float32, Int8, quantise
 from clew.text.embedder import Additive, Embedder, unit_rows
 from clew.text.verbalise import Verbaliser
