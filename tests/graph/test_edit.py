@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.graph import growing
 from clew.graph.candidates import find_candidates
 from clew.graph.edit import GraphEdit, edited, packed
 from clew.graph.graph import Graph
@@ -39,7 +40,8 @@ def after(start: set[Triple], changes: list[set[Triple]]) -> tuple[Graph, Graph]
     names = [f"e{NODES + i}" for i in range(NEW)]
     for changed in changes:
         edit = GraphEdit(array(changed - held), array(changed & held), names, names, [None] * len(names))
-        graph, held, names = edited(graph, edit), held ^ changed, []
+        (graph, came), held, names = edited(graph, edit), held ^ changed, []
+        assert int((came < 0).sum()) == len(edit.added)
     return graph, make_graph(NODES + NEW, RELATIONS, list(held))
 
 
@@ -107,7 +109,7 @@ def test_matches_are_those_of_the_graph_made_at_once(start, changes) -> None:
 def test_an_array_of_a_file_grows_without_its_file(tmp_path: Path, shape) -> None:
     held = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
     np.save(tmp_path / "a.npy", held)
-    mapped = np.asarray(np.load(tmp_path / "a.npy", mmap_mode="c"))
+    mapped = growing.mapped(tmp_path / "a.npy")
     longer = extended(mapped, held[:2])
     np.testing.assert_array_equal(longer, np.concatenate([held, held[:2]]))
     part = grown(mapped[1:], len(held) + 3)
@@ -115,6 +117,15 @@ def test_an_array_of_a_file_grows_without_its_file(tmp_path: Path, shape) -> Non
     longer[:], part[:] = -1, -2
     np.testing.assert_array_equal(mapped, held)
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), held)
+
+
+def test_a_file_that_was_replaced_is_not_taken_for_the_one_that_is_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(9000))
+    mapped = growing.mapped(path)
+    path.unlink()
+    np.save(path, np.arange(9000) * 2)
+    np.testing.assert_array_equal(grown(mapped, 9001)[:9000], np.arange(9000))
 
 
 def test_an_array_in_memory_grows_and_nothing_is_nothing() -> None:

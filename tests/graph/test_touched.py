@@ -62,7 +62,7 @@ def differing(before, after):
 def told(graph, edit, options):
     """Roots that differ, and those that are told."""
     roots = np.arange(graph.nodes, dtype=np.int32)
-    before, after = Walker(graph, options).walk(roots), edited(graph, edit)
+    before, after = Walker(graph, options).walk(roots), edited(graph, edit)[0]
     walker = Walker(after, options)
     stored = [StoredWalks(before, np.ones(graph.nodes, np.bool_))]
     found = set(touched_roots(graph, edit, walker, stored).tolist())
@@ -120,7 +120,7 @@ def test_one_more_edge_side_by_side_with_others_touches_who_chooses_among_them(r
     assert graph.entities[edge[0, 0]] == "x"
     edit = GraphEdit(edge, rows([]))
     if removed:
-        graph, edit = edited(graph, edit), GraphEdit(rows([]), edge)
+        graph, edit = edited(graph, edit)[0], GraphEdit(rows([]), edge)
     differ, found = told(graph, edit, WalkSettings("random", 2, 6))
     assert differ <= found
     assert 2 < len(differ) < 40
