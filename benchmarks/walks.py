@@ -141,9 +141,10 @@ def update(data: Path, folder: Path, sizes: list[int]) -> None:
     update_index(path, Edits(add=[("warm", "has_tags", "up")]), embedder=embedder)
     for size in sizes:
         graph = open_index(path).graph
-        removed = [named(graph, i) for i in rng.sample(range(graph.triples), size // 2)]
+        triples = graph.out.slots().tolist()
+        removed = [named(graph, i) for i in rng.sample(triples, size // 2)]
         added = [
-            (named(graph, rng.randrange(graph.triples))[0], *named(graph, rng.randrange(graph.triples))[1:])
+            (named(graph, rng.choice(triples))[0], *named(graph, rng.choice(triples))[1:])
             for _ in range(size - len(removed))
         ]
         with timed(f"{kind}: update of {size} triples"):
