@@ -81,11 +81,15 @@ class Clew:
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files; with `corpus` walks are stored too. Raises InputError if there is no such source, ParseError
         for a line that cannot be read, FormatError and EmbedderMismatch for an index that cannot be used,
-        UsageError for options that do not go with an index.
+        UsageError for options that do not go with an index, or the address of a database.
         """
         keep_machine_code()
         if not str(source):
             raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
+        if "://" in str(source):
+            from clew.stores.opening import refuse_address
+
+            refuse_address(str(source))
         path = Path(source)
         if is_index(path):
             given = {"types": types, "aliases": aliases, "format": format, "corpus": corpus}
@@ -276,10 +280,12 @@ def index_sources(
     corpus: CorpusSettings | None = None,
     sayer: Sayer | None = None,
     vectors: VectorChoice | None = None,
+    addresses: Mapping[Path, str] | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`.
 
-    Side files beside a single source are used unless `types` or `aliases` name others.
+    Side files beside a single source are used unless `types` or `aliases` name others. `addresses` are of
+    databases that sources were read from; the index names these.
     """
     keep_machine_code()
     from clew.index.build import build_index
@@ -299,6 +305,7 @@ def index_sources(
         corpus=corpus,
         sayer=sayer,
         vectors=vectors,
+        addresses=addresses,
     )
 
 

@@ -101,28 +101,24 @@ def index(
 
     start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
     calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
-    with (
-        imported(sources, output, quiet=quiet) as paths,
-        Bar(quiet=quiet) as bar,
-        opened_sayer(
-            verbalise, default_output(paths[0]) if output is None else output, calling, bar, quiet=quiet
-        ) as sayer,
-    ):
-        out = default_output(paths[0]) if output is None else output
-        built = index_sources(
-            paths,
-            out,
-            embedder=embedder,
-            types=types,
-            aliases=aliases,
-            format=format,
-            on_error=on_error.value,
-            triple_vectors=triple_vectors,
-            progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
-            corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
-            sayer=sayer,
-            vectors=choice,
-        )
+    with imported(sources, output, quiet=quiet) as found, Bar(quiet=quiet) as bar:
+        out = default_output(found.paths[0]) if output is None else output
+        with opened_sayer(verbalise, out, calling, bar, quiet=quiet) as sayer:
+            built = index_sources(
+                found.paths,
+                out,
+                embedder=embedder,
+                types=types,
+                aliases=aliases,
+                format=format,
+                on_error=on_error.value,
+                triple_vectors=triple_vectors,
+                progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
+                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
+                sayer=sayer,
+                vectors=choice,
+                addresses=found.addresses,
+            )
     seconds = time.monotonic() - start
     if json:
         write_json(summary_json(built, seconds))

@@ -30,7 +30,7 @@ Files = list[Path] | None
 
 
 def update(
-    source: Annotated[Path, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
+    source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
     add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None,
     remove: Annotated[
         Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
@@ -69,20 +69,22 @@ def update(
     it failed to say.
     """
     from clew.engine import said_by, update_index_files
+    from clew.stores.opening import refuse_address
 
+    refuse_address(source)
     given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities, verbalise)
     if not any(given):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )
-    start = time.monotonic()
+    start, path = time.monotonic(), Path(source)
     calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
     with (
         Bar(quiet=quiet) as bar,
-        opened_sayer(verbalise or said_by(source), source, calling, bar, quiet=quiet) as sayer,
+        opened_sayer(verbalise or said_by(path), path, calling, bar, quiet=quiet) as sayer,
     ):
         updated = update_index_files(
-            source,
+            path,
             add or (),
             remove or (),
             types=types,

@@ -18,7 +18,10 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk."""
+    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk.
+
+    `path` is the address of a database that was read.
+    """
 
     path: str
     role: Literal["source", "types", "aliases"]

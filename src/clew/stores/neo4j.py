@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
+from urllib.parse import urlsplit
 
 from clew.stores.cypher.guard import Guarded, Rules, guard
 from clew.stores.cypher.schema import GraphSchema, Hop
@@ -20,6 +22,8 @@ from clew.text.embedders.extras import require
 SAMPLE = 1_000
 """Edges of each type, and nodes of each label, that are looked at for the schema."""
 SCHEMA_SECONDS = 10.0
+PORT = 7687
+"""The port of an address that names none."""
 OLDEST = 5
 """First major version of the server that is supported."""
 
@@ -50,6 +54,8 @@ class Neo4jStore:
         Raises MissingExtra without the driver, StoreError (with what to check) if there is no usable server.
         """
         self._neo4j = require("neo4j", "neo4j")
+        # What the driver warns of is raised too; without a handler Python writes it to stderr.
+        logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.address, self._database, self._seconds = address, database, seconds
         self._rules = rules or Rules()
         self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
@@ -247,15 +253,27 @@ class Neo4jStore:
         if code.startswith("Neo.ClientError.Statement"):
             return QueryError(f"{at} cannot run the query: {text}")
         if isinstance(error, (errors.ServiceUnavailable, errors.SessionExpired)):
-            return StoreError(f"{at} {_connection_fault(error, text)}")
+            return StoreError(f"{at} {_connection_fault(error, text, at)}")
         return StoreError(f"{at} failed: {text}")
 
 
-def _connection_fault(error: BaseException, text: str) -> str:
+def _unreachable(address: str) -> list[BaseException]:
+    """Try the port of an address, since the driver hides why a server that routes is not reached."""
+    parts = urlsplit(address)
+    try:
+        socket.create_connection((parts.hostname or "localhost", parts.port or PORT), timeout=5.0).close()
+    except OSError as error:
+        return [error]
+    return []
+
+
+def _connection_fault(error: BaseException, text: str, address: str) -> str:
     """Say what broke the way to a server, and what to check."""
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
+    if not any(isinstance(cause, OSError) for cause in causes):
+        causes += _unreachable(address)
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -269,6 +287,8 @@ def _connection_fault(error: BaseException, text: str) -> str:
             return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
         if isinstance(cause, socket.gaierror):
             return "cannot be reached: there is no host of that name. Check the address"
+        if isinstance(cause, TimeoutError):
+            return "cannot be reached: nothing answered in time. Check the address, and the firewalls between"
     if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
         return (
             "ends the connection when it is to be encrypted. Write the address without +s, or check the port"
