@@ -67,10 +67,10 @@ def test_a_directory_that_is_not_there(run):
 
 def test_problems_of_questions_are_told_and_kept(run, plain, tmp_path):
     result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
-    assert "1 questions have no gold answer" in result.stderr
-    assert "1 questions have gold that the graph lacks; they stay in the score" in result.stderr
-    assert "1 questions have gold that the graph has only in part" in result.stderr
-    assert "1 questions are about an entity that the graph lacks" in result.stderr
+    assert "1 question without a gold answer" in result.stderr
+    assert "1 question with gold that the graph lacks, in the score all the same" in result.stderr
+    assert "1 question with gold that the graph has only in part" in result.stderr
+    assert "1 question about an entity that the graph lacks" in result.stderr
     facts = RunDirectory(tmp_path / "r").facts()["parts"]["plain/films"]
     assert facts["problem_ids"]["gold_missing"] == ["e"]
 

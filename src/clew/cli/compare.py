@@ -8,30 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.method_options import (
-    Examples,
-    FewCandidates,
-    Frontier,
-    Hints,
-    Hops,
-    K,
-    MethodOptions,
-    Seed,
-    Shots,
-    Texts,
-)
-from clew.cli.model import (
-    Cache,
-    MaxCalls,
-    MaxCost,
-    MaxTokens,
-    ModelOptions,
-    PricesFile,
-    Replay,
-    Trace,
-    opened_model,
-)
-from clew.cli.opening import FIRST_TIME, AskedSource, EmbedderSpec, Json, LlmSpec, Quiet, opened_for_asking
+from clew.cli.method_options import MethodOptions
+from clew.cli.model import ModelOptions, opened_model
+from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
+from clew.cli.options import with_options
 from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:
@@ -85,6 +65,7 @@ class Row:
         }
 
 
+@with_options
 def compare(
     source: AskedSource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
@@ -96,25 +77,11 @@ def compare(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     llm: LlmSpec = None,
-    cache: Cache = None,
-    replay: Replay = False,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    prices: PricesFile = None,
-    trace: Trace = None,
-    hops: Hops = None,
-    k: K = None,
-    frontier: Frontier = None,
-    seed: Seed = None,
-    texts: Texts = None,
-    shots: Shots = None,
-    candidates: FewCandidates = None,
-    examples: Examples = None,
-    hints: Hints = False,
-    embedder: EmbedderSpec = None,
+    *,
+    calling: ModelOptions,
+    options: MethodOptions,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Ask several methods the same question, and see what each answers and what it costs.
 
@@ -133,15 +100,13 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
-    chosen = MethodOptions(hops, k, frontier, seed, tuple(texts or ()), shots, candidates, examples, hints)
-    settings = chosen.settings_of_each(names, model=llm is not None)
-    ranking = chosen.rank_triples(names)
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
+    settings = options.settings_of_each(names, model=llm is not None)
+    ranking = options.rank_triples(names)
     rows: list[Row] = []
     with (
         opened_model(llm, calling) as model,
-        opened_for_asking(source, embedder, quiet=quiet, rank_triples=ranking) as clew,
-        explained_wait(FIRST_TIME, quiet=quiet),
+        opened_for_asking(source, reading, rank_triples=ranking) as clew,
+        explained_wait(waiting(model), quiet=reading.quiet),
     ):
         for name in names:
             asked: Answer | ClewError

@@ -33,11 +33,6 @@ def shown(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
-    """Write a count with its noun: `1 triple`, `2 triples`."""
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
-
-
 def write(text: str) -> None:
     """Write a line to stdout."""
     sys.stdout.write(text + "\n")

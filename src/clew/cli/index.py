@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import counted, shown, write, write_json
-from clew.cli.model import ModelOptions
-from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, reading_notes, stage_progress
+from clew.cli.console import shown, write, write_json
+from clew.cli.opening import Json, SourceOptions, reading_notes, stage_progress
+from clew.cli.options import with_options
 from clew.cli.progress import Bar
-from clew.cli.verbalise import (
-    MostCalls,
-    MostCost,
-    MostTokens,
-    Prices,
-    Replies,
-    Verbalise,
-    opened_sayer,
-)
+from clew.cli.verbalise import SayerOptions, opened_sayer
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
@@ -46,6 +39,7 @@ class Vectors(StrEnum):
     milvus = "milvus"
 
 
+@with_options
 def index(
     sources: Annotated[
         list[str],
@@ -59,8 +53,6 @@ def index(
     ] = None,
     types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None,
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
-    format: Format = None,
-    on_error: Faults = OnError.fail,
     triple_vectors: Annotated[
         bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
     ] = False,
@@ -82,15 +74,10 @@ def index(
         str | None,
         typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
     ] = None,
-    verbalise: Verbalise = None,
-    cache: Replies = None,
-    max_calls: MostCalls = None,
-    max_tokens: MostTokens = None,
-    max_cost: MostCost = None,
-    prices: Prices = None,
-    embedder: EmbedderSpec = None,
+    *,
+    saying: SayerOptions,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Index graph files, once, so that they are asked in milliseconds.
 
@@ -100,18 +87,18 @@ def index(
     from clew.engine import index_sources, vector_choice
 
     start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
-    calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
+    quiet = reading.quiet
     with imported(sources, output, quiet=quiet) as found, Bar(quiet=quiet) as bar:
         out = default_output(found.paths[0]) if output is None else output
-        with opened_sayer(verbalise, out, calling, bar, quiet=quiet) as sayer:
+        with opened_sayer(saying, out, bar, quiet=quiet) as sayer:
             built = index_sources(
                 found.paths,
                 out,
-                embedder=embedder,
+                embedder=reading.embedder,
                 types=types,
                 aliases=aliases,
-                format=format,
-                on_error=on_error.value,
+                format=reading.format,
+                on_error=reading.on_error.value,
                 triple_vectors=triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
                 corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
