@@ -172,7 +172,7 @@ def assert_sections_fit(index):
     back = [
         (int(graph.into.neighbour[i]), int(graph.into.relation[i]), node)
         for node in range(graph.nodes)
-        for i in range(graph.into.offsets[node], graph.into.offsets[node + 1])
+        for i in range(*graph.into.span(node))
     ]
     assert back == sorted(map(graph.triple, range(graph.triples)), key=lambda t: (t[2], t[1], t[0]))
     assert len(index.array("entity_vectors.q")) == graph.nodes == len(graph.values.kind)

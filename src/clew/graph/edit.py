@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Int32, Int64, Names, Types, Values
+from clew.graph.growing import extended, grown
 from clew.graph.literals import node_values
 
 
@@ -43,9 +44,10 @@ class GraphEdit:
 def edited(graph: Graph, edit: GraphEdit) -> Graph:
     """Apply `edit`. Arrays that do not change are those of `graph`."""
     nodes = graph.nodes + len(edit.names)
-    out, source_rows, inserted = _side(graph.out, edit.removed, edit.added, nodes, (0, 1, 2))
-    into, _, _ = _side(graph.into, edit.removed, edit.added, nodes, (2, 1, 0))
-    source = np.insert(np.delete(graph.source, source_rows), inserted, np.uint16(edit.source))
+    out, came = _side(graph.out, edit.removed, edit.added, nodes, (0, 1, 2))
+    into, _ = _side(graph.into, edit.removed, edit.added, nodes, (2, 1, 0))
+    source = np.full(len(came), edit.source, np.uint16)
+    source[came >= 0] = graph.source[came[came >= 0]]
     entities = appended(graph.entities, edit.names)
     relations = appended(graph.relations, edit.relations)
     return replace(
@@ -61,7 +63,7 @@ def edited(graph: Graph, edit: GraphEdit) -> Graph:
         values=_values(graph.values, edit),
         types=_types(graph.types, edit, nodes),
         aliases=_aliases(graph.aliases, edit),
-        source=source,
+        source=extended(graph.source, source),
     )
 
 
@@ -70,8 +72,7 @@ def appended(names: Names, more: Sequence[str]) -> Names:
     if not more:
         return names
     new = Names.of(more)
-    offsets = np.concatenate([names.offsets, names.offsets[-1] + new.offsets[1:]])
-    return Names(np.concatenate([names.blob, new.blob]), offsets)
+    return Names(extended(names.blob, new.blob), extended(names.offsets, names.offsets[-1] + new.offsets[1:]))
 
 
 def _labelled(
@@ -84,37 +85,69 @@ def _labelled(
 
 def _side(
     side: Adjacency, removed: Int64, added: Int64, nodes: int, columns: tuple[int, int, int]
-) -> tuple[Adjacency, Int64, Int64]:
-    """One direction after the edit; also the rows that go, and before which of the rest new ones come."""
-    node, relation, neighbour = columns
-    out = np.array([_row(side, t[node], t[relation], t[neighbour]) for t in removed.tolist()], np.int64)
-    order = np.lexsort((added[:, neighbour], added[:, relation], added[:, node]))
-    added = added[order]
-    grown = np.concatenate([side.offsets, np.full(nodes + 1 - len(side.offsets), side.offsets[-1])])
-    place = np.array(
-        [_place(side, grown, t[node], t[relation], t[neighbour]) for t in added.tolist()], np.int64
+) -> tuple[Adjacency, Int64]:
+    """One direction after the edit: lists that change are put behind all others.
+
+    Also from which slot each edge behind came, -1 for one that is new.
+    """
+    added = added[np.lexsort([added[:, column] for column in reversed(columns)])]
+    touched = np.unique(np.concatenate([removed[:, columns[0]], added[:, columns[0]]]))
+    starts, stops = grown(side.starts, nodes), grown(side.stops, nodes)
+    starts[len(side.starts) :] = stops[len(side.starts) :] = 0
+    lengths = stops[touched] - starts[touched]
+    begins = np.cumsum(lengths) - lengths
+    shift = dict(zip(touched.tolist(), (begins - starts[touched]).tolist(), strict=True))
+
+    def places(triples: Int64) -> Int64:
+        """Where in the lists of all touched nodes the triples are, or would be."""
+        found = (
+            shift[node] + _place(side, node, *edge) if node < len(side.starts) else shift[node]
+            for node, *edge in triples[:, columns].tolist()
+        )
+        return np.fromiter(found, np.int64, len(triples))
+
+    old = np.arange(int(lengths.sum())) - np.repeat(begins - starts[touched], lengths)
+    gone, place = np.sort(places(removed)), places(added)
+    # Edges are first removed: what comes behind them moves up.
+    place -= np.searchsorted(gone, place)
+    old = np.delete(old, gone)
+    relation = np.insert(side.relation[old], place, added[:, columns[1]].astype(np.int32))
+    neighbour = np.insert(side.neighbour[old], place, added[:, columns[2]].astype(np.int32))
+    np.add.at(lengths, np.searchsorted(touched, added[:, columns[0]]), 1)
+    np.subtract.at(lengths, np.searchsorted(touched, removed[:, columns[0]]), 1)
+    stops[touched] = len(side.relation) + np.cumsum(lengths)
+    starts[touched] = stops[touched] - lengths
+    moved = np.stack([starts[touched], touched], axis=1)[lengths > 0]
+    result = Adjacency(
+        starts,
+        stops,
+        extended(side.relation, relation),
+        extended(side.neighbour, neighbour),
+        side.offsets,
+        np.concatenate([side.moved, moved]),
+        side.edges + len(added) - len(removed),
     )
-    # Rows are first removed: what comes behind them moves up.
-    place -= np.searchsorted(np.sort(out), place)
-    change = np.zeros(nodes, np.int64)
-    np.add.at(change, added[:, node], 1)
-    np.subtract.at(change, removed[:, node], 1)
-    offsets = grown + np.concatenate([np.zeros(1, np.int64), np.cumsum(change)])
-    relations = np.insert(np.delete(side.relation, out), place, added[:, relation].astype(np.int32))
-    neighbours = np.insert(np.delete(side.neighbour, out), place, added[:, neighbour].astype(np.int32))
-    return Adjacency(offsets, relations, neighbours), out, place
+    return result, np.insert(old, place, -1)
 
 
-def _row(side: Adjacency, node: int, relation: int, neighbour: int) -> int:
-    return _place(side, side.offsets, node, relation, neighbour)
+def _place(side: Adjacency, node: int, relation: int, neighbour: int) -> int:
+    """Find the first slot of a node that is not before (relation, neighbour)."""
+    low, high = side.relation_span(node, relation)
+    return low + int(side.neighbour[low:high].searchsorted(np.int32(neighbour)))
 
 
-def _place(side: Adjacency, offsets: Int64, node: int, relation: int, neighbour: int) -> int:
-    """Find the first row of a node that is not before (relation, neighbour)."""
-    start, stop = int(offsets[node]), int(offsets[node + 1])
-    low = start + int(np.searchsorted(side.relation[start:stop], relation, "left"))
-    high = start + int(np.searchsorted(side.relation[start:stop], relation, "right"))
-    return low + int(np.searchsorted(side.neighbour[low:high], neighbour))
+def packed(graph: Graph) -> Graph:
+    """Lay a graph out anew, without gaps: triple ids change, nothing else."""
+    if graph.out.is_packed and graph.into.is_packed:
+        return graph
+    source = graph.source[graph.out.slots()]
+    return replace(graph, out=_packed_side(graph.out), into=_packed_side(graph.into), source=source)
+
+
+def _packed_side(side: Adjacency) -> Adjacency:
+    _, relation, neighbour = side.columns()
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(side.degrees())])
+    return Adjacency.packed(offsets, relation, neighbour)
 
 
 def _values(values: Values, edit: GraphEdit) -> Values:
@@ -127,20 +160,17 @@ def _values(values: Values, edit: GraphEdit) -> Values:
     )
     new = node_values(Names.of(edit.names), column, list(known))
     return Values(
-        np.concatenate([values.datatype, new.datatype]),
-        np.concatenate([values.kind, new.kind]),
-        np.concatenate([values.value, new.value]),
+        extended(values.datatype, new.datatype),
+        extended(values.kind, new.kind),
+        extended(values.value, new.value),
         appended(values.datatypes, list(known)[len(datatypes) :]),
     )
 
 
 def _types(types: Types, edit: GraphEdit, nodes: int) -> Types:
     if edit.types is None:
-        more = nodes + 1 - len(types.offsets)
-        if not more:
-            return types
-        offsets = np.concatenate([types.offsets, np.full(more, types.offsets[-1])])
-        return Types(types.names, offsets, types.type)
+        more = np.full(nodes + 1 - len(types.offsets), types.offsets[-1])
+        return types if not len(more) else Types(types.names, extended(types.offsets, more), types.type)
     known = {name: i for i, name in enumerate(types.names)}
     first = len(known)
     pairs = sorted({(node, known.setdefault(text, len(known))) for node, text in edit.types})

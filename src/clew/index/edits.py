@@ -206,9 +206,9 @@ class _Resolver:
 
     def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
         out, into = self._graph.out, self._graph.into
-        rows = range(int(out.offsets[node]), int(out.offsets[node + 1]))
+        rows = range(*out.span(node))
         found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in rows]
-        rows = range(int(into.offsets[node]), int(into.offsets[node + 1]))
+        rows = range(*into.span(node))
         return found + [(int(into.neighbour[i]), int(into.relation[i]), node) for i in rows]
 
     def _added(self, removed: Sequence[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:

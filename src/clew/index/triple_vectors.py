@@ -62,7 +62,7 @@ class TripleVectors:
         """Those that an index holds. Raises FormatError if it has none, or of another graph."""
         rows = index.array(TRIPLE_VECTORS).astype(np.int8, copy=False)
         scales = index.array(TRIPLE_SCALES).astype(np.float32, copy=False)
-        if rows.shape != (index.graph.triples, embedder.dimension):
+        if rows.shape != (index.graph.slots, embedder.dimension):
             raise FormatError(
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
             )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import UsageError
-from clew.graph.edit import GraphEdit, edited
+from clew.graph.edit import GraphEdit, edited, packed
 from clew.graph.graph import Graph, Int32, Int64
 from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.backends.registry import Access, VectorChoice, open_vectors
@@ -90,7 +90,7 @@ def update_index(
         edit, report = resolve(index.graph, index.names, edits, strict=strict, ignore_missing=ignore_missing)
         if _is_empty(edit) and not _is_unsaid(index, sayer):
             return Updated(path, index.manifest, report, None)
-        graph = edited(index.graph, edit)
+        graph = packed(edited(index.graph, edit))
         sections = with_prefix("graph", graph_sections(graph))
         sections |= with_prefix("names", _names(index, graph, edit).sections())
         sections |= _vectors(index, edit, embedder)
