@@ -433,6 +433,15 @@ def default_cache() -> Path:
         return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
 
 
+def default_history() -> Path:
+    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
+    if own := os.environ.get("CLEW_HISTORY"):
+        return Path(own)
+    if shared := os.environ.get("XDG_DATA_HOME"):
+        return Path(shared) / "clew" / "history.jsonl"
+    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
+
+
 def keep_machine_code() -> None:
     """Choose where numba keeps machine code, if the package that is installed may not be written.
 

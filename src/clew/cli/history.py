@@ -114,7 +114,8 @@ def remove(
 
 
 def _history(file: Path | None):  # noqa: ANN202 (imported late)
-    from clew.history import History, default_history
+    from clew.engine import default_history
+    from clew.history import History
 
     return History(default_history() if file is None else file)
 

@@ -133,11 +133,11 @@ class SimgragOptions:
         values = {taken.fields[name]: v for name, v in self._given().items() if name in taken.fields}
         if not values:
             return None
-        if "texts" in values:
-            values["texts"] = tuple(values["texts"])
-        if "examples" in values:
-            from clew.steps.simgrag_prompts import read_shots
+        from clew.user_files import read_documents, read_shots
 
+        if "texts" in values:
+            values["texts"] = read_documents(values["texts"])
+        if "examples" in values:
             values["examples"] = read_shots(values["examples"])
         module, _, name = taken.settings.partition(":")
         return getattr(import_module(module), name)(**values)
