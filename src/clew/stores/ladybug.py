@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import quoted, to_ladybug
-from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
@@ -88,6 +88,11 @@ class LadybugStore:
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
         return self._schema
+
+    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+        """Return nothing: the schema has all hops of the graph."""
+        del search
+        return ()
 
     def label_of(self, node: int) -> str | None:
         """Return the label of a node of the graph; None for a literal, which is a property here."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from itertools import product
 from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
 from urllib.parse import urlsplit
 
 from clew.stores.cypher.guard import Guarded, Rules, guard
-from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -22,6 +23,8 @@ from clew.text.embedders.extras import require
 SAMPLE = 1_000
 """Edges of each type, and nodes of each label, that are looked at for the schema."""
 SCHEMA_SECONDS = 10.0
+SEARCH_SECONDS = 2.0
+"""For a hop that the sample may have missed."""
 PORT = 7687
 """The port of an address that names none."""
 OLDEST = 5
@@ -190,6 +193,33 @@ class Neo4jStore:
             },
         )
 
+    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+        """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`.
+
+        Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
+        its ends is known not to be there without a search.
+        """
+        type_ = _either("r", search.types)
+        head, tail = _either("a", search.heads), _either("b", search.tails)
+        if not all(
+            any(self._count(*ends) for ends in product(heads, search.types or ("",), tails))
+            for heads, tails in ((search.heads or ("",), ("",)), (("",), search.tails or ("",)))
+        ):
+            return ()
+        text = f"MATCH ({head})-[{type_}]->({tail}) RETURN labels(a), type(r), labels(b) LIMIT 1"
+        try:
+            rows = self.read(text, most=1, seconds=SEARCH_SECONDS)[1]
+        except StoreTimeout:
+            return ()
+        found = [cast("tuple[list[str], str, list[str]]", tuple(row)) for row in rows]
+        return tuple(Hop(a, by, b) for heads, by, tails in found for a in heads for b in tails)
+
+    def _count(self, head: str, type_: str, tail: str) -> int:
+        """Count the edges of a type (any if it is empty) from or to a label."""
+        names = [f":{quote_name(name)}" if name else "" for name in (head, type_, tail)]
+        text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
+        return int(cast(int, self.read(text, most=1)[1][0][0]))
+
     def _sampled(
         self, names: list[str], sample: Callable[[str], T], stop: float
     ) -> list[tuple[str, T | None]]:
@@ -298,6 +328,11 @@ def _connection_fault(error: BaseException, text: str, address: str) -> str:
         "port is "
         "that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
     )
+
+
+def _either(variable: str, names: Sequence[str]) -> str:
+    """A variable of a pattern with any of some labels or types."""
+    return variable + (":" + "|".join(map(quote_name, names)) if names else "")
 
 
 def _flat(lists: Iterable[object]) -> frozenset[str]:
