@@ -39,7 +39,8 @@ def after(start: set[Triple], changes: list[set[Triple]]) -> tuple[Graph, Graph]
     names = [f"e{NODES + i}" for i in range(NEW)]
     for changed in changes:
         edit = GraphEdit(array(changed - held), array(changed & held), names, names, [None] * len(names))
-        graph, held, names = edited(graph, edit), held ^ changed, []
+        (graph, came), held, names = edited(graph, edit), held ^ changed, []
+        assert int((came < 0).sum()) == len(edit.added)
     return graph, make_graph(NODES + NEW, RELATIONS, list(held))
 
 
