@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from time import perf_counter
+from weakref import WeakValueDictionary
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
@@ -351,6 +352,19 @@ class Auto:
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def auto_of(index: Index, embedder: Embedder) -> Auto:
+    """Return the built-in parser of a graph: one for all methods that use it, as long as one of them does."""
+    key = id(index.graph), id(embedder)
+    made = _MADE.get(key)
+    if made is None:
+        made = _MADE[key] = Auto(index, embedder)
+    return made
+
+
+_MADE: WeakValueDictionary[tuple[int, int], Auto] = WeakValueDictionary()
+"""Parsers by their graph and embedder, which they hold, so that no other one gets its place in memory."""
 
 
 def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
