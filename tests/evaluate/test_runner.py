@@ -75,6 +75,34 @@ def test_problems_of_questions_are_told_and_kept(run, plain, tmp_path):
     assert facts["problem_ids"]["gold_missing"] == ["e"]
 
 
+def test_a_gold_path_by_a_relation_that_the_graph_lacks_is_told(run, plain, tmp_path):
+    path = plain / "questions.jsonl"
+    question = {"id": "p", "question": "knows Memento", "gold": ["Christopher Nolan"]}
+    wrong = json.dumps(question | {"paths": [["Memento", "directed_by", "Christopher Nolan"]]})
+    path.write_text(path.read_text() + wrong + "\n")
+    result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert "1 question with a gold path by a relation that the graph lacks" in result.stderr
+    assert RunDirectory(tmp_path / "r").facts()["parts"]["plain/films"]["problem_ids"]["path_missing"] == [
+        "p"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ({"gold": []}, {"verdict": "refuted"}, ":2: a claim among questions"),
+        ({"verdict": "refuted"}, {"gold": []}, ":2: a question among claims"),
+    ],
+)
+def test_questions_and_claims_in_one_file_are_an_error_at_the_first_that_differs(
+    run, plain, first, second, message
+):
+    lines = [json.dumps({"question": "x?", "id": n} | kind) for n, kind in enumerate((first, second))]
+    (plain / "questions.jsonl").write_text("\n".join(lines))
+    result = run("eval", plain, "--method", "knows", "--out", plain / "r")
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
 def test_processes_write_what_one_process_writes(run, plain, tmp_path, process):
     run("eval", plain, "--method", "knows", "--out", tmp_path / "one")
     other = process("eval", plain, "--method", "knows", "--workers", 2, "--out", tmp_path / "two")

@@ -213,6 +213,7 @@ def _tell(done: Done, *, quiet: bool) -> None:
         "gold_missing": "with gold that the graph lacks, in the score all the same",
         "gold_partly_missing": "with gold that the graph has only in part",
         "entity_missing": "about an entity that the graph lacks",
+        "path_missing": "with a gold path by a relation that the graph lacks, which no citation follows",
     }
     for part, problems in done.problems.items():
         for kind, count in problems.items():
