@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-
 _READ = frozenset(("evidence", "match"))
 """Steps that show the triples which were read."""
 LONGEST = 160
 """Characters of a text without answers that a cell shows."""
+NARROW = 72
+"""A table needs a terminal of so many columns."""
+FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def compare(
     Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
     code 1 if all of them fail.
     """
-    from clew.cli.console import out, write_json
+    from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
     from clew.engine import clean_question
     from clew.methods.registry import method_named
@@ -120,9 +122,29 @@ def compare(
     if json:
         write_json({"question": question, "rows": [row.as_json() for row in rows]})
     else:
-        out().print(_table(rows))
+        _print(rows)
     if all(row.error is not None for row in rows):
         raise typer.Exit(1)
+
+
+def _print(rows: Sequence[Row]) -> None:
+    """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
+    from rich.text import Text
+
+    from clew.cli.console import out, shown
+
+    console = out()
+    done = [row for row in rows if row.answer is not None]
+    if done and console.width >= NARROW:
+        console.print(_table(done))
+    for row in done if console.width < NARROW else ():
+        method, said, abstained, *figures = _cells(row)
+        used = ", ".join(f"{title} {figure}" for title, figure in zip(FIGURES, figures, strict=True))
+        console.print(Text(method, "bold cyan"), Text(abstained or said), soft_wrap=True)
+        console.print(Text(f"  {used}", "dim"), soft_wrap=True)
+    for row in rows:
+        if row.error is not None:
+            console.print(Text(f"{row.method}: error: {shown(str(row.error))}", "yellow"), soft_wrap=True)
 
 
 def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
@@ -133,7 +155,7 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
     table.add_column("method", no_wrap=True)
     table.add_column("answer", overflow="fold")
     table.add_column("abstained", no_wrap=True)
-    for title in ("evidence", "cited", "calls", "tokens", "ms"):
+    for title in FIGURES:
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in _cells(row)))
@@ -141,32 +163,32 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
 
 
 def _cells(row: Row) -> list[str]:
-    from clew.cli.console import shown
-
     answer = row.answer
     if answer is None:
-        return [row.method, f"error: {shown(str(row.error))}", *[""] * 6]
-    names = [shown(a.label) for a in answer.answers]
-    said = " · ".join(names[:MOST_NAMES]) + (
-        f" … and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-    )
-    if not names:
-        said = shown(answer.text) if answer.abstained is None else "–"
-        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
-    marks = [] if answer.grounded else ["ungrounded"]
-    marks += [] if answer.complete or not names else ["incomplete"]
-    said += f" ({', '.join(marks)})" if marks else ""
+        return []
     used = answer.usage
-    tokens = used.input_tokens + used.output_tokens
-    total = answer.timings_ms.get("total", 0.0)
-    abstained = "" if answer.abstained is None else answer.abstained.reason
     return [
         row.method,
-        said,
-        abstained,
+        _said(answer),
+        "" if answer.abstained is None else answer.abstained.reason,
         f"{row.evidence:,}",
         f"{row.cited:,}",
         f"{used.calls:,}",
-        f"{tokens:,}",
-        f"{total:,.0f}",
+        f"{used.input_tokens + used.output_tokens:,}",
+        f"{answer.timings_ms.get('total', 0.0):,.0f}",
     ]
+
+
+def _said(answer: Answer) -> str:
+    """The first answers, or the start of a text without any, and what is to be said of them."""
+    from clew.cli.console import shown
+
+    names = [shown(a.label) for a in answer.answers]
+    left = len(names) - MOST_NAMES
+    said = " · ".join(names[:MOST_NAMES]) + (f" … and {left:,} more" if left > 0 else "")
+    if not names:
+        said = shown(" ".join(answer.text.split())) if answer.abstained is None else "–"
+        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
+    marks = [] if answer.grounded else ["ungrounded"]
+    marks += [] if answer.complete or not names else ["incomplete"]
+    return said + (f" ({', '.join(marks)})" if marks else "")

@@ -59,6 +59,11 @@ def warn(text: str) -> None:
     err().print(_text(shown(text), "dim"), soft_wrap=True)
 
 
+def write_help(text: str) -> None:
+    """Write a help text to stderr."""
+    err().print(_text(text, ""), soft_wrap=True)
+
+
 def write_error(text: str) -> None:
     """Write an error to stderr; `error:` is red on a terminal. Line ends of the text are kept."""
     message = "\n".join(shown(line) for line in text.splitlines())

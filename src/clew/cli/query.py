@@ -50,7 +50,6 @@ def query(
     """
     from clew.cli.console import warn, write_json
     from clew.stores.store import as_json
-    from clew.text.counted import counted
 
     text = text_or_stdin(statement)
     store = _open(source, text, seconds, rows, reading)
@@ -67,7 +66,8 @@ def query(
     else:
         _print(result)
     if not result.complete and not reading.quiet:
-        warn(f"only the first {counted(len(result.rows), 'row')}; --rows N returns more")
+        first = "row" if len(result.rows) == 1 else f"{len(result.rows):,} rows"
+        warn(f"only the first {first}; --rows N returns more")
     if not result.rows:
         raise typer.Exit(NO_ROWS)
 

@@ -9,6 +9,7 @@ the graph's ids. Ladybug has one space of names, without case: a type named as a
 from __future__ import annotations
 
 import csv
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -119,10 +120,17 @@ class LadybugStore:
         self._database.close()
 
 
+_LACKING = re.compile(r"Table (.+) does not exist\.")
+
+
 def _failure(message: str, seconds: float) -> StoreError | QueryError:
     if "Interrupted" in message:
         return StoreTimeout(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
     kind, _, rest = message.partition(" exception: ")
+    if lacking := _LACKING.search(rest):
+        return QueryError(
+            f"The graph has no label or relation {lacking[1]}. clew info shows those that it has"
+        )
     if kind in ("Binder", "Catalog", "Conversion", "Parser"):
         return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
