@@ -146,7 +146,8 @@ def _run(
     from clew.evaluate.plans import make_plan
     from clew.evaluate.rundir import RunDirectory
     from clew.evaluate.runner import run
-    from clew.evaluate.summary import load, write_tables
+    from clew.evaluate.summary import load
+    from clew.evaluate.tables import write_tables
 
     directory = RunDirectory(wanted.out)
     model = None if wanted.llm is None else models(wanted.llm)

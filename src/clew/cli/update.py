@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from clew.cli.console import shown, write, write_json
 from clew.cli.opening import EmbedderSpec, Json, Quiet
 from clew.cli.options import with_options
-from clew.cli.progress import Bar
+from clew.cli.progress import Bar, Unit
 from clew.cli.verbalise import SayerOptions, opened_sayer
 from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.index.update import Updated
+    from clew.index.update import Progress, Updated
 
 Files = list[Path] | None
 
@@ -86,7 +86,7 @@ def update(
             format=format,
             embedder=embedder,
             sayer=sayer,
-            progress=lambda done, total: bar.update("embedding walks", done, total, "walks"),
+            progress=part_progress(bar),
         )
     seconds = time.monotonic() - start
     if json:
@@ -94,6 +94,20 @@ def update(
     elif not quiet:
         for line in _lines(updated, seconds):
             write(shown(line))
+
+
+def part_progress(bar: Bar) -> Progress:
+    """Feed the parts of an update to a bar."""
+    parts: dict[str, tuple[str, Unit]] = {
+        "walks": ("embedding walks", "walks"),
+        "writing": ("writing", "bytes"),
+    }
+
+    def tell(what: Literal["walks", "writing"], done: int, total: int) -> None:
+        title, unit = parts[what]
+        bar.update(title, done, total, unit)
+
+    return tell
 
 
 def _json(updated: Updated, seconds: float) -> dict[str, Any]:
