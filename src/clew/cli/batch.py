@@ -104,7 +104,10 @@ class Batch:
                 if done and not self.quiet:
                     counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
                     warn(f"{out}: {counts} are {self.kind.done} already")
-                self._write_all(clew, [item for item in items if item.id not in done], one, file)
+                left = [item for item in items if item.id not in done]
+                self._write_all(clew, left, one, file)
+            if left and not self.quiet:
+                warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now")
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[Item]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.

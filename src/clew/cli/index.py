@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.console import shown, write, write_json
+from clew.cli.failures import Interrupted
 from clew.cli.opening import Json, SourceOptions, reading_notes, stage_progress
 from clew.cli.options import with_options
 from clew.cli.progress import Bar
@@ -88,7 +91,7 @@ def index(
 
     start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
     quiet = reading.quiet
-    with imported(sources, output, quiet=quiet) as found, Bar(quiet=quiet) as bar:
+    with imported(sources, output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = default_output(found.paths[0]) if output is None else output
         with opened_sayer(saying, out, bar, quiet=quiet) as sayer:
             built = index_sources(
@@ -112,6 +115,19 @@ def index(
     elif not quiet:
         for line in summary_lines(built, seconds):
             write(shown(line))
+
+
+@contextmanager
+def going_on() -> Generator[None]:
+    """Say at Ctrl-C what becomes of the work that is done."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if isinstance(error, Interrupted):
+            raise
+        raise Interrupted(
+            "interrupted; an index that was there is as it was, and the same command goes on with the new one"
+        ) from error
 
 
 def _corpus(
