@@ -65,6 +65,7 @@ class SourceOptions:
 
 _STAGES: dict[str, tuple[str, Unit]] = {
     "read": ("reading", "bytes"),
+    "schema": ("counting relations", "entities"),
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
     "search": ("arranging vectors", "entities"),
