@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from time import perf_counter
+from weakref import WeakValueDictionary
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
@@ -235,8 +236,11 @@ class Auto:
             # Nothing found for an ordinary word taken for a name: then it was none.
             best = best or (None if reading.doubtful else reading)
             pattern = write_pattern(self.graph, reading)
+            tied = self._tied(work, reading, readings)
             since = perf_counter()
-            evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
+            # A hub has a million answers, and nobody reads them here.
+            some = work.only_pattern and not tied and self._is_plain(work, reading)
+            evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading), first=some)
             work.time("match", since)
             if not evidence.matches and not evidence.complete:
                 return Found(
@@ -245,7 +249,7 @@ class Auto:
             if not evidence.matches:
                 empty = empty or pattern
                 continue
-            rival = self._rival(work, reading, readings, evidence)
+            rival = self._rival(reading, tied, evidence)
             if rival is None:
                 return self._read(work, reading, pattern, evidence)
             shared = self._shared(work, reading, rival, readings)
@@ -259,16 +263,20 @@ class Auto:
         """Whether reading the matches cannot lead to another pattern."""
         return work.operator.kind not in ("range", "extreme") and not self.reader.turns_back(reading)
 
-    def _rival(
-        self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
-    ) -> Reading | None:
-        """Another reading that ties with the chosen one and would be answered differently."""
-        node = _answer_node(evidence, write_pattern(self.graph, chosen))
+    def _tied(self, work: _Work, chosen: Reading, readings: Sequence[Reading]) -> list[Reading]:
+        """The readings that tie with the chosen one."""
         unnamed = work.explain(chosen).unnamed
-        for other in readings:
-            near = LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE
-            if other is chosen or abs(other.cost - chosen.cost) > near:
-                continue
+        return [
+            other
+            for other in readings
+            if other is not chosen
+            and abs(other.cost - chosen.cost) <= (LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE)
+        ]
+
+    def _rival(self, chosen: Reading, tied: Sequence[Reading], evidence: MatchResult) -> Reading | None:
+        """The first of the readings that tie with the chosen one and would be answered differently."""
+        node = _answer_node(evidence, write_pattern(self.graph, chosen)) if tied else None
+        for other in tied:
             pattern = write_pattern(self.graph, other)
             others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
             if others.matches and _answer_node(others, pattern) != node:
@@ -345,6 +353,19 @@ class Auto:
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def auto_of(index: Index, embedder: Embedder) -> Auto:
+    """Return the built-in parser of a graph: one for all methods that use it, as long as one of them does."""
+    key = id(index.graph), id(embedder)
+    made = _MADE.get(key)
+    if made is None:
+        made = _MADE[key] = Auto(index, embedder)
+    return made
+
+
+_MADE: WeakValueDictionary[tuple[int, int], Auto] = WeakValueDictionary()
+"""Parsers by their graph and embedder, which they hold, so that no other one gets its place in memory."""
 
 
 def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:

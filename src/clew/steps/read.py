@@ -17,12 +17,12 @@ EVIDENCE_BUDGET = Budget(expansions=200_000_000)
 """Where the search for one pattern stops; the answer then says that it is not complete."""
 
 
-def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> MatchResult:
+def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False, first: bool = False) -> MatchResult:
     """One match for every entity that the answer node can take; for a pattern without one, the first match.
 
     Edges run as in the pattern; the types of its nodes are declared ones. Nodes may repeat: a son's father
     may be the one who was asked about. Where a path has to lead `away` (*the director of X also directed*),
-    no two edges take one triple.
+    no two edges take one triple. Where only the `first` match is wanted, it tells whether there is any.
     """
     types = {n.type for n in pattern.nodes if n.type is not None}
     masks = {name: graph.types.having(list(graph.types.names).index(name)) for name in types}
@@ -30,7 +30,7 @@ def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> Matc
         graph,
         pattern,
         FixedDistances(masks),
-        k=1 if pattern.answer is None else None,
+        k=1 if first or pattern.answer is None else None,
         project=pattern.answer,
         distinct="triples" if away else "none",
         undirected=False,
