@@ -18,6 +18,7 @@ from clew.graph.schema import Schema, schema_of
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.steps.alignment import Weights
+from clew.steps.compare_two import compare_two
 from clew.steps.comparison import Comparison, compare
 from clew.steps.confidence import Trust, confidence
 from clew.steps.doubt import confident, content, credible, doubt
@@ -32,6 +33,7 @@ from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
 from clew.steps.yes_no import yes_or_no
+from clew.text.contrast import Contrast, find_contrast
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.question import Question, read_question
@@ -101,7 +103,7 @@ class Auto:
         began = perf_counter()
         work = self._link(question, entities)
         unknown = unknown_names(self.index.names, entities)
-        found = self._lacks(unknown) if unknown else self._answer(work)
+        found = self._lacks(unknown) if unknown else self._found(work)
         work.timings["total"] = (perf_counter() - began) * 1000
         return Answer(
             question=question,
@@ -168,6 +170,23 @@ class Auto:
             question = replace(question, wanted=None)
         return question
 
+    def _found(self, work: _Work) -> Found:
+        """What a question asks for: two things compared, or what one pattern finds."""
+        contrast = find_contrast(work.question)
+        if contrast is not None:
+            return self._compared(work, contrast)
+        return self._answer(work)
+
+    def _compared(self, work: _Work, contrast: Contrast) -> Found:
+        args = (self.graph, self.schema, self.table, work.comparison, contrast)
+        found = compare_two(*args, work.mentions)
+        if found.abstained is not None:
+            guessed = self.linker.link_typos(work.question, [])
+            mended = compare_two(*args, [*work.mentions, *guessed]) if guessed else found
+            found = mended if mended.abstained is None else found
+        work.steps.append(_link_step(self.graph, work.mentions))
+        return found
+
     def _answer(self, work: _Work) -> Found:
         if work.question.yes_no and len(work.mentions) > 1:
             since = perf_counter()
@@ -227,9 +246,7 @@ class Auto:
         for reading in readings:
             if best is not None and reading.cost > best.cost + CLOSE:
                 break
-            if reading is not readings[0] and not confident(
-                work.comparison, reading, work.operator, self.trust
-            ):
+            if reading is not readings[0] and not self._may_stand_in(work, reading, readings[0]):
                 continue
             # Nothing found for an ordinary word taken for a name: then it was none.
             best = best or (None if reading.doubtful else reading)
@@ -253,6 +270,18 @@ class Auto:
             pattern = write_pattern(self.graph, shared)
             return self._read(work, shared, pattern, find_evidence(self.graph, pattern))
         return nothing(self.graph, best or readings[0], empty)
+
+    def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
+        """Whether a reading may answer where the graph holds nothing for the first.
+
+        Not by a step that no word names: that would answer another question. Nor with the same name where that
+        is an ordinary word: then it was none.
+        """
+        if first.doubtful and reading.anchors == first.anchors and reading.cost > first.cost + CLOSE:
+            return False
+        if len(reading.steps) > len(first.steps) and len(work.explain(reading).unnamed) > 0:
+            return False
+        return confident(work.comparison, reading, work.operator, self.trust)
 
     def _is_plain(self, work: _Work, reading: Reading) -> bool:
         """Whether reading the matches cannot lead to another pattern."""

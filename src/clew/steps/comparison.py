@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
-from clew.text.english import WH_CLASSES
+from clew.text.english import FORMER, WH_CLASSES
 from clew.text.question import Question, Word
 
 Float = NDArray[np.float64]
@@ -22,6 +22,8 @@ TELLING = 0.5
 """Unless it is so similar to a relation (*which national team*)."""
 LITTLE = 0.3
 """Weight of *type* in *type of religion*."""
+PAST = 0.6
+"""What is left of a word's similarity with a relation that holds no longer (`former_club`), if not asked so."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
@@ -193,6 +195,12 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     words = _counting(question)
     weight = np.array([_weight(question, w, weights, bool(t)) for w, t in zip(words, telling, strict=True)])
     weight *= weights.word
+    relation = found.relation
+    if not any(w.norm in FORMER for w in words):
+        over = np.array([bool(FORMER & set(label)) for label in vocabulary.labels], bool)
+        fading = np.where(over, PAST, 1.0)
+        relation = relation * fading
+        step, cover = step * np.repeat(fading, 2), cover * np.repeat(fading, 2)
     for row, word in enumerate(words):
         if is_asked(question, word):
             step[row] *= found.turned[row]
@@ -206,7 +214,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             step[row] = cover[row] = weights.wh_step * likely
             node[row] = likely
     return Comparison(
-        question, words, weight, cover, step, node, kind, found.relation, found.fits, vocabulary, weights
+        question, words, weight, cover, step, node, kind, relation, found.fits, vocabulary, weights
     )
 
 

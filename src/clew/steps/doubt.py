@@ -12,7 +12,7 @@ from clew.steps.explain import Explanation, explain
 from clew.steps.operators import Operator
 from clew.steps.readings import Anchor, Reading
 from clew.steps.vocabulary import class_fit
-from clew.text.english import INTERROGATIVE, WH_CLASSES
+from clew.text.english import ARITHMETIC, INTERROGATIVE, WH_CLASSES
 from clew.text.question import Question, Word
 from clew.types import Abstention
 
@@ -101,6 +101,9 @@ def doubt(
     if question.superlative is not None and operator.kind == "none":
         word = question.words[question.superlative[2]].text
         return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
+    reckoning = [w.text for w in question.words if _asks_to_reckon(comparison, w, reading)]
+    if reckoning:
+        return Abstention("no_relation", f'it does not calculate: no relation says "{reckoning[0]}"')
     owned = _owns_open(question, told)
     if told.open_names and not owned:
         names = " ".join(told.open_names)
@@ -113,6 +116,14 @@ def doubt(
     if confidence(reading, told, trust) < ENOUGH or owned:
         return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
     return None
+
+
+def _asks_to_reckon(comparison: Comparison, word: Word, reading: Reading) -> bool:
+    """Whether a word asks for a calculation, and no relation of the reading is called so."""
+    if word.norm not in ARITHMETIC or not _is_outside(word, reading):
+        return False
+    labels = comparison.vocabulary.labels
+    return not any(word.norm in labels[step // 2] for step in reading.steps)
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:

@@ -296,6 +296,7 @@ class Reader:
             if is_asked(comparison.question, word) and is_noun(self.vocabulary.lexicon, word.norm):
                 told = np.maximum(comparison.node[row], comparison.cover[row])
                 final = final + self.weights.asked_type * (1 - told)
+                final = final + self.weights.word * self._of_other_types(word.norm)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
@@ -303,6 +304,14 @@ class Reader:
         return Space(
             self.follow, self.backs, self.meets, self.symmetric, self.fixed, final, active.astype(np.int64)
         )
+
+    def _of_other_types(self, word: str) -> NDArray[np.bool_]:
+        """Whether each step arrives at nodes of other declared types than the one that a word names."""
+        named = self.vocabulary.types_named(word)
+        share = self.vocabulary.type_share[np.arange(len(self.fixed)) ^ 1]
+        if not named:
+            return np.zeros(len(share), bool)
+        return (share.max(axis=1) >= WHOLLY) & (share[:, named].max(axis=1) == 0)
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
         """Charge first steps against the grammar around the mention, where both ways are possible."""

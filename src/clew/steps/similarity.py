@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.steps.vocabulary import Vocabulary, class_row, is_noun, names_tail
+from clew.steps.vocabulary import SAME, Vocabulary, class_row, is_noun, names_tail
+from clew.text.english import SORTING
 from clew.text.lexicon import CLASSES
 from clew.text.thesaurus import ALIKE
 
@@ -108,6 +109,18 @@ def _beside_identifiers(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     return np.array([[APART if ids and w not in ids else 1.0 for ids in identifying] for w in words])
 
 
+def _sorted_by(vocabulary: Vocabulary, words: Sequence[str]) -> NDArray[np.bool_]:
+    """[W, R]: whether a word says what the relation sorts (*drugs*: `drug_class`), so what its heads are."""
+    found = np.zeros((len(words), len(vocabulary.labels)), bool)
+    for r, label in enumerate(vocabulary.labels):
+        if len(label) < 2 or label[-1] not in SORTING or "of" in label:
+            continue
+        for row, word in enumerate(words):
+            near = max(vocabulary.near(word, said) for said in label[:-1])
+            found[row, r] = near >= SAME and vocabulary.near(word, label[-1]) < SAME
+    return found
+
+
 def _places(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     """[W, R]: `PLACE` where a word says that something is at a place, and the relation's tails are places."""
     placing = np.array([vocabulary.near(w, "location") >= ALIKE for w in words])
@@ -176,6 +189,8 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
     beside = _beside_namesakes(vocabulary, words) * _beside_identifiers(vocabulary, words)
+    sorts = _sorted_by(vocabulary, words)
+    beside = np.where(sorts, beside * APART, beside)
     relation = (1 - (1 - cosine) * (1 - scale.lexical * lexical)) * beside
     full = (1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))) * beside
     top = relation.max(axis=1, keepdims=True)
@@ -189,6 +204,9 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
     roles = np.maximum(roles, agents)
     kind = np.maximum(kind, scale.role * roles)
+    kind[:, ::2] = np.maximum(kind[:, ::2], sorts)
+    # Nodes that have such an end beside others are of the same kind.
+    kind = np.maximum(kind, scale.role * (sorts[:, None, :] * vocabulary.heads[None]).max(axis=2))
     if vocabulary.type_words:
         named = np.array(
             [

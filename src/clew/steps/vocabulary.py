@@ -44,8 +44,8 @@ class Vocabulary:
     / sqrt(number of relations with the word) where the relation has it, else 0. `end_vectors` [S, d]: of
     the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
-    the end's nodes that are tails of each relation; `acts` [S, R]: that are heads of it, where its name is
-    a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
+    the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]: the
+    same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
     of each of the lexicon's noun classes.
     """
 
@@ -61,6 +61,7 @@ class Vocabulary:
     type_share: Float
     classes: Float
     role: Float
+    heads: Float
     acts: Float
     active: NDArray[np.bool_]
     inverse: NDArray[np.int64]
@@ -221,6 +222,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         share,
         _end_classes(schema, words, full, types, share, lexicon),
         company[:, 1::2],
+        company[:, 0::2],
         company[:, 0::2] * active,
         active.astype(bool),
         schema.inverse,

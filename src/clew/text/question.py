@@ -148,7 +148,8 @@ def _cut(text: str) -> list[Word]:
         words.append(
             Word(token.text, norm, token.start, token.stop, weigh(norm, name), name, SHARE.get(norm, 0.0))
         )
-    return _name_doing(_name_measures(_name_kinds(_double_grand(_join_idioms(_spell_out(words))))))
+    words = _join_idioms(_spell_out(words))
+    return _name_origin(_name_doing(_name_measures(_name_kinds(_double_grand(words)))))
 
 
 def _capitals_tell(found: Sequence[Token]) -> bool:
@@ -313,6 +314,16 @@ def _name_doing(words: list[Word]) -> list[Word]:
     if norms[:1] != ["what"] or norms[1:2] not in (["does"], ["do"], ["did"]) or norms[2:][-1:] != ["do"]:
         return words
     return [*words[:-1], replace(words[-1], norm="profession", weight=1.0)]
+
+
+def _name_origin(words: list[Word]) -> list[Word]:
+    """*Where is she from*: her origin."""
+    if not words or words[0].norm != "where" or words[-1].norm != "from":
+        return words
+    return [*words[:-1], replace(words[-1], norm=ORIGIN, weight=1.0)]
+
+
+ORIGIN = "origin|nationality|birthplace|country"
 
 
 def _name_measures(words: list[Word]) -> list[Word]:
