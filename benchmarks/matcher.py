@@ -66,7 +66,9 @@ def read_graph(path: Path, separator: str) -> Graph:
         order = np.lexsort((triples[:, far], triples[:, 1], triples[:, near]))
         offsets = np.zeros(nodes + 1, np.int64)
         np.cumsum(np.bincount(triples[:, near], minlength=nodes), out=offsets[1:])
-        return Adjacency(offsets, triples[order, 1].astype(np.int32), triples[order, far].astype(np.int32))
+        return Adjacency.packed(
+            offsets, triples[order, 1].astype(np.int32), triples[order, far].astype(np.int32)
+        )
 
     names, relation_names, nothing = Names.of(entities), Names.of(relations), Names.of([])
     return Graph(
@@ -85,13 +87,13 @@ def read_graph(path: Path, separator: str) -> Graph:
 
 def random_edge(graph: Graph, node: int, rng: np.random.Generator) -> tuple[int, int]:
     """(triple, other end) of an edge of `node`, drawn uniformly."""
-    out = int(graph.out.offsets[node + 1] - graph.out.offsets[node])
-    into = int(graph.into.offsets[node + 1] - graph.into.offsets[node])
+    out = int(graph.out.stops[node] - graph.out.starts[node])
+    into = int(graph.into.stops[node] - graph.into.starts[node])
     pick = int(rng.integers(out + into))
     if pick < out:
-        triple = int(graph.out.offsets[node]) + pick
+        triple = int(graph.out.starts[node]) + pick
         return triple, int(graph.out.neighbour[triple])
-    position = int(graph.into.offsets[node]) + pick - out
+    position = int(graph.into.starts[node]) + pick - out
     head = int(graph.into.neighbour[position])
     return graph.find_triple(head, int(graph.into.relation[position]), node), head
 
@@ -228,7 +230,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     graph = read_graph(args.graph, args.separator)
-    degree = np.diff(graph.out.offsets) + np.diff(graph.into.offsets)
+    degree = graph.out.degrees() + graph.into.degrees()
     hub = int(degree.argmax()) if args.hub is None else list(graph.entities).index(args.hub)
     began = time.perf_counter()
     first = gold_pattern(

@@ -156,7 +156,8 @@ def _names(graph: Graph) -> tuple[list[str], Callable[[str], bool]]:
 
 def _has(graph: Graph, step: int) -> np.ndarray:
     side = graph.out if step % 2 == 0 else graph.into
-    nodes = np.repeat(np.arange(graph.nodes), np.diff(side.offsets))[side.relation == step // 2]
+    nodes, relations, _ = side.columns()
+    nodes = nodes[relations == step // 2]
     return np.bincount(nodes, minlength=graph.nodes) > 0
 
 
@@ -168,7 +169,7 @@ def _walk(graph: Graph, start: int, steps: Sequence[int]) -> set[int]:
         turns = at + 1 < len(steps) and steps[at + 1] == step ^ 1
         after: set[tuple[int, int | None]] = set()
         for node, came in front:
-            low, high = int(side.offsets[node]), int(side.offsets[node + 1])
+            low, high = side.span(node)
             chosen = side.neighbour[low:high][side.relation[low:high] == step // 2]
             back = at > 0 and steps[at - 1] == step ^ 1
             after |= {(int(n), node if turns else None) for n in chosen if not (back and n == came)}

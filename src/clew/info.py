@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64, ValueKind
+from clew.graph.graph import Adjacency, Graph, Int32, Int64, ValueKind
 from clew.index.directory import Index
 from clew.index.manifest import EmbedderRecord, SourceRecord
 from clew.types import TripleText
@@ -140,23 +140,24 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
     """All relations, those with most triples first."""
     ends = _Ends(graph)
-    used, first, triples = np.unique(graph.out.relation, return_index=True, return_counts=True)
+    heads, column, tails = graph.out.columns()
+    used, first, triples = np.unique(column, return_index=True, return_counts=True)
     found: list[RelationInfo] = []
     for i in np.argsort(-triples, kind="stable").tolist():
         relation = int(used[i])
-        heads, tails = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
-        head, _, tail = graph.triple(int(first[i]))
+        with_head, with_tail = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
+        head, tail = int(heads[first[i]]), int(tails[first[i]])
         name = graph.relations[relation]
         found.append(
             RelationInfo(
                 name=name,
                 label=graph.relation_labels[relation],
                 triples=int(triples[i]),
-                heads=len(heads),
-                tails=len(tails),
+                heads=len(with_head),
+                tails=len(with_tail),
                 example=TripleText(graph.entities[head], name, graph.entities[tail]),
-                head_types=ends.types(2 * relation, heads),
-                tail_types=ends.types(2 * relation + 1, tails),
+                head_types=ends.types(2 * relation, with_head),
+                tail_types=ends.types(2 * relation + 1, with_tail),
             )
         )
     return tuple(found)
@@ -171,8 +172,8 @@ class _Ends:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        heads = _distinct(graph.out.offsets, graph.out.relation)
-        tails = _distinct(graph.into.offsets, graph.into.relation)
+        heads = _distinct(graph.out)
+        tails = _distinct(graph.into)
         node = np.concatenate([heads[0], tails[0]])
         end = np.concatenate([2 * heads[1], 2 * tails[1] + 1])
         order = np.argsort(node, kind="stable")
@@ -218,9 +219,9 @@ class _Ends:
         return f"{'tail' if end % 2 else 'head'} of {self._graph.relation_labels[end // 2]}"
 
 
-def _distinct(offsets: Int64, relation: Int32) -> tuple[Int64, Int64]:
+def _distinct(side: Adjacency) -> tuple[Int64, Int64]:
     """Find the distinct (node, relation) pairs of an adjacency, which is sorted by them."""
-    node = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    node, relation, _ = side.columns()
     new = np.ones(len(node), np.bool_)
     new[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
     return node[new], relation[new].astype(np.int64)

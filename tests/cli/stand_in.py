@@ -34,7 +34,7 @@ class StandIn:
         if not hits or verb not in ("around", "slow"):
             return Answer(abstained=Abstention("no_entity", f"it has no {name}.", ("Memento",)), **common)
         graph, node = self.index.graph, hits[0].entity
-        ids = range(graph.out.offsets[node], graph.out.offsets[node + 1])
+        ids = range(*graph.out.span(node))
         found = [graph.triple(i) for i in ids]
         names = [graph.entities[tail] for _, _, tail in found]
         links = [{"entity": graph.entities[node], "how": "exact", "score": 1.0}]

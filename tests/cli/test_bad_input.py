@@ -152,7 +152,7 @@ def cut_manifest(index):
     [
         (
             spoil_version,
-            "it was made by Clew 9.9 with index format 99, this Clew reads format 2. Rebuild it with: ",
+            "it was made by Clew 9.9 with index format 99, this Clew reads format 3. Rebuild it with: ",
         ),
         (cut_array, ".npy: damaged, 100 bytes where "),
         (cut_manifest, "manifest.json: damaged, not JSON. Rebuild it with: clew index SOURCE -o films.clew"),

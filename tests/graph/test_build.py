@@ -45,7 +45,7 @@ def aliases_of(graph: Graph) -> list[tuple[str, str]]:
 
 
 def rows(adjacency: Adjacency) -> list[tuple[int, int, int]]:
-    node = np.repeat(np.arange(len(adjacency.offsets) - 1), np.diff(adjacency.offsets))
+    node, _, _ = adjacency.columns()
     return list(zip(node.tolist(), adjacency.relation.tolist(), adjacency.neighbour.tolist(), strict=True))
 
 

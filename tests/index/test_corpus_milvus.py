@@ -245,7 +245,7 @@ def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_pa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("clew.index.update._write", dies)
+        patched.setattr("clew.index.update.write_changed", dies)
         with pytest.raises(KeyboardInterrupt):
             update_index(path, Edits(add=[("Nolan", "born_in", "London")]), embedder=EMBEDDER)
     assert_finds_the_same(path, tmp_path)

@@ -141,17 +141,22 @@ def test_a_section_whose_parts_do_not_fill_its_shape_is_refused(opened: Clew):
     assert open_index(opened.path).manifest == opened.index.manifest
 
 
-def test_an_update_that_moves_triples_drops_vectors_until_they_are_needed(source: Path, tmp_path: Path):
+@pytest.mark.parametrize("before", [True, False])
+def test_vectors_of_triples_follow_an_update(source: Path, tmp_path: Path, before: bool):
+    """Whether they were there before it, or are made after it."""
     path, new = tmp_path / "kb.clew", tmp_path / "new.tsv"
-    index_sources([source], path, triple_vectors=True)
+    index_sources([source], path, triple_vectors=before)
     new.write_text("The_Crow\tdirected_by\tAlex Proyas\n", "utf-8")
     update_index_files(path, [new])
     opened = Clew.open(path)
-    assert TRIPLE_VECTORS not in opened.index.sections
+    assert (TRIPLE_VECTORS in opened.index.sections) == before
     index = with_triple_vectors(opened.index, opened.embedder)
-    texts = [triple_line(index.graph, t) for t in range(index.graph.triples)]
-    found = rows(TripleVectors.of(index, opened.embedder))
+    assert (index.delta is None) != before
+    slots = index.graph.out.slots()
+    texts = [triple_line(index.graph, t) for t in slots.tolist()]
+    found = rows(TripleVectors.of(index, opened.embedder))[slots]
     assert np.allclose(found, opened.embedder.embed(texts), atol=0.01)
+    assert open_index(path, verify=True).graph.triples == opened.index.graph.triples
 
 
 def test_an_update_of_aliases_keeps_the_vectors_of_triples(source: Path, tmp_path: Path):

@@ -15,17 +15,19 @@ import pytest
 from clew.errors import IndexError_, InputError, LockedError, UsageError
 from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
-from clew.index import files, update_corpus
+from clew.index import delta, files, update_corpus
 from clew.index.build import build_index
 from clew.index.corpus import CorpusSettings, build_corpus, open_corpus
 from clew.index.directory import open_index, writing
 from clew.index.edits import Edits
 from clew.index.names import NamesIndex
-from clew.index.sections import graph_sections
+from clew.index.triple_vectors import triple_line
 from clew.index.update import update_index
 from clew.index.update_corpus import compacted, updated_corpus
+from clew.index.vectors import quantise, relation_text
 from clew.llm.testing import ScriptedModel
 from clew.steps.verbalise_llm import ModelSayer
+from clew.text.normalise import tokens
 
 
 class Letters:
@@ -111,7 +113,7 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
         changed = np.unique(np.concatenate([edit.endpoints, np.arange(graph.nodes, count)]))
-        graph, held = edited(graph, edit), (held - set(removed)) | set(added)
+        (graph, _), held = edited(graph, edit), (held - set(removed)) | set(added)
         corpus, _ = updated_corpus(
             corpus, graph, EMBEDDER, changed, removed=bool(removed), sayer=sayer(f"updated {step}")
         )
@@ -122,8 +124,10 @@ def rows(triples):
     return np.array(triples, np.int64).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
+@pytest.mark.parametrize("seed", range(12))
+def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path, monkeypatch):
+    """Whether changes are kept apart, written whole each time, or now and then."""
+    monkeypatch.setattr(delta, "LARGE_EDIT", (10_000, 0, 12)[seed % 3])
     rng = random.Random(seed)
     names = [f"n{i}{'x' * (i % 5)}" for i in range(12)]
     source = tmp_path / "graph.tsv"
@@ -134,11 +138,11 @@ def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
     types.write_text(f"{named}\tthing\n")
     aliases.write_text(f"{named}\tfirst\n{triples[1][0]}\tsecond one\n")
     path = tmp_path / "graph.clew"
-    build_index([source], path, embedder=EMBEDDER, types=types, aliases=aliases)
-    for step in range(3):
+    build_index([source], path, embedder=EMBEDDER, types=types, aliases=aliases, triple_vectors=seed % 2 == 1)
+    for step in range(4):
         index = open_index(path)
         graph = index.graph
-        gone = [named_triple(graph, i) for i in rng.sample(range(graph.triples), 2)]
+        gone = rng.sample(named_triples(graph), 2)
         more = [
             (rng.choice([*names, f"new {step}"]), rng.choice("rst"), rng.choice([*names, "2001"]))
             for _ in "ab"
@@ -146,37 +150,53 @@ def test_every_other_section_equals_that_of_the_changed_graph(seed, tmp_path):
         edits = Edits(
             add=more, remove=gone, add_aliases=[(named, f"also {step}"), (f"new {step}", "young")],
             remove_aliases=[(named, "first")] if step == 1 else (), add_types=[(named, f"kind {step}")],
+            remove_types=[(named, "thing")] if step == 2 else (),
         )  # fmt: skip
         update_index(path, edits, embedder=EMBEDDER)
         index = open_index(path, verify=True)
-        held = {named_triple(index.graph, i) for i in range(index.graph.triples)}
-        assert held == ({named_triple(graph, i) for i in range(graph.triples)} - set(gone)) | set(more)
+        held = set(named_triples(index.graph))
+        assert held == (set(named_triples(graph)) - set(gone)) | set(more)
         assert_sections_fit(index)
         assert [h.entity for h in index.names.exact(f"also {step}")] == [
             h.entity for h in index.names.exact(named)
         ]
 
 
-def named_triple(graph, number):
-    head, relation, tail = graph.triple(number)
-    return graph.entities[head], graph.relations[relation], graph.entities[tail]
+def named_triples(graph):
+    columns = (column.tolist() for column in graph.out.columns())
+    return [
+        (graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t in zip(*columns, strict=True)
+    ]
 
 
 def assert_sections_fit(index):
     """Names and vectors are what would be made of the graph; both sides hold the same triples."""
-    graph = index.graph
-    for name, array in NamesIndex.of(graph).sections().items():
-        found = index.names.sections()[name]
-        assert np.array_equal(found, array), name
-        assert found.dtype == array.dtype
-    back = [
-        (int(graph.into.neighbour[i]), int(graph.into.relation[i]), node)
-        for node in range(graph.nodes)
-        for i in range(graph.into.offsets[node], graph.into.offsets[node + 1])
-    ]
-    assert back == sorted(map(graph.triple, range(graph.triples)), key=lambda t: (t[2], t[1], t[0]))
-    assert len(index.array("entity_vectors.q")) == graph.nodes == len(graph.values.kind)
-    assert len(graph_sections(graph)["source"]) == graph.triples
+    graph, new = index.graph, NamesIndex.of(index.graph)
+    if index.written is None:
+        for name, array in new.sections().items():
+            found = index.names.sections()[name]
+            assert np.array_equal(found, array), name
+            assert found.dtype == array.dtype
+    for text in [*graph.entities, *graph.aliases.names, "first", "newx", "secnd one"]:
+        assert index.names.exact(text) == new.exact(text)
+        assert index.names.fuzzy(text) == new.fuzzy(text)
+        words = tokens(f"who is {text}")
+        assert index.names.spans(f"who is {text}", words) == new.spans(f"who is {text}", words)
+    tails, relations, heads = (column.tolist() for column in graph.into.columns())
+    back = sorted(zip(heads, relations, tails, strict=True))
+    assert back == list(zip(*(column.tolist() for column in graph.out.columns()), strict=True))
+    q, scale = quantise(EMBEDDER.embed(list(graph.labels)))
+    assert np.array_equal(index.array("entity_vectors.q"), q)
+    assert np.array_equal(index.array("entity_vectors.scale"), scale)
+    relations = EMBEDDER.embed([relation_text(name) for name in graph.relations])
+    assert np.array_equal(index.array("relation_vectors"), relations)
+    if "triple_vectors.q" in index.sections:
+        slots = graph.out.slots()
+        q, scale = quantise(EMBEDDER.embed([triple_line(graph, t) for t in slots.tolist()]))
+        assert np.array_equal(index.array("triple_vectors.q")[slots], q)
+        assert np.array_equal(index.array("triple_vectors.scale")[slots], scale)
+    assert graph.nodes == len(graph.values.kind) == len(graph.types.offsets) - 1
+    assert len(graph.source) == graph.slots
 
 
 def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):
@@ -199,7 +219,7 @@ def test_removed_and_added_at_once_stays(films):
     triple = ("Heat", "year", "1995")
     update_index(films, Edits(add=[triple], remove=[triple]), embedder=EMBEDDER)
     graph = open_index(films).graph
-    assert triple in {named_triple(graph, i) for i in range(graph.triples)}
+    assert triple in set(named_triples(graph))
 
 
 def test_strict_refuses_what_is_new(films):
@@ -217,9 +237,9 @@ def test_an_entity_that_is_removed_loses_all_and_keeps_its_id(films):
 
 def test_who_has_it_open_keeps_the_old_generation(films):
     old = open_index(films)
-    held = [old.graph.triple(i) for i in range(old.graph.triples)]
+    held = named_triples(old.graph)
     update_index(films, Edits(add=[("Dune", "year", "2021")]), embedder=EMBEDDER)
-    assert [old.graph.triple(i) for i in range(old.graph.triples)] == held
+    assert named_triples(old.graph) == held
     assert open_index(films).graph.triples == len(held) + 1
 
 

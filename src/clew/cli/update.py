@@ -115,6 +115,7 @@ def _json(updated: Updated, seconds: float) -> dict[str, Any]:
         "generation": updated.manifest.generation,
         "seconds": round(seconds, 3),
         "counts": counts,
+        "compacted": updated.compacted,
         "update": asdict(updated.report),
         "corpus": corpus,
     }

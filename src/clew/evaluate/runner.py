@@ -179,7 +179,7 @@ def _facts(plan: Plan, part: Part) -> dict[str, Any]:
         "relation_form": relation_forms(clew),
         "graph": {
             "entities": len(counts.entities),
-            "triples": len(counts.out.neighbour),
+            "triples": counts.triples,
             "relations": len(counts.relations),
         },
     }

@@ -199,8 +199,8 @@ def adjacencies(
     first = order[starts]
     head, relation, tail = head[first], relation[first], tail[first]
     back, _ = _sorted_groups(tail, relation, head, nodes, relations)
-    out = Adjacency(_offsets(head, nodes), relation, tail)
-    into = Adjacency(_offsets(tail, nodes), relation[back], head[back])
+    out = Adjacency.packed(_offsets(head, nodes), relation, tail)
+    into = Adjacency.packed(_offsets(tail, nodes), relation[back], head[back])
     return out, into, source
 
 
@@ -227,7 +227,7 @@ def _packed_side(
     relation = (packed & ((1 << relation_bits) - 1)).astype(np.int32)
     packed >>= relation_bits
     node = packed.astype(np.int32)
-    return Adjacency(_offsets(node, nodes), relation, neighbour), node
+    return Adjacency.packed(_offsets(node, nodes), relation, neighbour), node
 
 
 def _sorted_groups(

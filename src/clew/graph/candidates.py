@@ -68,15 +68,15 @@ def find_candidates(
     for _ in range(hops):
         if not len(frontier):
             break
-        taken, room = count_edges(graph.out.offsets, graph.into.offsets, frontier, limits.looked_at)
+        taken, room = count_edges(*_bounds(graph), frontier, limits.looked_at)
         if taken < len(frontier) and not ranked:
             frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
-            taken, room = count_edges(graph.out.offsets, graph.into.offsets, frontier, limits.looked_at)
+            taken, room = count_edges(*_bounds(graph), frontier, limits.looked_at)
         left_out += _edges(graph, frontier[taken:])
         out, into = graph.out, graph.into
         triples, ends = take_hop(
-            out.offsets, out.relation, out.neighbour,
-            into.offsets, into.relation, into.neighbour,
+            out.starts, out.stops, out.relation, out.neighbour,
+            into.starts, into.stops, into.relation, into.neighbour,
             frontier[:taken], state, int(room),
         )  # fmt: skip
         ranked = len(triples) > limits.kept
@@ -124,5 +124,9 @@ def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
 
 
 def _edges(graph: Graph, nodes: Int32) -> int:
-    out, into = graph.out.offsets, graph.into.offsets
-    return int((out[nodes + 1] - out[nodes] + into[nodes + 1] - into[nodes]).sum())
+    out, out_stops, into, into_stops = _bounds(graph)
+    return int((out_stops[nodes] - out[nodes] + into_stops[nodes] - into[nodes]).sum())
+
+
+def _bounds(graph: Graph) -> tuple[Int64, Int64, Int64, Int64]:
+    return graph.out.starts, graph.out.stops, graph.into.starts, graph.into.stops

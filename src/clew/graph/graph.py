@@ -1,7 +1,7 @@
 """The columnar graph: names, adjacency in both directions, literals, types and aliases.
 
 Entities and relations are integers; every array may be memory-mapped. Adjacency is sorted by
-(node, relation, neighbour), so that the edges of one relation at a hub are one slice.
+(relation, neighbour) at every node, so that the edges of one relation at a hub are one slice.
 """
 
 from __future__ import annotations
@@ -49,14 +49,75 @@ class Names:
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """Edges of every node in one direction, sorted by (node, relation, neighbour).
+    """Edges of every node in one direction; those of node n are the slots `starts[n]` to `stops[n]`.
 
-    `offsets` int64 [nodes + 1]; `relation` int32 [triples]; `neighbour` int32 [triples].
+    `starts`, `stops` int64 [nodes]; `relation`, `neighbour` int32 [slots], sorted by both at every node. As
+    first laid out (`packed`), the lists follow each other in the order of nodes: `offsets` int64 [nodes then
+    + 1]. An edit puts the lists that it changes behind all others and leaves their old slots without an
+    owner: `moved` int64 [lists, 2] are the first slot and the node of each list behind, ascending, and
+    `edges` is how many slots are in use.
     """
 
-    offsets: Int64
+    starts: Int64
+    stops: Int64
     relation: Int32
     neighbour: Int32
+    offsets: Int64
+    moved: Int64
+    edges: int
+
+    @classmethod
+    def packed(cls, offsets: Int64, relation: Int32, neighbour: Int32) -> Adjacency:
+        """Lay out lists that follow each other: `offsets` int64 [nodes + 1]."""
+        none = np.empty((0, 2), np.int64)
+        return cls(offsets[:-1], offsets[1:], relation, neighbour, offsets, none, len(neighbour))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether every slot is in use, and slots are in the order of nodes."""
+        whole = self.edges == len(self.neighbour) and not len(self.moved)
+        return whole and len(self.starts) == len(self.offsets) - 1
+
+    def span(self, node: int) -> tuple[int, int]:
+        """First slot of a node, and the one after its last."""
+        return int(self.starts[node]), int(self.stops[node])
+
+    def relation_span(self, node: int, relation: int) -> tuple[int, int]:
+        """The slots of one relation at a node; two binary searches."""
+        start, stop = self.span(node)
+        # Of the column's own type, or all of the list is converted first.
+        wanted = np.array([relation, relation + 1], self.relation.dtype)
+        low, high = self.relation[start:stop].searchsorted(wanted).tolist()
+        return start + low, start + high
+
+    def degrees(self) -> Int64:
+        """How many edges each node has, int64 [nodes]."""
+        return self.stops - self.starts
+
+    def slots(self, step: int = 1) -> Int64:
+        """The slots in use, or every `step`-th of them, int64, by (node, relation, neighbour)."""
+        places = np.arange(0, self.edges, step)
+        if self.is_packed:
+            return places
+        ends = np.cumsum(self.degrees())
+        nodes = np.searchsorted(ends, places, "right")
+        return places - ends[nodes] + self.stops[nodes]
+
+    def columns(self) -> tuple[Int64, Int32, Int32]:
+        """Node, relation and neighbour of all edges, as `slots()`; the last two are no copies if packed."""
+        nodes = np.repeat(np.arange(len(self.starts)), self.degrees())
+        if self.is_packed:
+            return nodes, self.relation, self.neighbour
+        slots = self.slots()
+        return nodes, self.relation[slots], self.neighbour[slots]
+
+    def owners(self, slots: Int64) -> Int64:
+        """The node of each of some slots in use."""
+        nodes = np.searchsorted(self.offsets, slots, "right") - 1
+        behind = np.searchsorted(self.moved[:, 0], slots, "right") - 1
+        if not len(self.moved):
+            return nodes
+        return np.where(slots >= self.offsets[-1], self.moved[np.maximum(behind, 0), 1], nodes)
 
 
 class ValueKind(IntEnum):
@@ -111,10 +172,10 @@ class Aliases:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A knowledge graph; node ids are rows of `entities`, triple ids are positions in `out`.
+    """A knowledge graph; node ids are rows of `entities`, triple ids are slots of `out`.
 
     `entities` holds the names as the source writes them (an IRI for RDF) and `labels` what people read;
-    they are the same object where the source knows one name only. `source` uint16 [triples] is an index
+    they are the same object where the source knows one name only. `source` uint16 [slots] is an index
     into the sources of the index manifest.
     """
 
@@ -137,18 +198,20 @@ class Graph:
     @property
     def triples(self) -> int:
         """Number of distinct triples."""
+        return self.out.edges
+
+    @property
+    def slots(self) -> int:
+        """What all triple ids are below; after edits, some numbers below are no triple's."""
         return len(self.out.neighbour)
 
     def find_triple(self, head: int, relation: int, tail: int) -> int:
         """Id of the triple, -1 if the graph lacks it; two binary searches."""
-        start, stop = int(self.out.offsets[head]), int(self.out.offsets[head + 1])
-        relations = self.out.relation[start:stop]
-        low = start + int(np.searchsorted(relations, relation, "left"))
-        high = start + int(np.searchsorted(relations, relation, "right"))
+        low, high = self.out.relation_span(head, relation)
         at = low + int(np.searchsorted(self.out.neighbour[low:high], tail))
         return at if at < high and self.out.neighbour[at] == tail else -1
 
     def triple(self, index: int) -> tuple[int, int, int]:
         """(head, relation, tail) of a triple id."""
-        head = int(np.searchsorted(self.out.offsets, index, "right")) - 1
+        head = int(self.out.owners(np.array([index]))[0])
         return head, int(self.out.relation[index]), int(self.out.neighbour[index])

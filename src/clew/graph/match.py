@@ -65,7 +65,8 @@ class _Prepared:
             read_only(array, dtype)
             for side in (graph.out, graph.into)
             for array, dtype in (
-                (side.offsets, np.int64),
+                (side.starts, np.int64),
+                (side.stops, np.int64),
                 (side.relation, np.int32),
                 (side.neighbour, np.int32),
             )

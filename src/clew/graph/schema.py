@@ -81,7 +81,7 @@ class Schema:
 
 
 @nb.njit(cache=True)
-def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value, ends):
+def _count_ends(out_starts, out_stops, out_relation, in_starts, in_stops, in_relation, kind, value, ends):
     """Count, for every pair of ends, the nodes that have both; and the parsed values of every end."""
     cooccur = np.zeros((ends, ends), np.int64)
     repeated = np.zeros(ends, np.int64)
@@ -90,12 +90,12 @@ def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value,
     low = np.full(ends, np.nan)
     high = np.full(ends, np.nan)
     have = np.empty(ends, np.int64)
-    for node in range(len(out_offsets) - 1):
+    for node in range(len(out_starts)):
         count = 0
         for side in range(2):
-            offsets = out_offsets if side == 0 else in_offsets
             relation = out_relation if side == 0 else in_relation
-            at, stop = offsets[node], offsets[node + 1]
+            at = out_starts[node] if side == 0 else in_starts[node]
+            stop = out_stops[node] if side == 0 else in_stops[node]
             while at < stop:
                 run = at + 1
                 while run < stop and relation[run] == relation[at]:
@@ -120,21 +120,19 @@ def _count_ends(out_offsets, out_relation, in_offsets, in_relation, kind, value,
 
 
 @nb.njit(cache=True)
-def _count_inverses(out_offsets, out_relation, out_neighbour, sample, relations, widest):
+def _count_inverses(starts, stops, relation, neighbour, sample, heads, relations, widest):
     """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
     counts = np.zeros((relations, relations), np.int64)
     sampled = np.zeros(relations, np.int64)
-    head = 0
-    for triple in sample:
-        while out_offsets[head + 1] <= triple:
-            head += 1
-        tail = out_neighbour[triple]
-        if out_offsets[tail + 1] - out_offsets[tail] > widest:
+    for i in range(len(sample)):
+        triple = sample[i]
+        tail = neighbour[triple]
+        if stops[tail] - starts[tail] > widest:
             continue
-        sampled[out_relation[triple]] += 1
-        for edge in range(out_offsets[tail], out_offsets[tail + 1]):
-            if out_neighbour[edge] == head:
-                counts[out_relation[triple], out_relation[edge]] += 1
+        sampled[relation[triple]] += 1
+        for edge in range(starts[tail], stops[tail]):
+            if neighbour[edge] == heads[i]:
+                counts[relation[triple], relation[edge]] += 1
     return counts, sampled
 
 
@@ -144,12 +142,11 @@ MOST_SAMPLED = 200_000
 
 def _inverses(graph: Graph) -> Int64:
     """The inverse of each relation: at least 95 % of the sampled triples of both have a triple back."""
-    stride = max(1, graph.triples // MOST_SAMPLED)
-    relations = len(graph.relations)
+    out, relations = graph.out, len(graph.relations)
+    sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
     counts, sampled = _count_inverses(
-        graph.out.offsets, graph.out.relation, graph.out.neighbour,
-        np.arange(0, graph.triples, stride), relations, 1000,
-    )  # fmt: skip
+        out.starts, out.stops, out.relation, out.neighbour, sample, out.owners(sample), relations, 1000
+    )
     share = counts / np.maximum(sampled, 1)[:, None]
     both = np.minimum(share, share.T)
     best = both.argmax(axis=1) if relations else np.zeros(0, np.int64)
@@ -157,38 +154,34 @@ def _inverses(graph: Graph) -> Int64:
 
 
 @nb.njit(cache=True)
-def _count_types(out_offsets, out_relation, in_offsets, in_relation, type_offsets, types, ends, names):
-    """For every end and declared type: the nodes that have both."""
-    counts = np.zeros((ends, names), np.int64)
-    for node in range(len(out_offsets) - 1):
-        for side in range(2):
-            offsets = out_offsets if side == 0 else in_offsets
-            relation = out_relation if side == 0 else in_relation
-            for at in range(offsets[node], offsets[node + 1]):
-                if at > offsets[node] and relation[at] == relation[at - 1]:
-                    continue
-                for i in range(type_offsets[node], type_offsets[node + 1]):
-                    counts[2 * relation[at] + side, types[i]] += 1
-    return counts
+def _count_types(starts, stops, relation, side, type_offsets, types, counts):
+    """Add, for every end of one side and declared type, the nodes that have both to `counts`."""
+    for node in range(len(starts)):
+        for at in range(starts[node], stops[node]):
+            if at > starts[node] and relation[at] == relation[at - 1]:
+                continue
+            for i in range(type_offsets[node], type_offsets[node + 1]):
+                counts[2 * relation[at] + side, types[i]] += 1
 
 
 def _types_of_ends(graph: Graph) -> Int64:
     ends, names = 2 * len(graph.relations), len(graph.types.names)
-    if names == 0:
-        return np.zeros((ends, 0), np.int64)
-    return _count_types(
-        graph.out.offsets, graph.out.relation, graph.into.offsets, graph.into.relation,
-        graph.types.offsets, graph.types.type, ends, names,
-    )  # fmt: skip
+    counts, types = np.zeros((ends, names), np.int64), graph.types
+    if names:
+        for number, side in enumerate((graph.out, graph.into)):
+            _count_types(side.starts, side.stops, side.relation, number, types.offsets, types.type, counts)
+    return counts
 
 
 def schema_of(graph: Graph) -> Schema:
     """Count once over all nodes; memory is 32·R² bytes."""
     relations = len(graph.relations)
     cooccur, repeated, widest, valued, low, high = _count_ends(
-        graph.out.offsets,
+        graph.out.starts,
+        graph.out.stops,
         graph.out.relation,
-        graph.into.offsets,
+        graph.into.starts,
+        graph.into.stops,
         graph.into.relation,
         graph.values.kind,
         graph.values.value,
@@ -196,7 +189,7 @@ def schema_of(graph: Graph) -> Schema:
     )
     nodes = np.diagonal(cooccur).copy()
     shares = valued / np.maximum(nodes, 1)
-    triples = np.bincount(graph.out.relation, minlength=relations).astype(np.int64)
+    triples = np.bincount(graph.out.columns()[1], minlength=relations).astype(np.int64)
     return Schema(
         triples,
         nodes,

@@ -79,7 +79,7 @@ class WalkGraph:
         from clew.graph.kernels.walks import fill_tables, join_sides, slot_counts
 
         out, into = graph.out, graph.into
-        offsets = out.offsets if directed else out.offsets + into.offsets
+        offsets = _offsets(out.degrees() if directed else out.degrees() + into.degrees())
         edges, places = np.empty((int(offsets[-1]), 3), np.int32), np.empty((graph.nodes, 4), np.int64)
         slot_offsets: Int64 = slot_counts(offsets)
         slots = np.full(int(slot_offsets[-1]), -1, np.int32)
@@ -90,7 +90,8 @@ class WalkGraph:
 
         spread(graph.nodes, fill, threads)
         if directed:
-            return cls(places, edges, slots, into.offsets, into.neighbour[:, None])
+            back = into.columns()[2]
+            return cls(places, edges, slots, _offsets(into.degrees()), back[:, None])
         return cls(places, edges, slots, offsets, edges)
 
 
@@ -230,8 +231,17 @@ def chunks(count: int, size: int) -> Iterator[Int32]:
         yield np.arange(first, min(count, first + size), dtype=np.int32)
 
 
-def _sides(out: Adjacency, into: Adjacency) -> tuple[Int64, Int32, Int32, Int64, Int32, Int32]:
-    return out.offsets, out.relation, out.neighbour, into.offsets, into.relation, into.neighbour
+def _sides(out: Adjacency, into: Adjacency) -> tuple[Int64, Int64, Int32, Int32, Int64, Int64, Int32, Int32]:
+    return (
+        out.starts, out.stops, out.relation, out.neighbour,
+        into.starts, into.stops, into.relation, into.neighbour,
+    )  # fmt: skip
+
+
+def _offsets(degrees: Int64) -> Int64:
+    offsets = np.zeros(len(degrees) + 1, np.int64)
+    np.cumsum(degrees, out=offsets[1:])
+    return offsets
 
 
 def _packed(roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64) -> Walks:

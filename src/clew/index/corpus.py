@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
 from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
+from clew.graph.growing import grown
 from clew.graph.walks import Walker, Walks, WalkSettings, chunks
 from clew.index.backends.registry import open_collection
 from clew.index.corpus_milvus import NONE, MilvusCorpus
@@ -35,9 +36,9 @@ CorpusKind = Literal["bfs", "random", "lazy"]
 KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
 
 SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
-PART_OF, ROW_OF = "corpus.part", "corpus.row"
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
-NODE_SEARCH, CHANGED_NODES = "node_search", "corpus.changed"
+NODE_SEARCH = "node_search"
+CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
 ROOTS_AT_ONCE = 2048
 ESTIMATED = 500
 """Roots by whose walks the work of a model is estimated."""
@@ -145,8 +146,8 @@ class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
     `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
-    `milvus`. Lazy ones have no parts. `model` says the walks; `changed` int32 are nodes whose vectors are not
-    those of the file that searches them.
+    `milvus`. Lazy ones have no parts. `model` says the walks. `changed` int32, ascending, are nodes whose
+    vectors are not those that were `written` whole, nor those of the file that searches them.
     """
 
     settings: CorpusSettings
@@ -158,6 +159,23 @@ class Corpus:
     model: str | None = None
     milvus: MilvusCorpus | None = None
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
+    written: tuple[Int8, Float32] | None = None
+
+    def with_nodes(self, roots: Int32, q: Int8, scale: Float32, nodes: int) -> Corpus:
+        """Replace the vectors of `roots`, of `nodes` nodes in all; what stays is not read."""
+        written = self.written or (self.nodes, self.node_scales)
+        all_q, all_scale = grown(written[0], nodes), grown(written[1], nodes)
+        for rows, row_q, row_scale in (
+            (self.changed, self.nodes[self.changed], self.node_scales[self.changed]),
+            (roots, q, scale),
+        ):
+            all_q[rows], all_scale[rows] = row_q, row_scale
+        changed = np.union1d(self.changed, roots).astype(np.int32)
+        return replace(self, nodes=all_q, node_scales=all_scale, changed=changed, written=written)
+
+    def with_nodes_whole(self) -> Corpus:
+        """The same, whose vectors of nodes are to be written whole."""
+        return replace(self, changed=self.changed[:0], written=None)
 
     def of_root(self, root: int) -> RootWalks | None:
         """Get the stored walks of a root; None where none are stored."""
@@ -190,15 +208,15 @@ class Corpus:
     def sections(self) -> dict[str, Array | bytes]:
         """Give the sections of an index."""
         told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
-        found: dict[str, Array | bytes] = {NODES: self.nodes, NODE_SCALES: self.node_scales}
+        q, scale = self.written or (self.nodes, self.node_scales)
+        found: dict[str, Array | bytes] = {NODES: q, NODE_SCALES: scale}
         if self.milvus is not None:
             told["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
             found |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
         if len(self.changed):
-            found[CHANGED_NODES] = self.changed
+            found |= {CHANGED_NODES: self.changed, CHANGED_Q: self.nodes[self.changed]}
+            found[CHANGED_SCALES] = self.node_scales[self.changed]
         found[SETTINGS] = json.dumps(told).encode()
-        if self.parts:
-            found |= {PART_OF: self.part_of, ROW_OF: self.row_of}
         for number, part in enumerate(self.parts):
             found |= part_sections(number, part)
         return found
@@ -235,18 +253,33 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
     found = tuple(_open_part(index, f"corpus.p{number}") for number in range(parts))
-    none = np.empty(0, np.int32)
-    return Corpus(
+    corpus = Corpus(
         settings,
         found,
-        index.array(PART_OF).astype(np.int16, copy=False) if parts else none.astype(np.int16),
-        index.array(ROW_OF).astype(np.int32, copy=False) if parts else none,
+        *places_of(found, index.graph.nodes),
         index.array(NODES).astype(np.int8, copy=False),
         index.array(NODE_SCALES).astype(np.float32, copy=False),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
-        _optional(index, CHANGED_NODES, none),
     )
+    if CHANGED_NODES not in index.sections:
+        return corpus
+    roots: Any = index.array(CHANGED_NODES)
+    vectors: tuple[Any, Any] = index.array(CHANGED_Q), index.array(CHANGED_SCALES)
+    return corpus.with_nodes(roots, *vectors, index.graph.nodes)
+
+
+def places_of(parts: Sequence[Part], nodes: int) -> tuple[NDArray[np.int16], Int32]:
+    """In which part the walks of each root are, and in which of its rows: the last one that has it.
+
+    The first part has the roots in order, as far as there were any.
+    """
+    rows = nodes if parts else 0
+    part_of, row_of = np.zeros(rows, np.int16), np.arange(rows, dtype=np.int32)
+    for number, part in enumerate(parts[1:], 1):
+        part_of[part.walks.roots] = number
+        row_of[part.walks.roots] = np.arange(len(part.walks.roots))
+    return part_of, row_of
 
 
 def model_of(index: Index) -> str | None:
@@ -389,8 +422,8 @@ def build_corpus(
     if not parts:
         none = np.empty(0, np.int32)
         return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
-    rows_of, part_of = np.arange(graph.nodes, dtype=np.int32), np.zeros(graph.nodes, np.int16)
-    return Corpus(settings, (joined_parts(parts),), part_of, rows_of, node_q, node_scale, model, milvus)
+    whole = (joined_parts(parts),)
+    return Corpus(settings, whole, *places_of(whole, graph.nodes), node_q, node_scale, model, milvus)
 
 
 def without_vectors(part: Part, ids: Int64) -> Part:

@@ -30,6 +30,7 @@ import clew
 from clew.errors import FormatError, IndexError_, InputError, LockedError
 from clew.graph.graph import Graph
 from clew.index.backends.registry import Access
+from clew.index.delta import Delta, Whole, applied
 from clew.index.files import (
     Array,
     FileEntry,
@@ -69,6 +70,9 @@ class Index:
     """Sections of other formats, checked."""
     access: Access = field(default_factory=Access)
     """How to reach a vector database that holds some of it."""
+    written: Whole | None = None
+    """What its arrays hold, where updates have changed it since: `delta` says what is different."""
+    delta: Delta | None = None
 
     def array(self, name: str) -> Array:
         """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""
@@ -175,11 +179,6 @@ class IndexWriter:
         """Map a section that has been written."""
         entry = next(f for f in self._files if f.section == section)
         return open_array(self.folder, entry, verify=False)
-
-    def keep_all(self, manifest: Manifest) -> None:
-        """Take over all sections of the last generation. Raises IndexError_."""
-        for entry in manifest.files:
-            self.keep(entry, self._path / manifest.folder)
 
     def commit(self, about: About) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexError_."""
@@ -302,7 +301,12 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
-    return Index(path, manifest, graph, names, extra, files, access)
+    delta = Delta.open(extra)
+    if delta is None:
+        return Index(path, manifest, graph, names, extra, files, access)
+    written = Whole(graph, names, extra)
+    now = applied(written, delta)
+    return Index(path, manifest, now.graph, now.names, now.sections, files, access, written, delta)
 
 
 @contextmanager

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.assemble import local_name
-from clew.graph.edit import GraphEdit
-from clew.graph.graph import Aliases, Graph, Int64, Types
+from clew.graph.edit import GraphEdit, triple_array
+from clew.graph.graph import Graph
 from clew.graph.readers.batch import NodeKey, Tally
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.side import read_pairs
@@ -20,6 +20,7 @@ from clew.index.names import NamesIndex
 
 Triple = tuple[str, str, NodeKey]
 Pair = tuple[str, str]
+_Item = TypeVar("_Item", tuple[int, int, int], tuple[int, str])
 MOST_NAMED = 5
 """Missing triples and unknown names that a message shows."""
 
@@ -154,16 +155,13 @@ class _Resolver:
         self._new: list[NodeKey] = []
 
     def resolve(self, *, strict: bool, ignore_missing: bool) -> tuple[GraphEdit, EditReport]:
-        edits = self._edits
-        removed, missing = self._removed()
-        types, gone = self._kept_pairs(
-            _type_pairs(self._graph.types), edits.remove_types, bool(edits.add_types)
-        )
-        missing += gone
-        aliases, gone = self._kept_pairs(
-            _alias_pairs(self._graph.aliases), edits.remove_aliases, bool(edits.add_aliases)
-        )
-        missing += gone
+        edits, missing = self._edits, list[str]()
+        removed = self._removed(missing)
+        removed_entities = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
+        held = self._types_of([*edits.remove_types, *edits.add_types], removed_entities)
+        types_removed = self._gone(held, edits.remove_types, removed_entities, missing)
+        held_aliases = self._aliases_of([*edits.remove_aliases, *edits.add_aliases], removed_entities)
+        aliases_removed = self._gone(held_aliases, edits.remove_aliases, removed_entities, missing)
         if missing and not ignore_missing:
             shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
             raise UsageError(
@@ -171,8 +169,8 @@ class _Resolver:
                 "Nothing was changed; --ignore-missing goes on without it"
             )
         added, duplicates = self._added(removed)
-        more_types = self._more_pairs(types, edits.add_types)
-        more_aliases = self._more_pairs(aliases, edits.add_aliases)
+        types_added = self._more(held, types_removed, edits.add_types)
+        aliases_added = self._more(held_aliases, aliases_removed, edits.add_aliases)
         relations = list(self._relations)[self._old_relations :]
         if strict and (self._new or relations):
             shown = ", ".join([*map(_shown, self._new), *relations][:MOST_NAMED])
@@ -180,16 +178,27 @@ class _Resolver:
                 f"{len(self._new):,} entities and {len(relations):,} relations are not in the index: "
                 f"{shown}. Nothing was changed; without --strict they are made"
             )
-        edit = self._edit(added, removed, relations, types, aliases)
+        triples = _changes(removed, added)
+        edit = GraphEdit(
+            triple_array(triples[0]),
+            triple_array(triples[1]),
+            [_shown(key) for key in self._new],
+            [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
+            [None if isinstance(key, str) else key[1] for key in self._new],
+            relations,
+            [self._label(name) for name in relations],
+            *_changes(types_removed, types_added),
+            *_changes(aliases_removed, aliases_added),
+        )
         report = EditReport(
             len(added), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
-            len(self._new), len(relations), more_types, more_aliases,
+            len(self._new), len(relations), len(types_added), len(aliases_added),
         )  # fmt: skip
         return edit, report
 
-    def _removed(self) -> tuple[list[tuple[int, int, int]], list[str]]:
+    def _removed(self, missing: list[str]) -> list[tuple[int, int, int]]:
+        """Triples to be removed; names what is not there."""
         found: dict[tuple[int, int, int], None] = {}
-        missing: list[str] = []
         for head, relation, tail in self._edits.remove:
             ids = self.node(head), self._relations.get(relation, -1), self.node(tail)
             if min(ids) < 0 or self._graph.find_triple(*ids) < 0:
@@ -202,13 +211,13 @@ class _Resolver:
                 missing.append(name)
             else:
                 found |= dict.fromkeys(self._triples_of(node))
-        return list(found), missing
+        return list(found)
 
     def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
         out, into = self._graph.out, self._graph.into
-        rows = range(int(out.offsets[node]), int(out.offsets[node + 1]))
+        rows = range(*out.span(node))
         found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in rows]
-        rows = range(int(into.offsets[node]), int(into.offsets[node + 1]))
+        rows = range(*into.span(node))
         return found + [(int(into.neighbour[i]), int(into.relation[i]), node) for i in rows]
 
     def _added(self, removed: Sequence[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:
@@ -255,51 +264,48 @@ class _Resolver:
             self._new.append(key)
         return node
 
-    def _kept_pairs(
-        self, held: dict[tuple[int, str], None], remove: Sequence[Pair], grows: bool
-    ) -> tuple[dict[tuple[int, str], None] | None, list[str]]:
-        """Pairs that stay (None if nothing about them changes), and what is missing."""
-        gone = {self.node(name) for name in self._edits.remove_entities}
-        lost = [key for key in held if key[0] in gone]
-        if not (remove or lost or grows):
-            return None, []
-        for key in lost:
-            del held[key]
-        missing: list[str] = []
+    def _types_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
+        """Types of the entities in `pairs`, and of `nodes`."""
+        types = self._graph.types
+        return {
+            (node, types.names[int(type_)])
+            for node in self._known(pairs, nodes)
+            for type_ in types.type[types.offsets[node] : types.offsets[node + 1]]
+        }
+
+    def _aliases_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
+        """Aliases of the entities in `pairs`, and of `nodes`."""
+        if not pairs and not nodes:
+            return set()
+        aliases = self._graph.aliases
+        rows = np.flatnonzero(np.isin(aliases.entity, list(self._known(pairs, nodes))))
+        return {(int(aliases.entity[row]), aliases.names[row]) for row in rows.tolist()}
+
+    def _known(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[int]:
+        found = {self.node(entity) for entity, _ in pairs} | set(nodes)
+        return {node for node in found if 0 <= node < self._graph.nodes}
+
+    def _gone(
+        self, held: set[tuple[int, str]], remove: Sequence[Pair], nodes: Sequence[int], missing: list[str]
+    ) -> list[tuple[int, str]]:
+        """Pairs to be removed, and all of `nodes`; names what is not there."""
+        lost = set(nodes)
+        found = dict.fromkeys(sorted(pair for pair in held if pair[0] in lost))
         for entity, text in remove:
-            key = (self.node(entity), text)
-            if key not in held:
+            pair = (self.node(entity), text)
+            if pair in held:
+                found[pair] = None
+            else:
                 missing.append(f"{entity} {text}")
-            held.pop(key, None)
-        return held, missing
+        return list(found)
 
-    def _more_pairs(self, held: dict[tuple[int, str], None] | None, add: Sequence[Pair]) -> int:
-        before = len(held or ())
-        for entity, text in add:
-            if held is not None:
-                held[self._made(entity), text] = None
-        return len(held or ()) - before
-
-    def _edit(
-        self,
-        added: Sequence[tuple[int, int, int]],
-        removed: Sequence[tuple[int, int, int]],
-        relations: Sequence[str],
-        types: dict[tuple[int, str], None] | None,
-        aliases: dict[tuple[int, str], None] | None,
-    ) -> GraphEdit:
-        both = set(added) & set(removed)
-        return GraphEdit(
-            added=triple_array([t for t in added if t not in both]),
-            removed=triple_array([t for t in removed if t not in both]),
-            names=[_shown(key) for key in self._new],
-            labels=[self._label(key) if isinstance(key, str) else key[0] for key in self._new],
-            datatypes=[None if isinstance(key, str) else key[1] for key in self._new],
-            relations=relations,
-            relation_labels=[self._label(name) for name in relations],
-            types=None if types is None else list(types),
-            aliases=None if aliases is None else list(aliases),
-        )
+    def _more(
+        self, held: set[tuple[int, str]], gone: Sequence[tuple[int, str]], add: Sequence[Pair]
+    ) -> list[tuple[int, str]]:
+        """Pairs that are new; one that is removed and added stays as it is."""
+        there = held - set(gone)
+        wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
+        return [pair for pair in wanted if pair not in there]
 
     def _label(self, name: str) -> str:
         return self._edits.labels.get(name) or (local_name(name) if self._edits.iris else name)
@@ -309,16 +315,7 @@ def _shown(key: NodeKey) -> str:
     return key if isinstance(key, str) else key[0]
 
 
-def _type_pairs(types: Types) -> dict[tuple[int, str], None]:
-    node = np.repeat(np.arange(len(types.offsets) - 1), np.diff(types.offsets))
-    names = list(types.names)
-    return {(n, names[t]): None for n, t in zip(node.tolist(), types.type.tolist(), strict=True)}
-
-
-def _alias_pairs(aliases: Aliases) -> dict[tuple[int, str], None]:
-    return dict.fromkeys(zip(aliases.entity.tolist(), aliases.names, strict=True))
-
-
-def triple_array(triples: Sequence[tuple[int, int, int]]) -> Int64:
-    """Triples as int64 [n, 3]."""
-    return np.array(triples, np.int64).reshape(-1, 3)
+def _changes(removed: Sequence[_Item], added: Sequence[_Item]) -> tuple[list[_Item], list[_Item]]:
+    """What is added and what is removed; nothing is both."""
+    gone, new = set(removed), set(added)
+    return [item for item in added if item not in gone], [item for item in removed if item not in new]

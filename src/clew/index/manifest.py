@@ -12,7 +12,9 @@ from typing import Any, Literal, cast
 from clew.errors import FormatError, IndexError_, InputError
 from clew.index.files import FileEntry
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+_READABLE = (2, 3)
+"""Format 2 knows no deltas; what it has is as in format 3."""
 MANIFEST = "manifest.json"
 
 
@@ -81,7 +83,7 @@ def read_manifest(path: Path) -> Manifest:
     """
     raw = _load(path)
     version = raw.get("format")
-    if version != FORMAT_VERSION:
+    if version not in _READABLE:
         made = f"it was made by Clew {raw.get('clew', '(unknown)')} with index format {version}"
         raise FormatError(f"{path}: {made}, this Clew reads format {FORMAT_VERSION}. {rebuild(path)}")
     body = {key: value for key, value in raw.items() if key != "checksum"}

@@ -10,12 +10,12 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64, Names
+from clew.graph.graph import Aliases, Int32, Int64, Names
 from clew.index.typos import TypoPart, Typos, buckets_for, chunks_of, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
 
@@ -53,29 +53,62 @@ class FuzzyHit:
     edits: int
 
 
+class Named(Protocol):
+    """What has names, as a graph has: row n of `entities` and of `labels` is a node."""
+
+    @property
+    def entities(self) -> Names:
+        """Names as the source writes them."""
+        ...
+
+    @property
+    def labels(self) -> Names:
+        """Names as people read them; the same object where there are no others."""
+        ...
+
+    @property
+    def aliases(self) -> Aliases:
+        """Further names."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class NewNames:
+    """Names that came after an index was made; aliases are of entities of the whole graph."""
+
+    entities: Names
+    labels: Names
+    aliases: Aliases
+
+
 @dataclass(frozen=True, eq=False)
 class NamesIndex:
     """Hashes of normal forms and typo lists over the names of `graph`.
 
     `hashes` uint64 [entries], ascending, and `entries` int32 in the same order (ascending among equals);
-    `label_nodes` int32: the nodes whose label differs from their name.
+    `label_nodes` int32: the nodes whose label differs from their name. After updates, what is new is in
+    `newer`, an index of its own whose nodes begin with `first`, and `gone` are (entity, alias) pairs that
+    count no more.
     """
 
-    graph: Graph
+    graph: Named
     hashes: UInt64
     entries: Int32
     label_nodes: Int32
     typos: Typos
+    first: int = 0
+    newer: NamesIndex | None = None
+    gone: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
-    def of(cls, graph: Graph) -> NamesIndex:
+    def of(cls, graph: Named) -> NamesIndex:
         """Index all names, labels and aliases of `graph`."""
         label_nodes = differing_labels(graph)
         spans = chunks_of(0, entry_count(graph, label_nodes), CHUNK)
         return cls.merge(graph, label_nodes, [NamePart.of(graph, label_nodes, *span) for span in spans])
 
     @classmethod
-    def merge(cls, graph: Graph, label_nodes: Int32, parts: Sequence[NamePart]) -> NamesIndex:
+    def merge(cls, graph: Named, label_nodes: Int32, parts: Sequence[NamePart]) -> NamesIndex:
         """Merge parts that cover all entries in order."""
         hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in parts)])
         order = np.argsort(hashes, kind="stable").astype(np.int32)
@@ -83,7 +116,7 @@ class NamesIndex:
         return cls(graph, hashes[order], order, label_nodes, typos)
 
     @classmethod
-    def open(cls, graph: Graph, arrays: Mapping[str, NDArray[np.generic]]) -> NamesIndex:
+    def open(cls, graph: Named, arrays: Mapping[str, NDArray[np.generic]]) -> NamesIndex:
         """From the arrays of `sections`, made from the same graph."""
         hashes, entries, label_nodes = (arrays[name] for name in ("hashes", "entries", "label_nodes"))
         typos = Typos.open({n.removeprefix("typos."): a for n, a in arrays.items() if n.startswith("typos.")})
@@ -102,8 +135,11 @@ class NamesIndex:
         norm = normalise(text)
         if not norm:
             return ()
-        first, last = self._range(hash_norms([norm]))
-        return self._hits(norm, int(first[0]), int(last[0]), _equals(text))
+        best: _Best = {}
+        for table in self._tables:
+            first, last = table._range(hash_norms([norm]))
+            table._collect(norm, int(first[0]), int(last[0]), _equals(text), best)
+        return _ranked(best)
 
     def spans(self, text: str, tokens: Sequence[Token], longest: int = 12) -> list[SpanHit]:
         """All spans of at most `longest` tokens of `text` that name an entity, by (start, stop).
@@ -113,15 +149,15 @@ class NamesIndex:
         spans = _spans(text, tokens, longest)
         if not spans:
             return []
-        first, last = self._range(hash_norms([norm for _, _, norm in spans]))
-        found: list[SpanHit] = []
-        for at in np.flatnonzero(last > first).tolist():
-            start, stop, norm = spans[at]
-            written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
-            hits = self._hits(norm, int(first[at]), int(last[at]), written)
-            if hits:
-                found.append(SpanHit(start, stop, hits))
-        return found
+        hashes = hash_norms([norm for _, _, norm in spans])
+        hits: dict[int, _Best] = {}
+        for table in self._tables:
+            first, last = table._range(hashes)
+            for at in np.flatnonzero(last > first).tolist():
+                start, stop, norm = spans[at]
+                written = _is_written_at(text, tokens[start].start, tokens[stop - 1].stop)
+                table._collect(norm, int(first[at]), int(last[at]), written, hits.setdefault(at, {}))
+        return [SpanHit(*spans[at][:2], _ranked(hits[at])) for at in sorted(hits) if hits[at]]
 
     def fuzzy(self, text: str, limit: int = 8) -> list[FuzzyHit]:
         """At most `limit` entities within the allowed edits of `text`, by (edits, -score, entity).
@@ -129,19 +165,30 @@ class NamesIndex:
         Distance is optimal string alignment between normal forms; the shorter of the two says how many
         edits are allowed (`edits_allowed`). Complete within the budgets of `clew.index.typos`.
         """
-        from rapidfuzz.distance import OSA
-
         norm = normalise(text)
         best = {hit.entity: (0, 0.0) for hit in self.exact(text)}
+        for table in self._tables:
+            table._collect_alike(norm, best)
+        ranked = sorted((*rank, entity) for entity, rank in best.items())
+        return [FuzzyHit(entity, 1.0 - cost, edits) for edits, cost, entity in ranked[:limit]]
+
+    def _collect_alike(self, norm: str, best: dict[int, tuple[int, float]]) -> None:
+        """Add entities of this table within the allowed edits of a normal form."""
+        from rapidfuzz.distance import OSA
+
         for entry in self.typos.candidates(norm).tolist():
+            if self._is_gone(entry):
+                continue
             name = normalise(self.string(entry))
             bound = edits_allowed(min(len(name), len(norm)))
             edits = OSA.distance(norm, name, score_cutoff=bound)
             if edits <= bound:
                 entity, rank = self.entity(entry), (edits, edits / max(len(name), len(norm)))
                 best[entity] = min(rank, best.get(entity, rank))
-        ranked = sorted((*rank, entity) for entity, rank in best.items())
-        return [FuzzyHit(entity, 1.0 - cost, edits) for edits, cost, entity in ranked[:limit]]
+
+    @property
+    def _tables(self) -> tuple[NamesIndex, ...]:
+        return (self,) if self.newer is None else (self, self.newer)
 
     def string(self, entry: int) -> str:
         """Read the entry as the source writes it."""
@@ -150,38 +197,57 @@ class NamesIndex:
 
     def entity(self, entry: int) -> int:
         """Find the entity that the entry names."""
-        nodes = self.graph.nodes
+        nodes, labels = self._bounds
         if entry < nodes:
-            return entry
-        if entry < nodes + len(self.label_nodes):
-            return int(self.label_nodes[entry - nodes])
-        return int(self.graph.aliases.entity[entry - nodes - len(self.label_nodes)])
+            return self.first + entry
+        if entry < labels:
+            return self.first + int(self.label_nodes[entry - nodes])
+        return int(self.graph.aliases.entity[entry - labels])
+
+    @property
+    def _bounds(self) -> tuple[int, int]:
+        """The first entries that are labels and aliases."""
+        nodes = len(self.graph.entities)
+        return nodes, nodes + len(self.label_nodes)
 
     def _place(self, entry: int) -> tuple[Names, int]:
-        graph, labels = self.graph, self.graph.nodes + len(self.label_nodes)
-        if entry < graph.nodes:
+        graph, (nodes, labels) = self.graph, self._bounds
+        if entry < nodes:
             return graph.entities, entry
         if entry < labels:
-            return graph.labels, int(self.label_nodes[entry - graph.nodes])
+            return graph.labels, int(self.label_nodes[entry - nodes])
         return graph.aliases.names, entry - labels
 
     def _kind(self, entry: int) -> int:
-        return (entry >= self.graph.nodes) + (entry >= self.graph.nodes + len(self.label_nodes))
+        nodes, labels = self._bounds
+        return (entry >= nodes) + (entry >= labels)
+
+    def _is_gone(self, entry: int) -> bool:
+        """Whether the entry is an alias that was removed."""
+        if not self.gone or self._kind(entry) < _KINDS.index("alias"):
+            return False
+        return (self.entity(entry), self.string(entry)) in self.gone
 
     def _range(self, hashes: UInt64) -> tuple[Int64, Int64]:
         first = np.searchsorted(self.hashes, hashes, "left")
         return first, np.searchsorted(self.hashes, hashes, "right")
 
-    def _hits(self, norm: str, first: int, last: int, exact: Callable[[str], bool]) -> tuple[NameHit, ...]:
-        """Hits of entries [first, last) of the hash table whose string really has the normal form."""
-        best: dict[int, tuple[bool, int]] = {}
+    def _collect(self, norm: str, first: int, last: int, exact: Callable[[str], bool], best: _Best) -> None:
+        """Add entries [first, last) of the hash table whose string really has the normal form."""
         for entry in self.entries[first:last].tolist():
             string = self.string(entry)
-            if normalise(string) == norm:
+            if normalise(string) == norm and not self._is_gone(entry):
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))
                 best[entity] = min(rank, best.get(entity, rank))
-        ranked = sorted((*rank, entity) for entity, rank in best.items())
-        return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
+
+
+_Best = dict[int, tuple[bool, int]]
+"""How well each entity is named: inexactly, and by which kind."""
+
+
+def _ranked(best: _Best) -> tuple[NameHit, ...]:
+    ranked = sorted((*rank, entity) for entity, rank in best.items())
+    return tuple(NameHit(entity, _KINDS[kind], not inexact) for inexact, kind, entity in ranked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +258,12 @@ class NamePart:
     typos: TypoPart
 
     @classmethod
-    def of(cls, graph: Graph, label_nodes: Int32, first: int, stop: int) -> NamePart:
+    def of(cls, graph: Named, label_nodes: Int32, first: int, stop: int) -> NamePart:
         """Index the entries [first, stop)."""
         norms = [normalise(s) for s in _entry_strings(graph, label_nodes, first, stop)]
         hashes = hash_norms(norms)
         # A name that has a label is an identifier; nobody misspells it.
-        low, high = np.searchsorted(label_nodes, [first, min(stop, graph.nodes)]).tolist()
+        low, high = np.searchsorted(label_nodes, [first, min(stop, len(graph.entities))]).tolist()
         for node in label_nodes[low:high].tolist():
             norms[node - first] = ""
         return cls(hashes, TypoPart.of(first, norms, buckets_for(entry_count(graph, label_nodes))))
@@ -226,7 +292,7 @@ def hash_norms(norms: Sequence[str]) -> UInt64:
     return np.frombuffer(b"".join(digests), "<u8")
 
 
-def differing_labels(graph: Graph) -> Int32:
+def differing_labels(graph: Named) -> Int32:
     """Nodes whose label differs from their name, int32, ascending."""
     if graph.labels is graph.entities:
         return np.empty(0, np.int32)
@@ -236,14 +302,14 @@ def differing_labels(graph: Graph) -> Int32:
     return np.array(differing, np.int32)
 
 
-def entry_count(graph: Graph, label_nodes: Int32) -> int:
+def entry_count(graph: Named, label_nodes: Int32) -> int:
     """How many names, labels and aliases there are to find."""
-    return graph.nodes + len(label_nodes) + len(graph.aliases.names)
+    return len(graph.entities) + len(label_nodes) + len(graph.aliases.names)
 
 
-def _entry_strings(graph: Graph, label_nodes: Int32, first: int, stop: int) -> Iterator[str]:
+def _entry_strings(graph: Named, label_nodes: Int32, first: int, stop: int) -> Iterator[str]:
     """Strings of the entries [first, stop)."""
-    labels, aliases = graph.nodes, graph.nodes + len(label_nodes)
+    labels, aliases = len(graph.entities), len(graph.entities) + len(label_nodes)
     yield from strings_of(graph.entities, min(first, labels), min(stop, labels))
     for node in label_nodes[max(0, first - labels) : max(0, min(stop, aliases) - labels)].tolist():
         yield graph.labels[node]

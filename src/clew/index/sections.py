@@ -92,7 +92,7 @@ def _names(arrays: Arrays, key: str) -> Names:
 
 
 def _adjacency(arrays: Arrays, key: str) -> Adjacency:
-    return Adjacency(
+    return Adjacency.packed(
         _typed(arrays[f"{key}.offsets"], np.int64),
         _typed(arrays[f"{key}.relation"], np.int32),
         _typed(arrays[f"{key}.neighbour"], np.int32),

@@ -7,7 +7,7 @@ to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
@@ -17,16 +17,19 @@ from numpy.typing import NDArray
 from clew.errors import FormatError, IndexError_
 from clew.graph.candidates import best_of
 from clew.graph.distances import Rounded
+from clew.graph.edit import packed
 from clew.graph.graph import Graph, Int64
 from clew.graph.kernels.dots import dots, quantised_sums
+from clew.index.compact import whole_sections, write_changed
+from clew.index.delta import Whole
 from clew.index.directory import Index, IndexWriter, open_index, writing
-from clew.index.vectors import quantise, readable, relation_text
+from clew.index.files import Array
+from clew.index.vectors import TRIPLE_SCALES, TRIPLE_VECTORS, quantise, readable, relation_text
 from clew.text.embedder import Embedder
 
 Float32 = NDArray[np.float32]
 Int8 = NDArray[np.int8]
 
-TRIPLE_VECTORS, TRIPLE_SCALES = "triple_vectors.q", "triple_vectors.scale"
 BATCH = 1 << 18
 """Triples that are embedded at a time by sums."""
 TEXTS = 4096
@@ -45,8 +48,11 @@ class Additive(Protocol):
 def triple_line(graph: Graph, triple: int) -> str:
     """A triple as text, `(head, relation, tail)`: what is embedded and put in prompts."""
     head, relation, tail = graph.triple(triple)
-    names = readable(graph.labels[head]), relation_text(graph.relation_labels[relation])
-    return f"({names[0]}, {names[1]}, {readable(graph.labels[tail])})"
+    return _line(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])
+
+
+def _line(head: str, relation: str, tail: str) -> str:
+    return f"({readable(head)}, {relation_text(relation)}, {readable(tail)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +68,7 @@ class TripleVectors:
         """Those that an index holds. Raises FormatError if it has none, or of another graph."""
         rows = index.array(TRIPLE_VECTORS).astype(np.int8, copy=False)
         scales = index.array(TRIPLE_SCALES).astype(np.float32, copy=False)
-        if rows.shape != (index.graph.triples, embedder.dimension):
+        if rows.shape != (index.graph.slots, embedder.dimension):
             raise FormatError(
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
             )
@@ -99,8 +105,13 @@ def with_triple_vectors(
         with writing(index.path) as writer:
             current = _newest(index)
             if TRIPLE_VECTORS not in current.sections:
-                writer.keep_all(current.manifest)
-                write_triple_vectors(writer, current.graph, embedder, progress)
+                graph = packed(current.graph)
+                whole: Mapping[str, Array] = {}
+                if current.written is not None:  # a row a triple: after updates, all is written anew
+                    now = Whole(current.graph, current.names, current.sections)
+                    whole = whole_sections(current.written, now)
+                write_changed(writer, current, whole, dropped=("delta.",))
+                write_triple_vectors(writer, graph, embedder, progress)
                 writer.commit(current.manifest.about)
         current = _newest(index)
     return current
@@ -117,7 +128,7 @@ def _newest(index: Index) -> Index:
 def write_triple_vectors(
     writer: IndexWriter, graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None = None
 ) -> None:
-    """Embed all triples into two sections, batch by batch, so that memory does not grow with the graph.
+    """Embed all triples of a packed graph into two sections, batch by batch: memory does not grow with it.
 
     `progress` is called with the number of triples done. Raises EmbedderError, IndexError_.
     """
@@ -134,27 +145,47 @@ def write_triple_vectors(
     writer.add(TRIPLE_SCALES, scales)
 
 
+class TripleEmbedder:
+    """Embeds triples whose nodes and relations are called `label` and `relations`. Raises EmbedderError."""
+
+    def __init__(self, label: Callable[[int], str], relations: list[str], embedder: Embedder) -> None:
+        self._label, self._relations, self._embedder = label, relations, embedder
+        if isinstance(embedder, Additive):
+            self._sums = embedder.sums([relation_text(name) for name in relations])
+
+    def quantised(
+        self, heads: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
+    ) -> tuple[Int8, Float32]:
+        """Vectors of some triples as they are stored: int8 [n, d] and float32 [n]."""
+        if isinstance(self._embedder, Additive):
+            return self._summed(self._embedder, heads, relations, tails)
+        names = (
+            map(self._label, heads.tolist()),
+            map(self._relations.__getitem__, relations.tolist()),
+            map(self._label, tails.tolist()),
+        )
+        lines = [_line(*triple) for triple in zip(*names, strict=True)]
+        return quantise(self._embedder.embed(lines))
+
+    def _summed(
+        self,
+        embedder: Additive,
+        heads: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        tails: NDArray[np.integer],
+    ) -> tuple[Int8, Float32]:
+        """Add up the names of each triple; names are embedded once."""
+        ends = np.concatenate([heads, tails]).astype(np.int64)
+        nodes, where = np.unique(ends, return_inverse=True)
+        names = embedder.sums([readable(self._label(node)) for node in nodes.tolist()])
+        count = len(heads)
+        return quantised_sums(names, self._sums, where[:count], relations.astype(np.int32), where[count:])
+
+
 def _batches(graph: Graph, embedder: Embedder) -> Iterator[tuple[int, Int8, Float32]]:
-    if isinstance(embedder, Additive):
-        yield from _summed(graph, embedder)
-        return
-    for start in range(0, graph.triples, TEXTS):
-        texts = [triple_line(graph, t) for t in range(start, min(start + TEXTS, graph.triples))]
-        yield start, *quantise(embedder.embed(texts))
-
-
-def _summed(graph: Graph, embedder: Additive) -> Iterator[tuple[int, Int8, Float32]]:
-    """Add up the names of each triple; names are embedded once a batch."""
-    relations = embedder.sums([relation_text(name) for name in graph.relation_labels])
-    for start in range(0, graph.triples, BATCH):
-        stop = min(start + BATCH, graph.triples)
-        heads = np.searchsorted(graph.out.offsets, np.arange(start, stop), "right") - 1
-        nodes, where = np.unique(
-            np.concatenate([heads, graph.out.neighbour[start:stop].astype(np.int64)]), return_inverse=True
-        )
-        names = embedder.sums([readable(graph.labels[int(node)]) for node in nodes])
-        count = stop - start
-        rows, scales = quantised_sums(
-            names, relations, where[:count], graph.out.relation[start:stop], where[count:]
-        )
-        yield start, rows, scales
+    made = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
+    size = BATCH if isinstance(embedder, Additive) else TEXTS
+    for start in range(0, graph.triples, size):
+        slots = np.arange(start, min(start + size, graph.triples))
+        columns = graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots]
+        yield start, *made.quantised(*columns)

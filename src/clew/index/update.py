@@ -1,39 +1,40 @@
 """Updating an index: a new generation that shares with the last one what did not change.
 
-Readers keep the generation that they have open; the next open sees the new one, whole. A crash at any point
-leaves the last one. Ids of entities and relations stay; new ones come after them.
+What changes is kept apart, as a `Delta`, until it is large; then all is written whole. Readers keep the
+generation that they have open; the next open sees the new one, whole. A crash at any point leaves the last
+one. Ids of entities and relations stay; new ones come after them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.errors import UsageError
-from clew.graph.edit import GraphEdit, edited
-from clew.graph.graph import Graph, Int32, Int64
+from clew.graph.edit import GraphEdit
+from clew.graph.graph import Graph
 from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.backends.registry import Access, VectorChoice, open_vectors
 from clew.index.build import check_embedder
 from clew.index.build_corpus import add_node_search
+from clew.index.compact import whole_sections, write_changed
 from clew.index.corpus import NODE_SEARCH, Corpus, Sayer, open_corpus
+from clew.index.delta import Delta, Whole, applied, is_large
 from clew.index.directory import Index, IndexWriter, open_index, writing
 from clew.index.edits import EditReport, Edits, resolve
 from clew.index.files import Array
-from clew.index.manifest import About, Manifest
-from clew.index.names import NamesIndex
-from clew.index.sections import graph_counts, graph_sections, with_prefix
+from clew.index.manifest import About, Manifest, read_manifest
+from clew.index.sections import graph_counts
+from clew.index.triple_vectors import TripleEmbedder
 from clew.index.update_corpus import CorpusChange, updated_corpus
-from clew.index.update_names import updated_names
 from clew.index.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
-    RELATION_VECTORS,
+    TRIPLE_VECTORS,
     quantise,
     readable,
     relation_text,
@@ -51,13 +52,15 @@ MOST_LOGGED = 20
 class Updated:
     """What an update did.
 
-    `corpus` is None without a corpus. Where nothing changed, `manifest` is the old one.
+    `corpus` is None without a corpus; `compacted` says that the arrays of the graph were written whole. Where
+    nothing changed, `manifest` is the old one.
     """
 
     path: Path
     manifest: Manifest
     report: EditReport
     corpus: CorpusChange | None
+    compacted: bool = False
 
 
 def update_index(
@@ -83,32 +86,42 @@ def update_index(
     if there is no good index, IndexError_ if it cannot be written, VectorStoreError if Milvus does not
     answer, and what the sayer raises.
     """
-    open_index(path)  # a path that is no index is refused before anything is made there
+    read_manifest(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=wait) as writer:
         index = open_index(path, access=access)
         check_embedder(path, index.manifest, embedder)
         edit, report = resolve(index.graph, index.names, edits, strict=strict, ignore_missing=ignore_missing)
-        if _is_empty(edit) and not _is_unsaid(index, sayer):
+        if not edit.size and not _is_unsaid(index, sayer):
             return Updated(path, index.manifest, report, None)
-        graph = edited(index.graph, edit)
-        sections = with_prefix("graph", graph_sections(graph))
-        sections |= with_prefix("names", _names(index, graph, edit).sections())
-        sections |= _vectors(index, edit, embedder)
-        corpus, change = _corpus(index, graph, edit, embedder, sayer, progress)
-        dropped = [*_outdated(edit), *_searches(writer, index, graph, sections, corpus)]
-        contents: dict[str, Array | bytes] = {**sections}
+        held = index.written or Whole(index.graph, index.names, index.sections)
+        later = _delta_of(index, edit, embedder)
+        delta = later if index.delta is None else index.delta.then(later)
+        now = applied(held, delta)
+        corpus, change = _corpus(index, now.graph, edit, embedder, sayer, progress)
+        compact = is_large(held, now.graph, delta)
+        contents: dict[str, Array | bytes] = {**(whole_sections(held, now) if compact else delta.sections())}
+        searches = _searches(writer, index, now, corpus)
         if corpus is not None:
-            if NODE_SEARCH not in index.files or NODE_SEARCH in dropped:
-                corpus = replace(corpus, changed=corpus.changed[:0])
-            contents |= corpus.sections()
-        _write(writer, index, contents, dropped=tuple(dropped))
-        manifest = writer.commit(_about(index.manifest.about, graph, report))
-    return Updated(path, manifest, report, change)
+            whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
+            contents |= (corpus.with_nodes_whole() if whole else corpus).sections()
+        write_changed(writer, index, contents, dropped=("delta.", "corpus."))
+        manifest = writer.commit(_about(index.manifest.about, now.graph, report))
+    return Updated(path, manifest, report, change, compact)
 
 
-def _is_empty(edit: GraphEdit) -> bool:
-    changes = len(edit.added) + len(edit.removed) + len(edit.names) + len(edit.relations)
-    return not changes and edit.types is None and edit.aliases is None
+def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder) -> Delta:
+    """One edit, with the vectors of what is new."""
+    q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
+    relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
+    held, triples = index.graph, edit.added
+    if TRIPLE_VECTORS not in index.sections:
+        triples = triples[:0]
+    by_triple = TripleEmbedder(
+        lambda node: held.labels[node] if node < held.nodes else edit.labels[node - held.nodes],
+        [*held.relation_labels, *edit.relation_labels],
+        embedder,
+    ).quantised(*triples.T)
+    return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
 
 
 def _is_unsaid(index: Index, sayer: Sayer | None) -> bool:
@@ -117,121 +130,29 @@ def _is_unsaid(index: Index, sayer: Sayer | None) -> bool:
     return corpus is not None and corpus.report().unsaid > 0
 
 
-def _outdated(edit: GraphEdit) -> tuple[str, ...]:
-    """Prefixes of sections that say nothing true any more.
-
-    Vectors of triples are by triple id, and ids of triples move; the first question that needs them makes
-    them anew.
-    """
-    moved = len(edit.added) or len(edit.removed)
-    return ("triple_vectors.",) if moved else ()
+def _most_newer(graph: Graph) -> int:
+    """Vectors that may be newer than the file that searches them."""
+    return max(LEAST_NEWER, graph.nodes // 10)
 
 
-def _searches(
-    writer: IndexWriter,
-    index: Index,
-    graph: Graph,
-    sections: Mapping[str, Array],
-    corpus: Corpus | None,
-) -> list[str]:
+def _searches(writer: IndexWriter, index: Index, now: Whole, corpus: Corpus | None) -> list[str]:
     """Write anew the files that search vectors, if too many are newer than them; their sections.
 
     Others are kept: what is newer than a file is compared one by one.
     """
     written: list[str] = []
-    nodes, most = graph.nodes, max(LEAST_NEWER, graph.nodes // 10)
+    most = _most_newer(now.graph)
     if ENTITY_SEARCH in index.files:
         backend = open_vectors(index.files[ENTITY_SEARCH])
-        if nodes - len(backend) > most:
-            build_search(writer.folder / SEARCH_FILE, sections[ENTITY_VECTORS], sections[ENTITY_SCALES])
+        if now.graph.nodes - len(backend) > most:
+            vectors = now.sections[ENTITY_VECTORS], now.sections[ENTITY_SCALES]
+            build_search(writer.folder / SEARCH_FILE, *vectors)
             writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
             written.append(ENTITY_SEARCH)
     if NODE_SEARCH in index.files and corpus is not None and len(corpus.changed) > most:
         add_node_search(writer, corpus, VectorChoice("faiss"))
         written.append(NODE_SEARCH)
     return written
-
-
-def _write(
-    writer: IndexWriter, index: Index, contents: Mapping[str, Array | bytes], *, dropped: tuple[str, ...]
-) -> None:
-    """Write what is new; an array that is still the one of the open index is its file."""
-    entries = {entry.section: entry for entry in index.manifest.files}
-    folder = index.path / index.manifest.folder
-    held = _held(index)
-    for section, content in contents.items():
-        old = held.get(section)
-        if old is not None and section in entries and _is_same(old, content):
-            writer.keep(entries[section], folder)
-        else:
-            writer.add(section, content)
-    for section, entry in entries.items():
-        if section not in contents and not section.startswith(("graph.", "names.", "corpus.", *dropped)):
-            writer.keep(entry, folder)
-
-
-def _held(index: Index) -> dict[str, Array]:
-    found = dict(index.sections)
-    found |= with_prefix("graph", graph_sections(index.graph))
-    return found | with_prefix("names", index.names.sections())
-
-
-def _is_same(old: Array, new: Array | bytes) -> bool:
-    """Whether both are the same memory; equal arrays that are not are simply written."""
-    if isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
-        return False
-    return old.__array_interface__["data"] == new.__array_interface__["data"]
-
-
-def _names(index: Index, graph: Graph, edit: GraphEdit) -> NamesIndex:
-    old = index.names
-    if not edit.names and edit.aliases is None:
-        return replace(old, graph=graph)
-    label_nodes = _label_nodes(old.label_nodes, index.graph, graph)
-    before, after = index.graph.nodes, graph.nodes
-    labels, more_labels = len(old.label_nodes), len(label_nodes) - len(old.label_nodes)
-    new_nodes = np.arange(before, after)
-    new_labels = np.arange(after + labels, after + labels + more_labels)
-    alias_base = after + labels + more_labels
-    alias_kept, alias_new = _matched_aliases(index.graph, graph)
-    kept = np.concatenate([
-        np.arange(before), np.arange(labels) + after, np.where(alias_kept >= 0, alias_kept + alias_base, -1)
-    ])  # fmt: skip
-    added = np.concatenate([new_nodes, new_labels, alias_new + alias_base])
-    strings = [graph.entities[n] for n in new_nodes.tolist()]
-    strings += [graph.labels[n] for n in label_nodes[labels:].tolist()]
-    strings += [graph.aliases.names[row] for row in alias_new.tolist()]
-    return updated_names(old, graph, label_nodes, kept, added, strings)
-
-
-def _label_nodes(old: Int32, before: Graph, graph: Graph) -> Int32:
-    differing = [n for n in range(before.nodes, graph.nodes) if graph.labels[n] != graph.entities[n]]
-    return np.concatenate([old, np.array(differing, np.int32)])
-
-
-def _matched_aliases(before: Graph, graph: Graph) -> tuple[Int64, Int64]:
-    """New row of each old alias (-1 if it is gone), and the rows that are new."""
-    if graph.aliases is before.aliases:
-        return np.arange(len(before.aliases.names)), np.empty(0, np.int64)
-    pairs = zip(graph.aliases.entity.tolist(), graph.aliases.names, strict=True)
-    place = {pair: row for row, pair in enumerate(pairs)}
-    old = zip(before.aliases.entity.tolist(), before.aliases.names, strict=True)
-    kept = np.array([place.pop(pair, -1) for pair in old], np.int64)
-    return kept, np.array(sorted(place.values()), np.int64)
-
-
-def _vectors(index: Index, edit: GraphEdit, embedder: Embedder) -> dict[str, NDArray[np.generic]]:
-    found: dict[str, NDArray[np.generic]] = {
-        name: index.array(name) for name in (ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS)
-    }
-    if edit.names:
-        q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
-        found[ENTITY_VECTORS] = np.concatenate([found[ENTITY_VECTORS], q])
-        found[ENTITY_SCALES] = np.concatenate([found[ENTITY_SCALES], scale])
-    if edit.relations:
-        vectors = embedder.embed([relation_text(label) for label in edit.relation_labels])
-        found[RELATION_VECTORS] = np.concatenate([found[RELATION_VECTORS], vectors.astype(np.float32)])
-    return found
 
 
 def _corpus(

@@ -22,15 +22,15 @@ from clew.index.corpus import (
     make_part,
     own_triples_of,
     part_of_rows,
+    places_of,
     root_of_walks,
     walks_of_rows,
 )
-from clew.index.vectors import Float32, Int8
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
 MOST_PARTS = 12
-"""Beyond so many parts, or when half of what they hold is out of date, they are put into one."""
+"""Beyond so many parts, all but the first are put into one; all, when half of what they hold is old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,11 @@ def updated_corpus(
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
     result = _with_part(result, part, graph.nodes)
-    compact = len(result.parts) > MOST_PARTS or 2 * _live_walks(result) < _all_walks(result)
+    compact = 2 * _live_walks(result) < _all_walks(result)
     if compact:
         result = compacted(result)
+    elif len(result.parts) > MOST_PARTS:
+        result = _without_small_parts(result)
     return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
 
 
@@ -88,9 +90,18 @@ def compacted(corpus: Corpus) -> Corpus:
     """Put all that is in use into one part, in the order of nodes."""
     if not corpus.parts:
         return corpus
-    roots = np.arange(len(corpus.row_of), dtype=np.int32)
-    part = _stored(corpus, roots)
-    return replace(corpus, parts=(part,), part_of=np.zeros(len(roots), np.int16), row_of=roots)
+    return _with_parts(corpus, (_stored(corpus, np.arange(len(corpus.row_of), dtype=np.int32)),))
+
+
+def _without_small_parts(corpus: Corpus) -> Corpus:
+    """Put all parts but the first into one."""
+    roots = np.flatnonzero(corpus.part_of > 0).astype(np.int32)
+    return _with_parts(corpus, (corpus.parts[0], _stored(corpus, roots)))
+
+
+def _with_parts(corpus: Corpus, parts: tuple[Part, ...]) -> Corpus:
+    part_of, row_of = places_of(parts, len(corpus.row_of))
+    return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
 def _live(corpus: Corpus, number: int) -> NDArray[np.bool_]:
@@ -239,14 +250,9 @@ def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8
 
 
 def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:
-    more = nodes - len(corpus.row_of)
-    part_of = np.concatenate([corpus.part_of, np.zeros(more, np.int16)])
-    row_of = np.concatenate([corpus.row_of, np.zeros(more, np.int32)])
-    if not len(part.walks.roots):
-        return replace(corpus, part_of=part_of, row_of=row_of)
-    part_of[part.walks.roots] = len(corpus.parts)
-    row_of[part.walks.roots] = np.arange(len(part.walks.roots))
-    return replace(corpus, parts=(*corpus.parts, part), part_of=part_of, row_of=row_of)
+    parts = (*corpus.parts, part) if len(part.walks.roots) else corpus.parts
+    part_of, row_of = places_of(parts, nodes)
+    return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
 def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> Corpus:
@@ -257,13 +263,7 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> 
         if made is not None:
             corpus.milvus.add_nodes(roots, made[0])
         return corpus
-    q: Int8 = np.zeros((nodes, corpus.nodes.shape[1]), np.int8)
-    scale: Float32 = np.zeros(nodes, np.float32)
-    q[: len(corpus.nodes)], scale[: len(corpus.nodes)] = corpus.nodes, corpus.node_scales
-    if made is not None:
-        q[roots], scale[roots] = made
-    changed = np.union1d(corpus.changed, roots).astype(np.int32)
-    return replace(corpus, nodes=q, node_scales=scale, changed=changed)
+    return corpus if made is None else corpus.with_nodes(roots, *made, nodes)
 
 
 def _updated_lazy(

@@ -19,6 +19,7 @@ ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS = (
     "entity_vectors.scale",
     "relation_vectors",
 )
+TRIPLE_VECTORS, TRIPLE_SCALES = "triple_vectors.q", "triple_vectors.scale"
 _BATCH = 4096
 _LONGEST = 1000
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")

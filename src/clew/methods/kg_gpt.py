@@ -84,7 +84,7 @@ class KgGpt(EvidenceMethod):
 
     def _ends(self, triples: Int64) -> Int64:
         out = self.graph.out
-        heads = np.searchsorted(out.offsets, triples, "right") - 1
+        heads = out.owners(triples)
         return np.concatenate([heads, out.neighbour[triples].astype(np.int64)])
 
     def _segment(self, question: str, talk: Talk) -> list[str]:

@@ -83,7 +83,9 @@ class VectorRag(EvidenceMethod):
         else:
             super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
             held = TripleVectors.of(self.index, embedder)
-            self._vectors = unit_rows(summed_rows(held.rows, held.scales, self.graph.out.offsets))
+            self._vectors = unit_rows(
+                summed_rows(held.rows, held.scales, self.graph.out.starts, self.graph.out.stops)
+            )
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer from documents, or abstain with a reason. Raises LlmError."""
@@ -109,10 +111,9 @@ class VectorRag(EvidenceMethod):
 
     def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
         """The triples of these documents."""
-        offsets = self.graph.out.offsets
         triples, notes = list[int](), list[str]()
         for node in seeds:
-            start, stop = int(offsets[node]), int(offsets[node + 1])
+            start, stop = self.graph.out.span(node)
             triples += range(start, min(stop, start + MOST_TRIPLES))
             if stop - start > MOST_TRIPLES:
                 name = self.graph.labels[node]

@@ -148,7 +148,6 @@ def edges_of(graph: Graph, hop: Hop, starts: Proofs) -> int:
     side = graph.out if hop.forward else graph.into
     total = 0
     for node in starts:
-        start, stop = int(side.offsets[node]), int(side.offsets[node + 1])
-        low, high = side.relation[start:stop].searchsorted([hop.relation, hop.relation + 1])
-        total += int(high - low)
+        low, high = side.relation_span(node, hop.relation)
+        total += high - low
     return total

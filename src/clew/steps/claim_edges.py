@@ -317,9 +317,7 @@ def _order(edge: Edge) -> tuple[float, int, tuple[int, ...]]:
 def walk(graph: Graph, node: int, step: int) -> Int:
     """The nodes to which a step leads, ascending."""
     side = graph.out if step % 2 == 0 else graph.into
-    start, stop = int(side.offsets[node]), int(side.offsets[node + 1])
-    low = start + int(np.searchsorted(side.relation[start:stop], step // 2, "left"))
-    high = start + int(np.searchsorted(side.relation[start:stop], step // 2, "right"))
+    low, high = side.relation_span(node, step // 2)
     return side.neighbour[low:high].astype(np.int64)
 
 

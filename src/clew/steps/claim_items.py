@@ -122,8 +122,8 @@ class ClaimItems:
         for mention in chosen:
             entity = mention.candidates[0].entity
             for side in (self.graph.out, self.graph.into):
-                start = int(side.offsets[entity])
-                stop = min(int(side.offsets[entity + 1]), start + MOST_NEIGHBOURS)
+                start, stop = side.span(entity)
+                stop = min(stop, start + MOST_NEIGHBOURS)
                 near.update(dict.fromkeys(side.neighbour[start:stop].tolist()))
         kind = self.graph.values.kind
         return [n for n in near if kind[n] == ValueKind.NONE]

@@ -31,7 +31,7 @@ class IndexTriples:
     def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
         """Return the triples from a node to literals by the relation that the property stands for."""
         graph, head = self.graph, int(node.id)
-        start, stop = int(graph.out.offsets[head]), int(graph.out.offsets[head + 1])
+        start, stop = graph.out.span(head)
         return tuple(
             self._proved(triple)
             for triple in range(start, stop)

@@ -184,9 +184,7 @@ def _triples_at(graph: Graph, node: int, operator: Operator) -> list[int]:
     forward = operator.end % 2 == 0
     side = graph.out if forward else graph.into
     found: list[int] = []
-    for at in range(int(side.offsets[node]), int(side.offsets[node + 1])):
-        if side.relation[at] == operator.relation:
-            other = int(side.neighbour[at])
-            head, tail = (node, other) if forward else (other, node)
-            found.append(graph.find_triple(head, operator.relation, tail))
+    for other in side.neighbour[slice(*side.relation_span(node, operator.relation))].tolist():
+        head, tail = (node, other) if forward else (other, node)
+        found.append(graph.find_triple(head, operator.relation, tail))
     return found

@@ -138,9 +138,8 @@ def _most(question: Question, comparison: Comparison, at: int) -> Operator:
 
 def busiest(graph: Graph, operator: Operator, number: int = 1) -> list[int]:
     """The `number` nodes with the most (or fewest, at least one) edges of a relation at one end, and ties."""
-    heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
-    chosen = graph.out.relation == operator.relation
-    nodes = heads[chosen] if operator.end % 2 == 0 else graph.out.neighbour[chosen]
+    heads, relations, tails = graph.out.columns()
+    nodes = (heads if operator.end % 2 == 0 else tails)[relations == operator.relation]
     counts = np.bincount(nodes, minlength=graph.nodes)
     present = np.flatnonzero(counts)
     rank = -operator.sign * counts[present]

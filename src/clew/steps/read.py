@@ -48,9 +48,7 @@ class Extreme:
 
 def values_of(graph: Graph, node: int, relation: int) -> list[tuple[float, int]]:
     """(parsed value, value node) of a node's edges of one relation, where the value was parsed."""
-    start, stop = int(graph.out.offsets[node]), int(graph.out.offsets[node + 1])
-    low = start + int(np.searchsorted(graph.out.relation[start:stop], relation, "left"))
-    high = start + int(np.searchsorted(graph.out.relation[start:stop], relation, "right"))
+    low, high = graph.out.relation_span(node, relation)
     return [
         (float(graph.values.value[tail]), int(tail))
         for tail in graph.out.neighbour[low:high]
@@ -80,8 +78,8 @@ def find_extreme(graph: Graph, entities: Iterable[int], relation: int, sign: int
 
 def holders(graph: Graph, relation: int) -> NDArray[np.int64]:
     """The nodes at the head of a relation's triples, ascending."""
-    heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
-    return np.unique(heads[graph.out.relation == relation])
+    heads, relations, _ = graph.out.columns()
+    return np.unique(heads[relations == relation])
 
 
 def with_value(pattern: Pattern, graph: Graph, relation: int, value: int) -> Pattern:

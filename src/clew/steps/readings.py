@@ -138,7 +138,7 @@ class Reader:
         """The ends that a node has: steps that can be walked from it."""
         ends: list[int] = []
         for side, adjacency in enumerate((self.graph.out, self.graph.into)):
-            start, stop = int(adjacency.offsets[node]), int(adjacency.offsets[node + 1])
+            start, stop = adjacency.span(node)
             ends += [2 * int(r) + side for r in np.unique(adjacency.relation[start:stop])]
         return ends
 

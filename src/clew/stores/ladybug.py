@@ -134,7 +134,6 @@ class _Layout:
         self.literal = graph.values.datatype >= 0
         self.table = np.where(self.literal, -1, first + 1)
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
-        self._heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
         looped: set[int] = set()
@@ -150,8 +149,7 @@ class _Layout:
         self.loops = frozenset(graph.relations[relation] for relation in looped)
 
     def _triples(self) -> Iterable[tuple[int, int, int]]:
-        out = self.graph.out
-        return zip(self._heads.tolist(), out.relation.tolist(), out.neighbour.tolist(), strict=True)
+        return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
 
     def _free_name(self, relation: str) -> str:
         return relation + "_" if relation.lower() in (_NAME, _ID, _TRIPLE) else relation
@@ -192,7 +190,9 @@ class _Layout:
             )
             yield f"CREATE REL TABLE {name}({ends}, {_TRIPLE} INT64)"
         rows: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
-        for triple, (head, relation, tail) in enumerate(self._triples()):
+        for triple, (head, relation, tail) in zip(
+            self.graph.out.slots().tolist(), self._triples(), strict=True
+        ):
             if self.table[tail] >= 0:
                 key = (relation, int(self.table[head]), int(self.table[tail]))
                 rows[key].append((head, tail, triple))

@@ -61,7 +61,7 @@ def test_rows_are_those_of_the_graph(store, films):
     graph = films[0]
     director = list(graph.entities).index("Christopher Nolan")
     relation = list(graph.relations).index("directed_by")
-    start, stop = graph.into.offsets[director], graph.into.offsets[director + 1]
+    start, stop = graph.into.span(director)
     expected = {
         graph.labels[int(film)]
         for film, own in zip(graph.into.neighbour[start:stop], graph.into.relation[start:stop], strict=True)

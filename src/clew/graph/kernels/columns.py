@@ -40,12 +40,14 @@ nearest bound was that was met; TOUCHED is written only so that reading ahead is
 
 
 class Graph(NamedTuple):
-    """Both adjacencies: offsets int64 [N + 1], relation and neighbour int32 [triples]."""
+    """Both adjacencies: starts and stops int64 [N], relation and neighbour int32 [slots]."""
 
-    out_offsets: Array
+    out_starts: Array
+    out_stops: Array
     out_relation: Array
     out_neighbour: Array
-    into_offsets: Array
+    into_starts: Array
+    into_stops: Array
     into_relation: Array
     into_neighbour: Array
 

@@ -53,12 +53,12 @@ def quantised_sums(
 
 
 @entry
-def summed_rows(rows: Array, scales: Array, offsets: Array) -> Array:
-    """Sum the rows of each group: float32 [groups, d]; group i has rows [offsets[i], offsets[i + 1])."""
+def summed_rows(rows: Array, scales: Array, starts: Array, stops: Array) -> Array:
+    """Sum the rows of each group: float32 [groups, d]; group i has rows [starts[i], stops[i])."""
     width = rows.shape[1]
-    sums = np.zeros((len(offsets) - 1, width), np.float32)
-    for group in range(len(offsets) - 1):
-        for row in range(offsets[group], offsets[group + 1]):
+    sums = np.zeros((len(starts), width), np.float32)
+    for group in range(len(starts)):
+        for row in range(starts[group], stops[group]):
             for j in range(width):
                 sums[group, j] += rows[row, j] * scales[row]
     return sums

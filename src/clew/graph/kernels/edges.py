@@ -81,17 +81,18 @@ def edges_at(  # noqa: C901
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
     above = INFINITE
-    degree = graph.out_offsets[node + 1] - graph.out_offsets[node]
-    degree += graph.into_offsets[node + 1] - graph.into_offsets[node]
+    degree = graph.out_stops[node] - graph.out_starts[node]
+    degree += graph.into_stops[node] - graph.into_starts[node]
     buffer = room(buffer, count + degree)
     for side in range(2):
         miss = 0 if (side == 0) == at_head else 1
         if miss == 1 and not undirected:
             continue
-        offsets = graph.out_offsets if side == 0 else graph.into_offsets
+        starts = graph.out_starts if side == 0 else graph.into_starts
+        stops = graph.out_stops if side == 0 else graph.into_stops
         relation = graph.out_relation if side == 0 else graph.into_relation
         neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
-        low, high = offsets[node], offsets[node + 1]
+        low, high = starts[node], stops[node]
         if low == high:
             continue
         wide = high - low > WIDE
@@ -148,14 +149,15 @@ def triples_between(
     """Append the triples from `head` to `tail` that pattern edge `edge` may match."""
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
-    out_degree = graph.out_offsets[head + 1] - graph.out_offsets[head]
-    into_degree = graph.into_offsets[tail + 1] - graph.into_offsets[tail]
+    out_degree = graph.out_stops[head] - graph.out_starts[head]
+    into_degree = graph.into_stops[tail] - graph.into_starts[tail]
     outward = out_degree <= into_degree
     node, other = (head, tail) if outward else (tail, head)
-    offsets = graph.out_offsets if outward else graph.into_offsets
+    starts = graph.out_starts if outward else graph.into_starts
+    stops = graph.out_stops if outward else graph.into_stops
     relation = graph.out_relation if outward else graph.into_relation
     neighbour = graph.out_neighbour if outward else graph.into_neighbour
-    low, high = offsets[node], offsets[node + 1]
+    low, high = starts[node], stops[node]
     position, j = low, first
     while position < high:
         if mode == LISTED:
@@ -204,11 +206,11 @@ def triple_of(graph: Graph, code: int, one: int, other: int) -> int:
         return code
     position = -1 - code
     tail = one
-    if position < graph.into_offsets[one] or position >= graph.into_offsets[one + 1]:
+    if position < graph.into_starts[one] or position >= graph.into_stops[one]:
         tail = other
     head = graph.into_neighbour[position]
     wanted = graph.into_relation[position] + ZERO
-    low, high = graph.out_offsets[head], graph.out_offsets[head + 1]
+    low, high = graph.out_starts[head], graph.out_stops[head]
     low = lower_bound(graph.out_relation, low, high, wanted)
     high = lower_bound(graph.out_relation, low, high, wanted + 1)
     return lower_bound(graph.out_neighbour, low, high, tail)
@@ -221,9 +223,10 @@ def count_at(graph: Graph, query: Query, edge: int, node: int, at_head: bool, ex
     for side in range(2):
         if (side == 0) != at_head and query.options[UNDIRECTED] == 0:
             continue
-        offsets = graph.out_offsets if side == 0 else graph.into_offsets
+        starts = graph.out_starts if side == 0 else graph.into_starts
+        stops = graph.out_stops if side == 0 else graph.into_stops
         relation = graph.out_relation if side == 0 else graph.into_relation
-        low, high = offsets[node], offsets[node + 1]
+        low, high = starts[node], stops[node]
         if not exact or query.edges[edge, MODE] != LISTED:
             total += high - low
             continue

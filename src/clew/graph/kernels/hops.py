@@ -12,10 +12,10 @@ UNSEEN = 0
 
 @compiled
 def triple_of(
-    offsets: Array, relations: Array, neighbours: Array, head: int, relation: int, tail: int
+    starts: Array, stops: Array, relations: Array, neighbours: Array, head: int, relation: int, tail: int
 ) -> int:
     """Position of the triple among the outgoing edges of `head`, which are sorted by (relation, tail)."""
-    low, high = offsets[head], offsets[head + 1]
+    low, high = starts[head], stops[head]
     while low < high:
         middle = (low + high) >> 1
         here = relations[middle]
@@ -27,14 +27,16 @@ def triple_of(
 
 
 @entry
-def count_edges(out_offsets: Array, into_offsets: Array, nodes: Array, most: int) -> Array:
+def count_edges(
+    out_starts: Array, out_stops: Array, into_starts: Array, into_stops: Array, nodes: Array, most: int
+) -> Array:
     """How many of `nodes`, in their order, have at most `most` edges together, and that number: int64 [2].
 
     The first node is always taken.
     """
     total, taken = 0, 0
     for node in nodes:
-        here = out_offsets[node + 1] - out_offsets[node] + into_offsets[node + 1] - into_offsets[node]
+        here = out_stops[node] - out_starts[node] + into_stops[node] - into_starts[node]
         if taken and total + here > most:
             break
         total += here
@@ -44,10 +46,12 @@ def count_edges(out_offsets: Array, into_offsets: Array, nodes: Array, most: int
 
 @entry
 def take_hop(
-    out_offsets: Array,
+    out_starts: Array,
+    out_stops: Array,
     out_relation: Array,
     out_neighbour: Array,
-    into_offsets: Array,
+    into_starts: Array,
+    into_stops: Array,
     into_relation: Array,
     into_neighbour: Array,
     nodes: Array,
@@ -64,16 +68,16 @@ def take_hop(
     for node in nodes:
         if state[node] == 2:
             continue
-        for at in range(out_offsets[node], out_offsets[node + 1]):
+        for at in range(out_starts[node], out_stops[node]):
             # A triple of a finished node was taken there; a loop is taken here, among the outgoing.
             if state[out_neighbour[at]] != 2:
                 triples[count], ends[count] = at, out_neighbour[at]
                 count += 1
-        for at in range(into_offsets[node], into_offsets[node + 1]):
+        for at in range(into_starts[node], into_stops[node]):
             head = into_neighbour[at]
             if state[head] != 2 and head != node:
                 triples[count] = triple_of(
-                    out_offsets, out_relation, out_neighbour, head, into_relation[at], node
+                    out_starts, out_stops, out_relation, out_neighbour, head, into_relation[at], node
                 )
                 ends[count] = head
                 count += 1

@@ -164,14 +164,14 @@ def touch(
     Reads where their edges begin, all at once, so that the waits for memory overlap. Ends early before more
     than `MOST_AT_ONCE` edges.
     """
-    entry, out_offsets, into_offsets = layers.entry, graph.out_offsets, graph.into_offsets
+    entry, out_starts, into_starts = layers.entry, graph.out_starts, graph.into_starts
     low = np.empty((2, AT_ONCE), np.int64)
     count, total, last, edges = 0, 0, len(graph.out_neighbour) - 1, 0
     for i in range(start, stop):
         if entry[i, LOWEST] < INFINITE:
             entity = entry[i, ENTITY]
-            low[0, count], low[1, count] = out_offsets[entity], into_offsets[entity]
-            degree = out_offsets[entity + 1] - low[0, count] + into_offsets[entity + 1] - low[1, count]
+            low[0, count], low[1, count] = out_starts[entity], into_starts[entity]
+            degree = graph.out_stops[entity] - low[0, count] + graph.into_stops[entity] - low[1, count]
             if edges + degree > MOST_AT_ONCE and count > 0:
                 stop = i
                 break
@@ -222,7 +222,8 @@ def scan(  # noqa: C901
         miss = 0 if (side == 0) == at_head else 1
         if miss == 1 and not undirected:
             continue
-        offsets = graph.out_offsets if side == 0 else graph.into_offsets
+        starts = graph.out_starts if side == 0 else graph.into_starts
+        stops = graph.out_stops if side == 0 else graph.into_stops
         relation = graph.out_relation if side == 0 else graph.into_relation
         neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
         for at in range(living):
@@ -230,7 +231,7 @@ def scan(  # noqa: C901
             most, entity, j = cap - entry[i, LOWEST] - rest, entry[i, ENTITY], first
             if ahead:
                 most = INFINITE - 1
-            position, high = offsets[entity], offsets[entity + 1]
+            position, high = starts[entity], stops[entity]
             wide = high - position > WIDE
             while position < high:
                 fixed, end = 0, high

@@ -82,7 +82,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "b82e5c306e8e838b"
+HELPERS = "e25e02d37e1c43b0"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -521,10 +521,12 @@ def matches(
 
 @entry
 def search(
-    out_offsets: Array,
+    out_starts: Array,
+    out_stops: Array,
     out_relation: Array,
     out_neighbour: Array,
-    into_offsets: Array,
+    into_starts: Array,
+    into_stops: Array,
     into_relation: Array,
     into_neighbour: Array,
     nodes: Array,
@@ -549,7 +551,16 @@ def search(
     how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent
     of the expansions.
     """
-    graph = Graph(out_offsets, out_relation, out_neighbour, into_offsets, into_relation, into_neighbour)
+    graph = Graph(
+        out_starts,
+        out_stops,
+        out_relation,
+        out_neighbour,
+        into_starts,
+        into_stops,
+        into_relation,
+        into_neighbour,
+    )
     far = Far(listed, rows, scale, vector, plain)
     query = Query(nodes, edges, candidate, relation, masks, options, far)
     state = np.zeros(5, np.int64)

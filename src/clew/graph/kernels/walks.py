@@ -65,19 +65,19 @@ def slot_counts(offsets: Array) -> Array:
 
 @entry
 def join_sides(
-    out_offsets: Array, out_relation: Array, out_neighbour: Array,
-    in_offsets: Array, in_relation: Array, in_neighbour: Array,
+    out_starts: Array, out_stops: Array, out_relation: Array, out_neighbour: Array,
+    in_starts: Array, in_stops: Array, in_relation: Array, in_neighbour: Array,
     first: int, last: int, offsets: Array, edges: Array,
 ) -> None:  # fmt: skip
     """Write the edges of nodes [first, last), out before in: neighbour and step of each, into `edges`."""
     for node in range(first, last):
         at = offsets[node]
-        for i in range(out_offsets[node], out_offsets[node + 1]):
+        for i in range(out_starts[node], out_stops[node]):
             edges[at, 0], edges[at, 1] = out_neighbour[i], 2 * out_relation[i]
             at += 1
         if at == offsets[node + 1]:
             continue
-        for i in range(in_offsets[node], in_offsets[node + 1]):
+        for i in range(in_starts[node], in_stops[node]):
             edges[at, 0], edges[at, 1] = in_neighbour[i], 2 * in_relation[i] + 1
             at += 1
 

@@ -152,11 +152,7 @@ def statements(graph: Graph) -> Iterator[str]:
         for node, is_literal in enumerate(literal.tolist())
     ]
     relations = [_iri("r", name) for name in graph.relations]
-    heads = np.repeat(np.arange(graph.nodes), np.diff(graph.out.offsets))
-    out = graph.out
-    for head, relation, tail in zip(
-        heads.tolist(), out.relation.tolist(), out.neighbour.tolist(), strict=True
-    ):
+    for head, relation, tail in zip(*(column.tolist() for column in graph.out.columns()), strict=True):
         yield f"{terms[head]} {relations[relation]} {terms[tail]} .\n"
     label, alias, type_ = (f"<{PREFIXES[p]}{n}>" for p, n in _SIDE)
     for node in np.flatnonzero(~literal).tolist():

@@ -1,0 +1,79 @@
+"""Arrays that grow: what is mapped from a file is mapped once more, with room behind it, and not read.
+
+The new array is private: only the pages that are written to take memory, and the file never changes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_T = TypeVar("_T", bound=np.generic)
+_MAP_FIXED = 0x10
+"""Replace what is mapped there; the same number on Linux, macOS and the BSDs."""
+
+
+def grown(array: NDArray[_T], rows: int) -> NDArray[_T]:
+    """Give a private array of `rows` rows that begins with those of `array`; what the rest holds is open."""
+    shape = (rows, *array.shape[1:])
+    mapped = _mapped_again(array, shape)
+    if mapped is not None:
+        return mapped
+    found = np.empty(shape, array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+def extended(array: NDArray[_T], more: NDArray[_T]) -> NDArray[_T]:
+    """Put the rows `more` behind; the same object if there are none."""
+    if not len(more):
+        return array
+    found = grown(array, len(array) + len(more))
+    found[len(array) :] = more
+    return found
+
+
+def _mapped_again(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | None:
+    """The file of a mapped array, once more, with room for `shape`; None if it is not of a file."""
+    held = _memmap(array)
+    if held is None or not array.flags.c_contiguous or not array.nbytes:
+        return None
+    offset = held.offset + array.ctypes.data - held.ctypes.data
+    lead = offset % mmap.ALLOCATIONGRANULARITY
+    size = int(np.prod(shape)) * array.itemsize
+    # Pages behind the file's last one would be errors: all are first made of nothing.
+    region = mmap.mmap(-1, lead + max(size, array.nbytes))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(region))
+    try:
+        with open(str(held.filename), "rb") as file:
+            found = _MMAP(
+                address, lead + array.nbytes, mmap.PROT_READ | mmap.PROT_WRITE,
+                mmap.MAP_PRIVATE | _MAP_FIXED, file.fileno(), offset - lead,
+            )  # fmt: skip
+    except OSError:
+        return None
+    if found != address:
+        return None
+    return np.frombuffer(region, array.dtype, size // array.itemsize, lead).reshape(shape)
+
+
+def _memmap(array: NDArray[_T]) -> np.memmap[tuple[int, ...], np.dtype[np.generic]] | None:
+    """The mapping of a file that an array is a part of."""
+    base: object = array
+    found = None
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.filename is not None:
+            found = base
+        base = base.base
+    return found
+
+
+_MMAP = ctypes.CDLL(None, use_errno=True).mmap
+_MMAP.restype = ctypes.c_void_p
+_MMAP.argtypes = [
+    ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+]  # fmt: skip

@@ -1,0 +1,125 @@
+"""A graph after edits, whose lists have moved, answers as the same triples laid out at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.graph.candidates import find_candidates
+from clew.graph.edit import GraphEdit, edited, packed
+from clew.graph.graph import Graph
+from clew.graph.growing import extended, grown
+from clew.graph.match import FixedDistances, match
+from clew.graph.schema import schema_of
+from clew.graph.walks import Walker, WalkSettings
+from clew.types import Pattern, PatternEdge, PatternNode
+from graph.reference import make_graph
+
+Triple = tuple[int, int, int]
+NODES, NEW, RELATIONS = 6, 2, 3
+triples = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 5)), max_size=20)
+rounds = st.lists(
+    st.sets(st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7)), max_size=6),
+    min_size=1,
+    max_size=3,
+)
+
+
+def array(found: set[Triple]) -> np.ndarray:
+    return np.array(sorted(found), np.int64).reshape(-1, 3)
+
+
+def after(start: set[Triple], changes: list[set[Triple]]) -> tuple[Graph, Graph]:
+    """The graph after all changes: edited round by round, and made at once."""
+    graph, held = make_graph(NODES, RELATIONS, list(start)), set(start)
+    names = [f"e{NODES + i}" for i in range(NEW)]
+    for changed in changes:
+        edit = GraphEdit(array(changed - held), array(changed & held), names, names, [None] * len(names))
+        (graph, came), held, names = edited(graph, edit), held ^ changed, []
+        assert int((came < 0).sum()) == len(edit.added)
+    return graph, make_graph(NODES + NEW, RELATIONS, list(held))
+
+
+def assert_same_adjacency(found: Graph, expected: Graph) -> None:
+    for mine, other in ((found.out, expected.out), (found.into, expected.into)):
+        assert mine.edges == other.edges == len(mine.slots())
+        for a, b in zip(mine.columns(), other.columns(), strict=True):
+            np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(mine.owners(mine.slots()), mine.columns()[0])
+        np.testing.assert_array_equal(mine.slots(3), mine.slots()[::3])
+
+
+@settings(max_examples=300, deadline=None)
+@given(triples, rounds)
+def test_edges_are_those_of_the_graph_made_at_once(start, changes) -> None:
+    found, expected = after(start, changes)
+    assert_same_adjacency(found, expected)
+    assert_same_adjacency(packed(found), expected)
+    assert packed(found).out.is_packed
+    for head, relation, tail in zip(*(c.tolist() for c in expected.out.columns()), strict=True):
+        assert found.triple(found.find_triple(head, relation, tail)) == (head, relation, tail)
+
+
+@settings(max_examples=100, deadline=None)
+@given(triples, rounds)
+def test_kernels_see_the_graph_made_at_once(start, changes) -> None:
+    found, expected = after(start, changes)
+    for kind in ("bfs", "random"):
+        settings_of = WalkSettings(kind, 3, 4, 4)
+        mine, other = (
+            Walker(g, settings_of).walk(np.arange(g.nodes, dtype=np.int32)) for g in (found, expected)
+        )
+        for field in ("offsets", "steps", "nodes", "counts"):
+            np.testing.assert_array_equal(getattr(mine, field), getattr(other, field))
+    for field in ("triples", "nodes", "cooccur", "repeated", "widest", "inverse"):
+        np.testing.assert_array_equal(getattr(schema_of(found), field), getattr(schema_of(expected), field))
+    sought = [
+        sorted(g.triple(int(t)) for t in find_candidates(g, [0, 6], 2, lambda t: np.zeros(len(t))).triples)
+        for g in (found, expected)
+    ]
+    assert sought[0] == sought[1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(triples, rounds)
+def test_matches_are_those_of_the_graph_made_at_once(start, changes) -> None:
+    found, expected = after(start, changes)
+    pattern = Pattern(
+        (
+            PatternNode("e0", known=True, entity=0),
+            PatternNode("UNKNOWN 1", known=False),
+            PatternNode("UNKNOWN 2", known=False),
+        ),
+        (PatternEdge(0, "r1", 1, fixed=1), PatternEdge(1, "r0", 2, fixed=0)),
+        2,
+    )
+    both = [match(g, pattern, FixedDistances(g), k=None) for g in (found, expected)]
+    nodes = [[m.nodes for m in result.matches] for result in both]
+    assert nodes[0] == nodes[1]
+    for m in both[0].matches:
+        assert [found.triple(t)[1] for t in m.triples] == [1, 0]
+
+
+@pytest.mark.parametrize("shape", [(3,), (5000,), (2000, 7)])
+def test_an_array_of_a_file_grows_without_its_file(tmp_path: Path, shape) -> None:
+    held = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    np.save(tmp_path / "a.npy", held)
+    mapped = np.asarray(np.load(tmp_path / "a.npy", mmap_mode="c"))
+    longer = extended(mapped, held[:2])
+    np.testing.assert_array_equal(longer, np.concatenate([held, held[:2]]))
+    part = grown(mapped[1:], len(held) + 3)
+    np.testing.assert_array_equal(part[: len(held) - 1], held[1:])
+    longer[:], part[:] = -1, -2
+    np.testing.assert_array_equal(mapped, held)
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), held)
+
+
+def test_an_array_in_memory_grows_and_nothing_is_nothing() -> None:
+    held = np.arange(4)
+    assert extended(held, held[:0]) is held
+    assert extended(held, held[:1]).tolist() == [0, 1, 2, 3, 0]
+    assert grown(np.empty(0), 3).shape == (3,)
