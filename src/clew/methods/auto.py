@@ -25,7 +25,16 @@ from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, draw, nothing, text_of
 from clew.steps.link import Linker, given_mentions, unknown_names
-from clew.steps.measured import asks_over_all, counted, cut, extreme_of, foremost, in_range, over_all
+from clew.steps.measured import (
+    asks_over_all,
+    counted,
+    cut,
+    extreme_of,
+    foremost,
+    in_range,
+    over_all,
+    with_number,
+)
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading, asked_type
@@ -168,6 +177,8 @@ class Auto:
             question = replace(question, limits=None)
         if question.wanted is not None and _touches(names, question.wanted.starts):
             question = replace(question, wanted=None)
+        if question.counting is not None and _touches(names, question.counting.starts):
+            question = replace(question, counting=None)
         return question
 
     def _found(self, work: _Work) -> Found:
@@ -196,6 +207,7 @@ class Auto:
             if found is not None:
                 return found
         readings = self._readings(work)
+        readings = self._measure_what_it_has(work, readings)
         work.steps.append(_link_step(self.graph, work.mentions))
         work.steps.append(_readings_step(self.graph, readings))
         if not readings:
@@ -210,6 +222,21 @@ class Auto:
         if asks_over_all(work.comparison, work.operator):
             return self._without_mentions(work)
         return Found(abstained=doubted)
+
+    def _measure_what_it_has(self, work: _Work, readings: list[Reading]) -> list[Reading]:
+        """The readings with a measure that the things at their end have, if the first choice was another's."""
+        operator = work.operator
+        if not readings or operator.kind not in ("extreme", "range"):
+            return readings
+        end = readings[0].last ^ 1
+        if end == operator.end ^ 1 or self.schema.cooccur[end, operator.end] > 0:
+            return readings
+        comparison = compare(work.question, self.table, self.weights)
+        other = find_operator(work.question, comparison, self.table, self.schema, end)
+        if other.kind != operator.kind:
+            return readings
+        work.operator, work.comparison = other, comparison.without(other.used)
+        return self._readings(work)
 
     def _readings(self, work: _Work) -> list[Reading]:
         """Readings with the names as written; with misspelt ones where that leaves something open."""
@@ -285,7 +312,9 @@ class Auto:
 
     def _is_plain(self, work: _Work, reading: Reading) -> bool:
         """Whether reading the matches cannot lead to another pattern."""
-        return work.operator.kind not in ("range", "extreme") and not self.reader.turns_back(reading)
+        return work.operator.kind not in ("range", "extreme", "number") and not self.reader.turns_back(
+            reading
+        )
 
     def _rival(
         self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
@@ -346,12 +375,16 @@ class Auto:
             if not draft:
                 return nothing(graph, reading, pattern)
         wanted = work.question.wanted
-        if operator.kind == "range" or (operator.kind == "extreme" and wanted is not None):
+        counting = work.question.counting
+        if operator.kind in ("range", "number") or (operator.kind == "extreme" and wanted is not None):
             proofs = {m.nodes[node]: m.triples for m in reversed(evidence.matches)}
             drafted = [(n, proofs[n]) for n in draft]
             if operator.kind == "extreme" and wanted is not None:
                 return foremost(graph, operator, wanted.number, drafted, pattern, evidence.complete)
-            found = in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
+            if operator.kind == "number" and counting is not None:
+                found = with_number(graph, operator, counting, drafted, pattern, evidence.complete)
+            else:
+                found = in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
             return found if wanted is None else cut(found, wanted.number)
         if operator.kind == "extreme":
             return extreme_of(graph, operator, reading, pattern, evidence, draft)

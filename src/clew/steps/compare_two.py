@@ -15,13 +15,14 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.grounding import cite
 from clew.steps.comparison import Comparison, Float
-from clew.steps.counted import edges_at, named_end
+from clew.steps.counted import named_end
 from clew.steps.explain import EXPLAINED
 from clew.steps.found import Found, text_of
 from clew.steps.operators import DATED, NAMED
-from clew.steps.read import values_of
+from clew.steps.read import edges_at, values_of
 from clew.steps.similarity import WordTable
 from clew.text.contrast import Contrast
+from clew.text.quantity import noun_phrase
 from clew.text.question import Word
 from clew.types import Abstention, AnswerEntity, Mention, Pattern, PatternEdge, PatternNode
 
@@ -195,8 +196,8 @@ class _Two:
         if not self.contrast.counts:
             return None
         at = self.comparison.question.words.index(self.contrast.word)
-        noun = self.comparison.question.words[at + 1 : at + 2]
-        found = named_end(self.comparison, noun[0], self._rows()) if noun else None
+        nouns = noun_phrase(self.comparison.question.words, at + 1)
+        found = named_end(self.comparison, nouns, self._rows())
         if found is None or not any(edges_at(self.graph, e, found.end) for e in (one, other)):
             return None
         return found.end

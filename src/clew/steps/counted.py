@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Graph
-from clew.steps.comparison import Comparison, is_asked
+from clew.steps.comparison import Comparison
 from clew.steps.explain import EXPLAINED
 from clew.steps.vocabulary import class_fit
 from clew.text.question import Word
@@ -27,17 +26,18 @@ class CountedEnd:
     used: frozenset[int]
 
 
-def named_end(comparison: Comparison, noun: Word, rows: Sequence[int]) -> CountedEnd | None:
-    """The end at which things have edges to what `noun` names; None where the words do not tell.
+def named_end(comparison: Comparison, nouns: Sequence[Word], rows: Sequence[int]) -> CountedEnd | None:
+    """The end at which things have edges to what `nouns` name; None where the words do not tell.
 
-    `rows` are the words that may tell: the noun itself, the verb, and what the things are.
+    `rows` are the words that may tell: the nouns themselves, the verb, and what the things are.
     """
-    at = [i for i in rows if comparison.words[i].start == noun.start]
+    starts = {w.start for w in nouns}
+    at = [i for i in rows if comparison.words[i].start in starts]
     if not at:
         return None
-    row, others = at[0], [i for i in rows if i != at[0]]
+    others = [i for i in rows if i not in at]
     ends = np.arange(comparison.step.shape[1])
-    counted = np.maximum(comparison.cover[row], comparison.node[row])
+    counted = np.maximum(comparison.cover[at], comparison.node[at]).max(axis=0)
     verbs = comparison.relation[others].max(axis=0) if others else np.zeros(len(ends) // 2)
     things = comparison.kind[others].max(axis=0) if others else np.zeros(len(ends))
     classes = comparison.question.classes
@@ -53,21 +53,4 @@ def named_end(comparison: Comparison, noun: Word, rows: Sequence[int]) -> Counte
     if score[best] == 0 or rival > score[best] - APART:
         return None
     used = {comparison.words[i].start for i in others if comparison.relation[i, best // 2] >= SURE}
-    return CountedEnd(best, frozenset({noun.start, *used}))
-
-
-def asked_rows(comparison: Comparison) -> list[int]:
-    """The words right after *which* or *what*."""
-    return [i for i, w in enumerate(comparison.words) if is_asked(comparison.question, w)]
-
-
-def edges_at(graph: Graph, node: int, end: int) -> list[int]:
-    """Ids of the triples of a relation at one end of a node."""
-    relation, forward = end // 2, end % 2 == 0
-    side = graph.out if forward else graph.into
-    start, stop = int(side.offsets[node]), int(side.offsets[node + 1])
-    relations = side.relation[start:stop]
-    low = start + int(np.searchsorted(relations, relation, "left"))
-    high = start + int(np.searchsorted(relations, relation, "right"))
-    others = [int(n) for n in side.neighbour[low:high]]
-    return [graph.find_triple(*((node, relation, n) if forward else (n, relation, node))) for n in others]
+    return CountedEnd(best, frozenset(starts | used))

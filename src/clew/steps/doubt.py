@@ -104,6 +104,9 @@ def doubt(
     reckoning = [w.text for w in question.words if _asks_to_reckon(comparison, w, reading)]
     if reckoning:
         return Abstention("no_relation", f'it does not calculate: no relation says "{reckoning[0]}"')
+    if question.counting is not None and operator.kind == "none":
+        words = " ".join(w.text for w in question.counting.nouns)
+        return Abstention("no_relation", f'it has no relation by which to count "{words}"')
     owned = _owns_open(question, told)
     if told.open_names and not owned:
         names = " ".join(told.open_names)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from clew.graph.graph import ValueKind
-from clew.graph.literals import parse_value
+from clew.graph.literals import parse_value, year_of
 from clew.text.english import (
     AUXILIARY,
     BEFORE_NUMBER,
@@ -34,24 +34,10 @@ from clew.text.english import (
     WH_CLASSES,
 )
 from clew.text.normalise import Token, tokens
+from clew.text.quantity import Counting, find_counting, number_of
+from clew.text.words import Word
 
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the question: its characters [start, stop), normal form and weight.
-
-    `capital`: written like a name. `share`: how strongly it asks for a way back (*also*). `doubled`: the
-    second of two words that one was cut into (*grandson*). A normal form `a|b` means either word.
-    """
-
-    text: str
-    norm: str
-    start: int
-    stop: int
-    weight: float
-    capital: bool
-    share: float = 0.0
-    doubled: bool = False
+__all__ = ["Limits", "Question", "Wanted", "Word", "read_question", "weigh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +55,10 @@ class Limits:
     starts: frozenset[int]
     years: bool
 
-    def hold(self, value: float) -> bool:
-        """Whether a value lies in the range."""
+    def hold(self, value: float, *, dated: bool = False) -> bool:
+        """Whether a value lies in the range; of a date (`dated`, days since 0001-01-01) its year."""
+        if dated and self.years:
+            value = year_of(value)
         above = value > self.low or (self.low_counts and value == self.low)
         return above and (value < self.high or (self.high_counts and value == self.high))
 
@@ -88,7 +76,8 @@ class Question:
     """A question cut into words, with its cues.
 
     `classes`: what *who*, *where* or *when* asks for; `yes_no`, `count`: whether it asks for these;
-    `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names.
+    `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names;
+    `counting`: how many of something the answers have.
     """
 
     text: str
@@ -99,6 +88,7 @@ class Question:
     superlative: tuple[int, str, int] | None
     limits: Limits | None = None
     wanted: Wanted | None = None
+    counting: Counting | None = None
 
     def of_all(self) -> Question:
         """The question for all of them: the words that say how many are wanted say nothing more."""
@@ -135,7 +125,8 @@ def read_question(text: str) -> Question:
     )
     yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
     superlative, limits, wanted = _superlative(norms), _limits(words), _wanted(words)
-    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted)
+    counting = find_counting(words)
+    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted, counting)
 
 
 def _cut(text: str) -> list[Word]:
@@ -240,6 +231,8 @@ def _compared(words: Sequence[Word], at: int) -> Limits | None:
         found = COMPARATORS.get(" ".join(norms[at : at + length]))
         following = words[at + length : at + length + 1]
         number = _number(following[0].text) if found and following else None
+        if found and following and number is None:
+            number = number_of(following[0])
         if found is None or number is None or (norms[at] == "from" and not _goes_on(norms, at + 2)):
             continue
         starts = frozenset(w.start for w in words[at : at + length + 1])
