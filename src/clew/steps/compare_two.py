@@ -15,10 +15,10 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.grounding import cite
 from clew.steps.comparison import Comparison, Float
-from clew.steps.counted import named_end
+from clew.steps.counted import DATED, named_end
 from clew.steps.explain import EXPLAINED
 from clew.steps.found import Found, text_of
-from clew.steps.operators import DATED, NAMED
+from clew.steps.operators import NAMED
 from clew.steps.read import edges_at, values_of
 from clew.steps.similarity import WordTable
 from clew.text.contrast import Contrast
@@ -197,7 +197,7 @@ class _Two:
             return None
         at = self.comparison.question.words.index(self.contrast.word)
         nouns = noun_phrase(self.comparison.question.words, at + 1)
-        found = named_end(self.comparison, nouns, self._rows())
+        found = named_end(self.comparison, self.schema, nouns, self._rows())
         if found is None or not any(edges_at(self.graph, e, found.end) for e in (one, other)):
             return None
         return found.end

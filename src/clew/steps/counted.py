@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.steps.comparison import Comparison
+from clew.graph.schema import Schema
+from clew.steps.comparison import Comparison, Float, is_asked
 from clew.steps.explain import EXPLAINED
-from clew.steps.vocabulary import class_fit
+from clew.steps.vocabulary import class_fit, of_other_types
 from clew.text.question import Word
 
 SURE = 0.5
 """Evidence from which a noun or a verb names the relation whose edges are counted."""
+HARDLY = 0.2
+"""Where the verb names the relation, so little of the noun has to be explained."""
+FORWARD = 0.06
+"""What the end from which a relation is read has ahead of the other."""
+DATED = 0.5
+"""Least share of a relation's tails that are dates."""
 APART = 0.05
 """By this much the end that is meant must be named better than any other."""
 
@@ -26,31 +33,53 @@ class CountedEnd:
     used: frozenset[int]
 
 
-def named_end(comparison: Comparison, nouns: Sequence[Word], rows: Sequence[int]) -> CountedEnd | None:
+def named_end(
+    comparison: Comparison,
+    schema: Schema,
+    nouns: Sequence[Word],
+    rows: Sequence[int],
+    least: float = 1,
+) -> CountedEnd | None:
     """The end at which things have edges to what `nouns` name; None where the words do not tell.
 
-    `rows` are the words that may tell: the nouns themselves, the verb, and what the things are.
+    `rows` are the words that may tell: the nouns themselves, the verb, and what the things are; `least` is how
+    many edges some of them must have.
     """
     starts = {w.start for w in nouns}
     at = [i for i in rows if comparison.words[i].start in starts]
     if not at:
         return None
     others = [i for i in rows if i not in at]
+    verbal = [i for i in others if not is_asked(comparison.question, comparison.words[i])]
     ends = np.arange(comparison.step.shape[1])
     counted = np.maximum(comparison.cover[at], comparison.node[at]).max(axis=0)
-    verbs = comparison.relation[others].max(axis=0) if others else np.zeros(len(ends) // 2)
-    things = comparison.kind[others].max(axis=0) if others else np.zeros(len(ends))
-    classes = comparison.question.classes
-    if classes:
-        things = np.maximum(things, class_fit(comparison.vocabulary.classes, classes))
-    told = counted + verbs[ends // 2]
-    score = np.where(np.maximum(counted, verbs[ends // 2]) >= SURE, told + 0.5 * things, 0.0)
-    score = np.where(counted >= EXPLAINED, score, 0.0)
+    verbs = comparison.relation[verbal].max(axis=0)[ends // 2] if verbal else np.zeros(len(ends))
+    possible = (schema.widest >= least) & ~schema.measured & (schema.dates < DATED)
+    possible &= np.maximum(counted, verbs) >= SURE
+    possible &= counted >= np.where(verbs >= SURE, HARDLY, EXPLAINED)
+    for row in at:
+        possible &= ~of_other_types(comparison.vocabulary, comparison.words[row].norm)
+    score = np.where(possible, counted + verbs + 0.5 * _things(comparison, others), 0.0)
+    score += np.where(possible, FORWARD * _reads_forward(comparison), 0.0)
     best = int(score.argmax())
     inverse = int(comparison.vocabulary.inverse[best // 2])
-    same = {best, 2 * inverse + 1 - best % 2} if inverse >= 0 else {best}
+    same = {best, best ^ 1, 2 * inverse + 1 - best % 2, 2 * inverse + best % 2}
     rival = max((float(score[e]) for e in ends if int(e) not in same), default=0.0)
     if score[best] == 0 or rival > score[best] - APART:
         return None
-    used = {comparison.words[i].start for i in others if comparison.relation[i, best // 2] >= SURE}
+    used = {comparison.words[i].start for i in verbal if comparison.relation[i, best // 2] >= SURE}
     return CountedEnd(best, frozenset(starts | used))
+
+
+def _things(comparison: Comparison, rows: Sequence[int]) -> Float:
+    """[S]: how well the words say of what type the nodes of each end are."""
+    things = comparison.kind[list(rows)].max(axis=0) if rows else np.zeros(comparison.kind.shape[1])
+    classes = comparison.question.classes
+    return np.maximum(things, class_fit(comparison.vocabulary.classes, classes)) if classes else things
+
+
+def _reads_forward(comparison: Comparison) -> Float:
+    """[S]: 1 for the end from which the name of the relation is read: its head, before *by* or *of* its tail."""
+    labels = comparison.vocabulary.labels
+    backward = np.array([bool(words) and words[-1] in ("by", "of") for words in labels], float)
+    return np.stack([1 - backward, backward], axis=1).reshape(-1)

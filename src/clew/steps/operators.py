@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.comparison import Comparison, Float
-from clew.steps.counted import named_end
+from clew.steps.counted import DATED, named_end
 from clew.steps.read import degrees_at
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import class_fit
@@ -28,8 +28,6 @@ KIND = 0.1
 """What a measure of things of the type that is asked for is worth more than one of other things."""
 YEAR = 365.2425
 """Days of a year."""
-DATED = 0.5
-"""Least share of a relation's tails that are dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def find_operator(
         if question.counting is None or _names(comparison, question.counting, found.relation):
             return found
     if question.counting is not None:
-        return _number(question, question.counting, comparison)
+        return _number(question, question.counting, comparison, schema)
     if question.superlative is not None:
         return _extreme(question, comparison, table, schema, held)
     return Operator("count") if question.count else NONE
@@ -84,9 +82,9 @@ def _names(comparison: Comparison, counting: Counting, relation: int) -> bool:
     return relation >= 0 and float(comparison.relation[rows, relation].max(initial=0.0)) >= NAMED
 
 
-def _number(question: Question, counting: Counting, comparison: Comparison) -> Operator:
+def _number(question: Question, counting: Counting, comparison: Comparison, schema: Schema) -> Operator:
     rows = [i for i, w in enumerate(comparison.words) if not w.capital]
-    found = named_end(comparison, counting.nouns, rows)
+    found = named_end(comparison, schema, counting.nouns, rows, counting.low)
     if found is None:
         return NONE
     used = counting.starts | found.used

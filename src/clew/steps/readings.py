@@ -18,7 +18,7 @@ from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
-from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.steps.vocabulary import WHOLLY, Vocabulary, class_fit, is_noun, of_other_types
 from clew.text.english import FUNCTION
 from clew.text.normalise import normalise
 from clew.text.question import Question
@@ -30,8 +30,6 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
-WHOLLY = 0.95
-"""From this share on the nodes of an end are all of a type."""
 NAMED, TYPED = 0.2, 0.4
 """Evidence from which a second word names a way back, or a word the nodes to which it leads."""
 USUAL = 0.02
@@ -296,7 +294,7 @@ class Reader:
             if is_asked(comparison.question, word) and is_noun(self.vocabulary.lexicon, word.norm):
                 told = np.maximum(comparison.node[row], comparison.cover[row])
                 final = final + self.weights.asked_type * (1 - told)
-                final = final + self.weights.word * self._of_other_types(word.norm)
+                final = final + self.weights.word * of_other_types(self.vocabulary, word.norm)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
@@ -304,14 +302,6 @@ class Reader:
         return Space(
             self.follow, self.backs, self.meets, self.symmetric, self.fixed, final, active.astype(np.int64)
         )
-
-    def _of_other_types(self, word: str) -> NDArray[np.bool_]:
-        """Whether each step arrives at nodes of other declared types than the one that a word names."""
-        named = self.vocabulary.types_named(word)
-        share = self.vocabulary.type_share[np.arange(len(self.fixed)) ^ 1]
-        if not named:
-            return np.zeros(len(share), bool)
-        return (share.max(axis=1) >= WHOLLY) & (share[:, named].max(axis=1) == 0)
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
         """Charge first steps against the grammar around the mention, where both ways are possible."""

@@ -231,6 +231,19 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
     )
 
 
+def of_other_types(vocabulary: Vocabulary, word: str) -> NDArray[np.bool_]:
+    """[S]: whether a step arrives at nodes of other declared types than the one that a word names."""
+    named = vocabulary.types_named(word)
+    share = vocabulary.type_share[np.arange(len(vocabulary.type_share)) ^ 1]
+    if not named:
+        return np.zeros(len(share), bool)
+    return (share.max(axis=1) >= WHOLLY) & (share[:, named].max(axis=1) == 0)
+
+
+WHOLLY = 0.95
+"""From this share on the nodes of an end are all of a type."""
+
+
 def same_label(vocabulary: Vocabulary, first: str, second: str) -> bool:
     """Whether two words name two different words of one relation (*place*, *birth*: `place_of_birth`)."""
     near = vocabulary.near
