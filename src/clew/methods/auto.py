@@ -8,6 +8,7 @@ or two readings tie (`no_relation`), and when the graph holds nothing that fits 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -24,6 +25,7 @@ from clew.steps.confidence import Trust, confidence
 from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, draw, nothing, text_of
+from clew.steps.leave_out import Asked, Leaver, number_of_answers
 from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.measured import (
     asks_over_all,
@@ -45,6 +47,7 @@ from clew.steps.yes_no import yes_or_no
 from clew.text.contrast import Contrast, find_contrast
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
+from clew.text.negation import Negation, find_negation
 from clew.text.question import Question, read_question
 from clew.types import Abstention, Answer, MatchResult, Mention, Pattern, Step
 
@@ -54,6 +57,8 @@ LOOSE_TIE = 0.15
 """The same for readings that differ only in a step that no word names: that would be a guess."""
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
+NAMELIKE = 0.5
+"""Below this cost (`Reader.common`) words are taken for a name where one is expected."""
 FIRM = 1.0
 """A reading below this cost is not doubted for an open word that may be a misspelt name."""
 
@@ -70,6 +75,8 @@ class _Work:
     operator: Operator
     timings: dict[str, float]
     steps: list[Step]
+    given: Sequence[str] = ()
+    """Names of entities that the question is about, if the user gave them."""
     score: float = 1.0
     """Confidence in the reading that is answered from."""
     only_pattern: bool = False
@@ -123,6 +130,7 @@ class Auto:
             pattern=found.pattern,
             method=self.name,
             complete=found.complete,
+            notes=found.notes,
             timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
             steps=tuple(work.steps),
             id=id,
@@ -159,7 +167,7 @@ class Auto:
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
         mentions = [m for m in mentions if not any(m.start in starts for starts in said)]
         operator = find_operator(question, comparison, self.table, self.schema)
-        work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
+        work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [], entities)
         work.time("link", since)
         return work
 
@@ -186,7 +194,30 @@ class Auto:
         contrast = find_contrast(work.question)
         if contrast is not None:
             return self._compared(work, contrast)
+        names = [(m.start, m.stop) for m in work.mentions if self.reader.common(work.question, m) < NAMELIKE]
+        negation = find_negation(work.question.text, work.question.words, names)
+        if negation is not None and not _asks_more(work.question):
+            return self._negated(work, negation)
         return self._answer(work)
+
+    def _negated(self, work: _Work, negation: Negation) -> Found:
+        """What the question asks for, less what it leaves out."""
+        many = _HOW_MANY.search(work.question.text) if work.question.count else None
+
+        def ask(text: str) -> Asked:
+            plain = _HOW_MANY.sub("which   ", text) if many else text
+            part = self._link(plain, work.given)
+            found = self._answer(part)
+            work.steps.append(
+                Step("part", {"question": " ".join(plain.split()), "answers": len(found.answers)})
+            )
+            work.score = min(work.score, part.score)
+            return Asked(found, part.comparison, part.mentions, found.last)
+
+        if work.question.count and many is None:
+            return self._answer(work)
+        found = Leaver(self.graph, self.schema, ask).answer(work.comparison, negation, work.mentions)
+        return number_of_answers(found) if many and found.abstained is None else found
 
     def _compared(self, work: _Work, contrast: Contrast) -> Found:
         args = (self.graph, self.schema, self.table, work.comparison, contrast)
@@ -290,13 +321,15 @@ class Auto:
                 continue
             rival = self._rival(work, reading, readings, evidence)
             if rival is None:
-                return self._read(work, reading, pattern, evidence)
+                return replace(self._read(work, reading, pattern, evidence), last=reading.last)
             shared = self._shared(work, reading, rival, readings)
             if shared is None:
                 return Found(pattern=pattern, abstained=self._tie(reading, rival))
             pattern = write_pattern(self.graph, shared)
-            return self._read(work, shared, pattern, find_evidence(self.graph, pattern))
-        return nothing(self.graph, best or readings[0], empty)
+            found = self._read(work, shared, pattern, find_evidence(self.graph, pattern))
+            return replace(found, last=shared.last)
+        last = (best or readings[0]).last
+        return replace(nothing(self.graph, best or readings[0], empty), last=last)
 
     def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
         """Whether a reading may answer where the graph holds nothing for the first.
@@ -406,6 +439,15 @@ class Auto:
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def _asks_more(question: Question) -> bool:
+    """Whether something else is asked of the answers than which they are."""
+    others = (question.superlative, question.limits, question.wanted, question.counting)
+    return question.yes_no or any(part is not None for part in others)
+
+
+_HOW_MANY = re.compile(r"how many", re.IGNORECASE)
 
 
 def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
