@@ -9,6 +9,7 @@ or two readings tie (`no_relation`), and when the graph holds nothing that fits 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -20,7 +21,7 @@ from clew.grounding import ground
 from clew.index.directory import Index
 from clew.steps.alignment import Weights
 from clew.steps.compare_two import compare_two
-from clew.steps.comparison import Comparison, compare
+from clew.steps.comparison import Comparison, Span, compare
 from clew.steps.confidence import Trust, confidence
 from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
@@ -48,7 +49,7 @@ from clew.text.contrast import Contrast, find_contrast
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.negation import Negation, find_negation
-from clew.text.question import Question, read_question
+from clew.text.question import Question, Word, read_question
 from clew.types import Abstention, Answer, MatchResult, Mention, Pattern, Step
 
 TIE = 0.02
@@ -194,8 +195,9 @@ class Auto:
         contrast = find_contrast(work.question)
         if contrast is not None:
             return self._compared(work, contrast)
-        names = [(m.start, m.stop) for m in work.mentions if self.reader.common(work.question, m) < NAMELIKE]
-        negation = find_negation(work.question.text, work.question.words, names)
+        question, names = work.question, [(m.start, m.stop) for m in work.mentions]
+        likely = [(m.start, m.stop) for m in work.mentions if self.reader.common(question, m) < NAMELIKE]
+        negation = find_negation(question.text, question.words, names, likely)
         if negation is not None and not _asks_more(work.question):
             return self._negated(work, negation)
         return self._answer(work)
@@ -248,6 +250,9 @@ class Auto:
         doubted = doubt(
             work.question, work.comparison, readings[0], told, work.operator, self.trust, self._near_names
         )
+        if doubted is None and work.question.yes_no and len(readings[0].anchors) > 1:
+            names = " and ".join(f'"{self.graph.labels[a.entity]}"' for a in readings[0].anchors)
+            return Found(abstained=Abstention("no_relation", f"it does not tell yes or no for {names}"))
         if doubted is None:
             return self._first_that_holds(work, readings)
         if asks_over_all(work.comparison, work.operator):
@@ -278,6 +283,12 @@ class Auto:
         given = any(c.how == "given" for m in work.mentions for c in m.candidates)
         if given:
             return readings
+        plural = [] if told is None or readings[0].cost <= FIRM else self._plural_names(work, readings[0])
+        if plural:
+            mended = self.reader.read(work.comparison, [*work.mentions, *plural])
+            if mended and mended[0].cost < readings[0].cost:
+                readings, told = mended, work.explain(mended[0])
+                work.mentions = [*work.mentions, *plural]
         if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
             since = perf_counter()
             taken = [m for m in work.mentions if readings and _is_anchor(m, readings[0])]
@@ -292,6 +303,15 @@ class Auto:
                 readings, work.mentions = mended, mentions
             work.time("readings", since)
         return [r for r in readings if credible(work.comparison, r, readings)]
+
+    def _plural_names(self, work: _Work, reading: Reading) -> list[Mention]:
+        """Mentions by the singular of a noun that the reading takes for a type (*strikers*: Striker)."""
+        nouns = [
+            w
+            for w in work.comparison.words
+            if w.weight >= 0.9 and not w.capital and all(not _overlaps(w, a.span) for a in reading.anchors)
+        ]
+        return self.linker.link_plurals(nouns)
 
     def _near_names(self, text: str) -> tuple[str, ...]:
         hits = self.index.names.fuzzy(text, 3)
@@ -339,7 +359,9 @@ class Auto:
         """
         if first.doubtful and reading.anchors == first.anchors and reading.cost > first.cost + CLOSE:
             return False
-        if len(reading.steps) > len(first.steps) and len(work.explain(reading).unnamed) > 0:
+        added = Counter(reading.steps) - Counter(first.steps)
+        grown = len(reading.steps) == len(first.steps) + added.total()
+        if added and grown and set(added) <= set(work.explain(reading).unnamed):
             return False
         return confident(work.comparison, reading, work.operator, self.trust)
 
@@ -439,6 +461,10 @@ class Auto:
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def _overlaps(word: Word, span: Span) -> bool:
+    return word.start < span.stop and span.start < word.stop
 
 
 def _asks_more(question: Question) -> bool:

@@ -255,8 +255,12 @@ def is_asked(question: Question, word: Word) -> bool:
     words, at = question.words, question.words.index(word)
     asked = at > 0 and words[at - 1].norm in ("which", "what")
     compound = at > 1 and words[at - 2].norm in ("which", "what") and _is_plain(words[at - 1])
-    return (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1]))) or (
-        compound and _is_plain(word)
+    named = at > 1 and words[at - 2].norm in ("which", "what") and words[at - 1].capital
+    named = named and question.text[words[at - 1].stop : word.start] == " "
+    return (
+        (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1])))
+        or (compound and _is_plain(word))
+        or (named and word.weight >= 0.9 and not word.capital and not word.norm.endswith(("ed", "ing")))
     )
 
 

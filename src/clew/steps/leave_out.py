@@ -17,6 +17,7 @@ from clew.graph.schema import Schema
 from clew.grounding import cite
 from clew.steps.comparison import Comparison
 from clew.steps.counted import named_end
+from clew.steps.explain import EXPLAINED
 from clew.steps.found import Found, text_of
 from clew.steps.measured import counted
 from clew.steps.read import edges_at
@@ -93,7 +94,7 @@ class Leaver:
     def _having_none(self, question: Comparison, negation: Negation) -> Found:
         rows = [i for i, w in enumerate(question.words) if not w.capital]
         end = named_end(question, self.schema, negation.nouns, rows)
-        if end is None:
+        if end is None or not _all_named(question, negation, end.end):
             words = " ".join(w.text for w in negation.nouns)
             return Found(abstained=Abstention("no_relation", f'it has no relation like "{words}"'))
         base = self._base(negation, end.end)
@@ -165,6 +166,16 @@ class Leaver:
             return Found(pattern=base.pattern, abstained=Abstention("empty_result", detail))
         text = text_of(kept)
         return replace(base, answers=tuple(kept), citations=tuple(citations), text=text, notes=notes)
+
+
+def _all_named(question: Comparison, negation: Negation, end: int) -> bool:
+    """Whether each word of what is lacked names the relation, or that to which it leads."""
+    starts = {w.start for w in negation.nouns if w.weight >= 0.9}
+    return all(
+        max(question.relation[i, end // 2], question.cover[i, end], question.node[i, end]) >= EXPLAINED
+        for i, w in enumerate(question.words)
+        if w.start in starts
+    )
 
 
 def number_of_answers(found: Found) -> Found:

@@ -32,6 +32,8 @@ UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
 NAMED, TYPED = 0.2, 0.4
 """Evidence from which a second word names a way back, or a word the nodes to which it leads."""
+MOST_COMMON = 1.3
+"""Cost up to which a word is taken for a name in a yes/no question."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -206,7 +208,7 @@ class Reader:
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
         for first, second in self._sets(comparison, mentions, 2):
-            if first.cost > 0.6 or second.cost > 1.3:
+            if first.cost > MOST_COMMON or second.cost > MOST_COMMON:
                 continue
             ends, start = self._start(first.entity)
             start = self._directed(comparison, first, start)

@@ -30,7 +30,7 @@ EXCEPT = (
     ("excluding",),
 )
 RELATIVE = frozenset("that who which whose and but".split())
-ANY = frozenset("a an any".split())
+ANY = frozenset("a an any either".split())
 POSSESSING = frozenset("have has had with".split())
 
 
@@ -57,14 +57,20 @@ def is_negating(words: Sequence[Word], at: int) -> bool:
     return norm in CONTRACTED or norm in NEVER or norm in LACKING or _except(words, at) > 0
 
 
-def find_negation(text: str, words: Sequence[Word], names: Collection[tuple[int, int]]) -> Negation | None:
+def find_negation(
+    text: str,
+    words: Sequence[Word],
+    names: Collection[tuple[int, int]],
+    likely: Collection[tuple[int, int]],
+) -> Negation | None:
     """The one negation of a question; None if there is none, or more than one.
 
-    `names`: first character and the one after the last of each name of an entity.
+    `names`: first character and the one after the last of each name of an entity; `likely`: of those that are
+    written like names.
     """
 
     def inside(word: Word) -> bool:
-        return any(start <= word.start < stop for start, stop in names)
+        return any(start <= word.start < stop for start, stop in likely)
 
     found = [at for at, w in enumerate(words) if is_negating(words, at) and not inside(w)]
     if len(found) != 1 or found[0] == 0:
@@ -73,18 +79,16 @@ def find_negation(text: str, words: Sequence[Word], names: Collection[tuple[int,
     length = _except(words, at)
     if length:
         return _cut_name(text, words, at, length, names)
-    named = any(start >= words[at].start for start, _ in names)
     start = _clause(words, at)
     end = len(text.rstrip(" ?.!"))
     base = _blank(text, words[start].start, end)
-    if named and words[at].norm != "no":
-        return Negation(
-            "part", base, _positive(text, words, at, start), words[start].start, end, words[at].text
-        )
-    nouns = tuple(w for w in words[at + 1 :] if w.norm not in ANY and w.weight >= LEAST_WEIGHT)
-    if named or not nouns:
-        return None
-    return Negation("none", base, "", words[start].start, end, words[at].text, nouns)
+    span = (words[start].start, end, words[at].text)
+    several = next((i for i in range(at, len(words)) if words[i].norm in ANY or words[i].norm == "no"), None)
+    if several is None and any(begin >= words[at].start for begin, _ in names):
+        return Negation("part", base, _positive(text, words, at, start), *span)
+    first = at if several is None else several
+    nouns = tuple(w for w in words[first + 1 :] if w.weight >= LEAST_WEIGHT and w.norm not in NEVER)
+    return Negation("none", base, "", *span, nouns) if nouns else None
 
 
 LEAST_WEIGHT = 0.3
