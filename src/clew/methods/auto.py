@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from time import perf_counter
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.literals import parse_value
 from clew.graph.schema import Schema, schema_of
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.steps.alignment import Weights
 from clew.steps.compare_two import compare_two
-from clew.steps.comparison import Comparison, Span, compare
+from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.confidence import Trust, confidence
 from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
@@ -29,12 +30,14 @@ from clew.steps.found import Found, draw, nothing, text_of
 from clew.steps.leave_out import Asked, Leaver, number_of_answers
 from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.measured import (
+    CLEARLY,
     asks_over_all,
     counted,
     cut,
     extreme_of,
     foremost,
     in_range,
+    named_ends,
     over_all,
     with_number,
 )
@@ -58,6 +61,8 @@ LOOSE_TIE = 0.15
 """The same for readings that differ only in a step that no word names: that would be a guess."""
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
+PLURAL = 1.5
+"""So much dearer may a reading be that takes a noun for the entity whose plural it is, not for a type."""
 NAMELIKE = 0.5
 """Below this cost (`Reader.common`) words are taken for a name where one is expected."""
 FIRM = 1.0
@@ -121,6 +126,9 @@ class Auto:
         work = self._link(question, entities)
         unknown = unknown_names(self.index.names, entities)
         found = self._lacks(unknown) if unknown else self._found(work)
+        if work.question.count and found.answers and not any(_is_number(a.entity) for a in found.answers):
+            detail = "it is asked how many, and finds no number"
+            found = Found(pattern=found.pattern, abstained=Abstention("no_relation", detail))
         work.timings["total"] = (perf_counter() - began) * 1000
         return Answer(
             question=question,
@@ -286,7 +294,9 @@ class Auto:
         plural = [] if told is None or readings[0].cost <= FIRM else self._plural_names(work, readings[0])
         if plural:
             mended = self.reader.read(work.comparison, [*work.mentions, *plural])
-            if mended and mended[0].cost < readings[0].cost:
+            starts = {m.start for m in plural}
+            mended.sort(key=lambda r: r.cost - PLURAL * any(a.span.start in starts for a in r.anchors))
+            if mended and any(a.span.start in starts for a in mended[0].anchors):
                 readings, told = mended, work.explain(mended[0])
                 work.mentions = [*work.mentions, *plural]
         if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
@@ -306,10 +316,14 @@ class Auto:
 
     def _plural_names(self, work: _Work, reading: Reading) -> list[Mention]:
         """Mentions by the singular of a noun that the reading takes for a type (*strikers*: Striker)."""
+        comparison, last = work.comparison, reading.last
         nouns = [
             w
-            for w in work.comparison.words
-            if w.weight >= 0.9 and not w.capital and all(not _overlaps(w, a.span) for a in reading.anchors)
+            for i, w in enumerate(comparison.words)
+            if is_asked(comparison.question, w)
+            and not w.capital
+            and all(not _overlaps(w, a.span) for a in reading.anchors)
+            and comparison.node[i, last] < CLEARLY
         ]
         return self.linker.link_plurals(nouns)
 
@@ -354,14 +368,12 @@ class Auto:
     def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
         """Whether a reading may answer where the graph holds nothing for the first.
 
-        Not by a step that no word names: that would answer another question. Nor with the same name where that
-        is an ordinary word: then it was none.
+        Not by the same steps and more: that would answer another question. Nor with the same name where that is
+        an ordinary word: then it was none.
         """
         if first.doubtful and reading.anchors == first.anchors and reading.cost > first.cost + CLOSE:
             return False
-        added = Counter(reading.steps) - Counter(first.steps)
-        grown = len(reading.steps) == len(first.steps) + added.total()
-        if added and grown and set(added) <= set(work.explain(reading).unnamed):
+        if len(reading.steps) > len(first.steps) and not Counter(first.steps) - Counter(reading.steps):
             return False
         return confident(work.comparison, reading, work.operator, self.trust)
 
@@ -455,12 +467,18 @@ class Auto:
     def _without_mentions(self, work: _Work) -> Found:
         """Superlatives and ranges over a whole type; anything else needs a name that the graph has."""
         if asks_over_all(work.comparison, work.operator):
-            asked = asked_type(work.comparison, work.operator.end)
-            return over_all(self.graph, work.operator, work.question, asked)
+            end = work.operator.end
+            asked = asked_type(work.comparison, end)
+            kinds = [] if asked is not None else named_ends(work.comparison, self.schema, end)
+            return over_all(self.graph, work.operator, work.question, asked, kinds)
         names = " ".join(w.text for w in work.question.words if w.capital)
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def _is_number(text: str) -> bool:
+    return parse_value(text)[0] == ValueKind.NUMBER
 
 
 def _overlaps(word: Word, span: Span) -> bool:

@@ -24,6 +24,8 @@ LITTLE = 0.3
 """Weight of *type* in *type of religion*."""
 PAST = 0.6
 """What is left of a word's similarity with a relation that holds no longer (`former_club`), if not asked so."""
+AWAY = 0.3
+"""What is left of a verb's similarity with a step away from who does it, where that is asked for."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
@@ -201,10 +203,14 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
         fading = np.where(over, PAST, 1.0)
         relation = relation * fading
         step, cover = step * np.repeat(fading, 2), cover * np.repeat(fading, 2)
+    acted = _towards_agents(vocabulary)
     for row, word in enumerate(words):
         if is_asked(question, word):
             step[row] *= found.turned[row]
             cover[row] *= found.turned[row]
+        if _acts_itself(question, word) and vocabulary.lexicon.agent(word.norm):
+            step[row] *= acted
+            cover[row] *= acted
         if word.capital:
             step[row] *= NAME
             cover[row] *= NAME
@@ -248,6 +254,26 @@ def _weight(question: Question, word: Word, weights: Weights, telling: bool) -> 
     ):
         return COMPOUND
     return word.weight * (weights.asked if is_asked(question, word) else 1.0)
+
+
+def _acts_itself(question: Question, word: Word) -> bool:
+    """Whether it is the verb right after *who* (*who plays …*)."""
+    at = question.words.index(word)
+    return at == 1 and question.words[0].norm == "who"
+
+
+def _towards_agents(vocabulary: Vocabulary) -> Float:
+    """[S]: what is left of a verb's similarity with a step, where who does it is asked for.
+
+    A step that leads on from who does it cannot arrive there.
+    """
+    left = np.ones(2 * len(vocabulary.labels))
+    for relation, words in enumerate(vocabulary.labels):
+        if vocabulary.active[relation]:
+            left[2 * relation] = AWAY
+        elif words and words[-1] == "by":
+            left[2 * relation + 1] = AWAY
+    return left
 
 
 def is_asked(question: Question, word: Word) -> bool:

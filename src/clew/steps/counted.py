@@ -59,6 +59,8 @@ def named_end(
     possible &= counted >= np.where(verbs >= SURE, HARDLY, EXPLAINED)
     for row in at:
         possible &= ~of_other_types(comparison.vocabulary, comparison.words[row].norm)
+    for row in set(others) - set(verbal):
+        possible &= ~of_other_types(comparison.vocabulary, comparison.words[row].norm)[ends ^ 1]
     score = np.where(possible, counted + verbs + 0.5 * _things(comparison, others), 0.0)
     score += np.where(possible, FORWARD * _reads_forward(comparison), 0.0)
     best = int(score.argmax())

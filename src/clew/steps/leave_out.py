@@ -19,8 +19,8 @@ from clew.steps.comparison import Comparison
 from clew.steps.counted import named_end
 from clew.steps.explain import EXPLAINED
 from clew.steps.found import Found, text_of
-from clew.steps.measured import counted
-from clew.steps.read import edges_at
+from clew.steps.measured import CLEARLY, counted
+from clew.steps.read import degrees_at, edges_at
 from clew.text.negation import Negation
 from clew.types import Abstention, AnswerEntity, Citation, Mention
 
@@ -29,8 +29,6 @@ TYPICAL = 0.95
 """Relations that this share of the things of a kind has are typical of the kind."""
 MOSTLY = 0.66
 """A thing that has this share of what is typical of a kind is of the kind."""
-NAMES = 0.85
-"""From this similarity on a noun names the nodes of an end."""
 SAID = 0.3
 """From this similarity on a noun may name them."""
 
@@ -61,7 +59,7 @@ class Leaver:
             return self._except(negation, mentions)
         if negation.kind == "none":
             return self._having_none(question, negation)
-        return self._without_part(negation)
+        return self._without_part(negation, mentions)
 
     def _except(self, negation: Negation, mentions: Sequence[Mention]) -> Found:
         asked = self.ask(negation.base)
@@ -78,7 +76,7 @@ class Leaver:
             return _unread(negation, f'"{text}" is none of what is asked for')
         return self._left(asked.found, names, ())
 
-    def _without_part(self, negation: Negation) -> Found:
+    def _without_part(self, negation: Negation, mentions: Sequence[Mention]) -> Found:
         positive = self.ask(negation.positive)
         gone = positive.found
         if gone.abstained is not None and gone.abstained.reason != "empty_result":
@@ -89,7 +87,11 @@ class Leaver:
             return base
         if not out <= {a.entity for a in base.answers}:
             return _unread(negation, "what is left out is no part of what is asked for")
-        return self._left(base, out, (CLOSED_WORLD,))
+        # *Which countries do not border Germany*: Germany is not meant.
+        itself = {
+            self.graph.entities[c.entity] for m in mentions if m.start >= negation.start for c in m.candidates
+        }
+        return self._left(base, out | itself, (CLOSED_WORLD,))
 
     def _having_none(self, question: Comparison, negation: Negation) -> Found:
         rows = [i for i, w in enumerate(question.words) if not w.capital]
@@ -123,7 +125,7 @@ class Leaver:
         named = comparison.kind[rows[0]] if rows else np.zeros(len(self.schema.nodes))
         if rows and named[end] < SAID and comparison.cover[rows[0], end ^ 1] < SAID:
             return None
-        clear = np.flatnonzero((named >= NAMES) & ~self.schema.measured)
+        clear = np.flatnonzero((named >= CLEARLY) & ~self.schema.measured)
         if len(clear):
             return np.logical_or.reduce([self._has(int(e)) for e in clear])
         share = self.schema.cooccur[end] / max(int(self.schema.nodes[end]), 1)
@@ -134,10 +136,7 @@ class Leaver:
 
     def _has(self, end: int) -> Bools:
         """Bool [nodes]: which have an end."""
-        heads, relations, tails = self.graph.out.columns()
-        found = np.zeros(self.graph.nodes, bool)
-        found[(heads if end % 2 == 0 else tails)[relations == end // 2]] = True
-        return found
+        return degrees_at(self.graph, end) > 0
 
     def _all_of(self, members: Bools) -> Found:
         """All members of a kind, each with a triple in which it stands."""

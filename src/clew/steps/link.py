@@ -95,10 +95,10 @@ class Linker:
         return mentions
 
     def link_plurals(self, words: Sequence[Word]) -> list[Mention]:
-        """Mentions by the base form of a word that is another: *strikers* → Striker."""
+        """Mentions by the singular of a word: *strikers* → Striker."""
         mentions: list[Mention] = []
         for word in words:
-            bases = [b for b in self.lexicon.lemmas(word.norm) if b != word.norm]
+            bases = [b for b in self.lexicon.lemmas(word.norm) if b != word.norm and word.norm.endswith("s")]
             hits = [hit for base in bases for hit in self.names.exact(base)]
             if hits:
                 found = tuple(Candidate(h.entity, 0.95, "normalised") for h in hits[:MOST_CANDIDATES])

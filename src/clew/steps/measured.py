@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from clew.graph.graph import Graph, ValueKind
+from clew.graph.schema import Schema
 from clew.grounding import cite, ground
-from clew.steps.comparison import Comparison
+from clew.steps.comparison import Comparison, is_asked
 from clew.steps.found import Found, nothing, text_of
 from clew.steps.operators import Operator, busiest
 from clew.steps.read import (
@@ -28,6 +29,8 @@ from clew.text.quantity import Counting
 from clew.text.question import Limits, Question
 from clew.types import Abstention, AnswerEntity, Citation, MatchResult, Pattern
 
+CLEARLY = 0.85
+"""From this similarity on a noun names the nodes of an end."""
 SAID = 0.3
 """From this share on a word says the type of the nodes that are measured."""
 OVER_ALL = ("extreme", "most", "range", "number")
@@ -160,8 +163,22 @@ def counted(
     return [AnswerEntity(number, number, 1.0)], [replace(c, answer=number) for c in citations]
 
 
-def over_all(graph: Graph, operator: Operator, question: Question, type: int | None) -> Found:
-    """A superlative or a range over all entities that have the relation, or those of a declared type."""
+def named_ends(comparison: Comparison, schema: Schema, end: int) -> list[int]:
+    """The ends whose nodes the noun after *which* names, if it names those of `end` less clearly."""
+    rows = [i for i, w in enumerate(comparison.words) if is_asked(comparison.question, w)]
+    if not rows or comparison.kind[rows, end].max() >= CLEARLY:
+        return []
+    named = comparison.kind[rows].max(axis=0)
+    return [int(e) for e in np.flatnonzero((named >= CLEARLY) & ~schema.measured)]
+
+
+def over_all(
+    graph: Graph, operator: Operator, question: Question, type: int | None, kinds: Sequence[int] = ()
+) -> Found:
+    """A superlative or a range over all entities that have the relation, those of a declared type at most.
+
+    Or those that have one of the ends `kinds`.
+    """
     number = 1 if question.wanted is None else question.wanted.number
     if operator.kind == "most":
         return _most(graph, operator, number)
@@ -171,6 +188,9 @@ def over_all(graph: Graph, operator: Operator, question: Question, type: int | N
     if type is not None:
         of = graph.types.having(type)
         heads = [n for n in heads if of[n]]
+    if kinds:
+        having = np.logical_or.reduce([degrees_at(graph, end) > 0 for end in kinds])
+        heads = [n for n in heads if having[n]]
     if operator.kind == "range":
         pattern = holder_pattern(graph, operator.relation, None)
         found = in_range(graph, operator, question.limits, [(n, ()) for n in heads], pattern, True)

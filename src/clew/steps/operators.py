@@ -15,7 +15,7 @@ from clew.steps.counted import DATED, named_end
 from clew.steps.read import degrees_at
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import class_fit
-from clew.text.quantity import Counting
+from clew.text.quantity import Counting, noun_phrase
 from clew.text.question import Limits, Question
 
 Kind = Literal["none", "count", "extreme", "most", "range", "number"]
@@ -139,9 +139,11 @@ def _extreme(
     if held is not None:
         measured &= held
     if not measured.any():
-        return _most(question, comparison, at)
+        return _most(question, comparison, schema, at)
     rows = [i for i, w in enumerate(comparison.words) if w.start > word.start]
+    least = NAMED
     if word.norm in COUNTING:
+        least, measured = USED, measured & ~timed
         # *The most films* counts films; *the most employees* may be a number of employees.
         rows = rows[:1]
     named = comparison.relation[rows].max(axis=0) if rows else np.zeros(len(tails))
@@ -154,8 +156,8 @@ def _extreme(
         named = np.maximum(named, table.compare([attribute]).relation[0])
     named = np.where(measured, named + KIND * _of_the_kind(comparison), 0.0)
     relation = int(named.argmax())
-    if named[relation] < NAMED:
-        return _most(question, comparison, at)
+    if named[relation] < least:
+        return _most(question, comparison, schema, at)
     if attribute == "date" and not timed[relation]:
         sign = -sign
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
@@ -172,20 +174,18 @@ def _of_the_kind(comparison: Comparison) -> Float:
     return np.maximum(said, asked)
 
 
-def _most(question: Question, comparison: Comparison, at: int) -> Operator:
-    """*Who directed the most films*: the relation that is named, counted at the end that is not *films*."""
+def _most(question: Question, comparison: Comparison, schema: Schema, at: int) -> Operator:
+    """*Who directed the most films*: the edges that are counted, at the end of those that have them."""
     word = question.words[at]
     if word.norm not in COUNTING or not len(comparison.words):
         return NONE
-    after = [i for i, w in enumerate(comparison.words) if w.start > word.start and w.weight > 0]
-    if not after:
+    rows = [i for i, w in enumerate(comparison.words) if not w.capital]
+    found = named_end(comparison, schema, noun_phrase(question.words, at + 1), rows, least=2)
+    if found is None:
         return NONE
-    relation = int(comparison.relation.max(axis=0).argmax())
-    if comparison.relation[:, relation].max() < USED:
-        return NONE
-    counted = comparison.kind[after[0], [2 * relation, 2 * relation + 1]]
-    end = 2 * relation + 1 if counted[0] >= counted[1] else 2 * relation
-    return Operator("most", 1 if word.norm == "most" else -1, relation, end, frozenset({word.start}))
+    return Operator(
+        "most", 1 if word.norm == "most" else -1, found.end // 2, found.end, frozenset({word.start})
+    )
 
 
 def busiest(graph: Graph, operator: Operator, number: int = 1) -> list[int]:

@@ -150,7 +150,11 @@ def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Flo
 
 
 def _facing(
-    vocabulary: Vocabulary, table: Float, noun: NDArray[np.bool_], person: Float
+    vocabulary: Vocabulary,
+    words: Sequence[str],
+    table: Float,
+    noun: NDArray[np.bool_],
+    person: Float,
 ) -> NDArray[np.bool_]:
     """[W, S]: whether the step arrives at the end that the noun does not name.
 
@@ -162,7 +166,20 @@ def _facing(
     by_tail = np.array([names_tail(words, vocabulary.lexicon) for words in vocabulary.labels])
     by_head = vocabulary.active & ~by_tail
     wrong = np.where(steps % 2 == 1, by_tail[steps // 2], by_head[steps // 2])
-    return named[:, steps // 2] & wrong[None]
+    return (named[:, steps // 2] & wrong[None]) | (
+        _names_tails(vocabulary, words)[:, steps // 2] & (steps % 2 == 1)
+    )
+
+
+def _names_tails(vocabulary: Vocabulary, words: Sequence[str]) -> NDArray[np.bool_]:
+    """[W, R]: whether a word is the noun of a relation's name, which says what its tails are (*has_symptom*)."""
+    found = np.zeros((len(words), len(vocabulary.labels)), bool)
+    for r, label in enumerate(vocabulary.labels):
+        noun = label[0] if "of" in label else label[-1] if label else ""
+        if vocabulary.active[r] or not is_noun(vocabulary.lexicon, noun) or label[-1] == "of":
+            continue
+        found[:, r] = [vocabulary.lexicon.similarity(w, noun) >= 0.9 for w in words]
+    return found
 
 
 def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> Similarities:
@@ -224,7 +241,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     steps = np.arange(2 * relation.shape[1])
     clash = 1 - scale.clash * (1 - arrival[:, steps ^ 1])
     verb = np.array([bool(vocabulary.lexicon.agent(w)) for w in words])
-    facing = _facing(vocabulary, table, noun, person)
+    facing = _facing(vocabulary, words, table, noun, person)
     clash = np.where((noun & ~verb)[:, None], clash, 1.0)
     turned = np.where(facing, scale.facing, 1.0)
     return Similarities(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.text.english import COMPARATORS, NUMBERS, TIMED
+from clew.text.english import COMPARATORS, NUMBERS, SUPERLATIVES, TIMED
 from clew.text.words import Word
 
 EXACTLY = frozenset("exactly precisely only just".split())
@@ -41,6 +41,15 @@ def find_counting(words: Sequence[Word]) -> Counting | None:
     return None
 
 
+def comparator(norms: Sequence[str]) -> tuple[int, bool] | None:
+    """What stands before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
+    found = COMPARATORS.get(" ".join(norms))
+    if found is not None or len(norms) != 2 or norms[1] != "than" or not norms[0].endswith("er"):
+        return found
+    known = SUPERLATIVES.get(norms[0][:-2] + "est")
+    return None if known is None else (known[0], False)
+
+
 def number_of(word: Word) -> int | None:
     """The whole number that a word is."""
     if word.norm == "one":
@@ -73,7 +82,7 @@ def _compared(words: Sequence[Word], at: int) -> tuple[float, float, int] | None
             continue
         if length == 1 and norms[0] in EXACTLY:
             return number, number, at + 2
-        found = COMPARATORS.get(" ".join(norms[:length])) if norms[0] not in TIMED else None
+        found = comparator(norms[:length]) if norms[0] not in TIMED else None
         if found is None:
             continue
         sign, counts = found

@@ -16,7 +16,6 @@ from clew.text.english import (
     AUXILIARY,
     BEFORE_NUMBER,
     BEFORE_SUPERLATIVE,
-    COMPARATORS,
     FOREMOST,
     FUNCTION,
     IDIOMS,
@@ -34,7 +33,7 @@ from clew.text.english import (
     WH_CLASSES,
 )
 from clew.text.normalise import Token, tokens
-from clew.text.quantity import Counting, find_counting, number_of
+from clew.text.quantity import Counting, comparator, find_counting, number_of
 from clew.text.words import Word
 
 __all__ = ["Limits", "Question", "Wanted", "Word", "read_question", "weigh"]
@@ -158,6 +157,13 @@ def _is_name(token: Token, position: int, telling: bool) -> bool:
 
 def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
     """(sign, attribute, position) of *the longest …*, *X's latest …*, *the most expensive …*."""
+    if norms[-1:] and norms[-1] in LATEST and len(norms) > 2 and not DOING & set(norms):
+        # *Which was released first*, *who was hired most recently*, *who earns the least*.
+        last = len(norms) - 1
+        if norms[-1] in ("most", "least"):
+            return (*SUPERLATIVES[norms[-1]], last) if norms[-2] == "the" else None
+        if norms[-1] != "recently" or norms[-2] == "most":
+            return LATEST[norms[-1]], "date", last
     for at, norm in enumerate(norms):
         if norm not in SUPERLATIVES or at == 0 or norms[at - 1] not in BEFORE_SUPERLATIVE:
             continue
@@ -173,6 +179,10 @@ def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
     return None
 
 
+DOING = frozenset("do does did".split())
+"""With one of these, *last* is a verb (*how long does it last*)."""
+LATEST = {"first": -1, "earliest": -1, "last": 1, "latest": 1, "recently": 1, "most": 1, "least": -1}
+"""Words that are superlatives at the end of a question."""
 MOST_WANTED = 1000
 """Larger numbers are years and the like."""
 
@@ -228,7 +238,7 @@ def _compared(words: Sequence[Word], at: int) -> Limits | None:
     """A comparator of up to three words from position `at`, then a number."""
     norms = [w.norm for w in words]
     for length in (3, 2, 1):
-        found = COMPARATORS.get(" ".join(norms[at : at + length]))
+        found = comparator(norms[at : at + length])
         following = words[at + length : at + length + 1]
         number = _number(following[0].text) if found and following else None
         if found and following and number is None:
