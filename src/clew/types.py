@@ -22,7 +22,7 @@ class Candidate:
 
     entity: int
     score: float
-    how: Literal["given", "exact", "alias", "normalised", "typo", "embedding"]
+    how: Literal["given", "exact", "alias", "normalised", "plural", "typo", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)

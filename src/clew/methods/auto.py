@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from time import perf_counter
 
-from clew.graph.graph import Graph, ValueKind
+from clew.graph.graph import ValueKind
 from clew.graph.literals import parse_value
 from clew.graph.schema import Schema, schema_of
 from clew.grounding import ground
@@ -26,7 +26,7 @@ from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.confidence import Trust, confidence
 from clew.steps.doubt import confident, content, credible, doubt
 from clew.steps.explain import Explanation, explain
-from clew.steps.found import Found, draw, nothing, text_of
+from clew.steps.found import Found, nothing, text_of
 from clew.steps.leave_out import Asked, Leaver, number_of_answers
 from clew.steps.link import Linker, given_mentions, unknown_names
 from clew.steps.measured import (
@@ -44,6 +44,8 @@ from clew.steps.measured import (
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading, asked_type
+from clew.steps.rivals import answer_nodes, differ_in, tie
+from clew.steps.shown import explain_step, link_step, readings_step
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
@@ -236,7 +238,7 @@ class Auto:
             guessed = self.linker.link_typos(work.question, [])
             mended = compare_two(*args, [*work.mentions, *guessed]) if guessed else found
             found = mended if mended.abstained is None else found
-        work.steps.append(_link_step(self.graph, work.mentions))
+        work.steps.append(link_step(self.graph, work.mentions))
         return found
 
     def _answer(self, work: _Work) -> Found:
@@ -249,12 +251,12 @@ class Auto:
                 return found
         readings = self._readings(work)
         readings = self._measure_what_it_has(work, readings)
-        work.steps.append(_link_step(self.graph, work.mentions))
-        work.steps.append(_readings_step(self.graph, readings))
+        work.steps.append(link_step(self.graph, work.mentions))
+        work.steps.append(readings_step(self.graph, readings))
         if not readings:
             return self._without_mentions(work)
         told = work.explain(readings[0])
-        work.steps.append(_explain_step(told))
+        work.steps.append(explain_step(told))
         doubted = doubt(
             work.question, work.comparison, readings[0], told, work.operator, self.trust, self._near_names
         )
@@ -268,7 +270,7 @@ class Auto:
         return Found(abstained=doubted)
 
     def _measure_what_it_has(self, work: _Work, readings: list[Reading]) -> list[Reading]:
-        """The readings with a measure that the things at their end have, if the first choice was another's."""
+        """The readings with a measure that the things at their end have."""
         operator = work.operator
         if not readings or operator.kind not in ("extreme", "range"):
             return readings
@@ -358,7 +360,7 @@ class Auto:
                 return replace(self._read(work, reading, pattern, evidence), last=reading.last)
             shared = self._shared(work, reading, rival, readings)
             if shared is None:
-                return Found(pattern=pattern, abstained=self._tie(reading, rival))
+                return Found(pattern=pattern, abstained=tie(self.graph, reading, rival))
             pattern = write_pattern(self.graph, shared)
             found = self._read(work, shared, pattern, find_evidence(self.graph, pattern))
             return replace(found, last=shared.last)
@@ -368,8 +370,8 @@ class Auto:
     def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
         """Whether a reading may answer where the graph holds nothing for the first.
 
-        Not by the same steps and more: that would answer another question. Nor with the same name where that is
-        an ordinary word: then it was none.
+        Not by the same steps and more: that would answer another question. Nor with the same name where
+        that is an ordinary word: then it was none.
         """
         if first.doubtful and reading.anchors == first.anchors and reading.cost > first.cost + CLOSE:
             return False
@@ -387,26 +389,17 @@ class Auto:
         self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
     ) -> Reading | None:
         """Another reading that ties with the chosen one and would be answered differently."""
-        node = _answer_node(evidence, write_pattern(self.graph, chosen))
+        node = answer_nodes(evidence, write_pattern(self.graph, chosen))
         unnamed = work.explain(chosen).unnamed
         for other in readings:
-            near = LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE
+            near = LOOSE_TIE if differ_in(chosen, other, unnamed) else TIE
             if other is chosen or abs(other.cost - chosen.cost) > near:
                 continue
             pattern = write_pattern(self.graph, other)
             others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
-            if others.matches and _answer_node(others, pattern) != node:
+            if others.matches and answer_nodes(others, pattern) != node:
                 return other
         return None
-
-    def _tie(self, chosen: Reading, other: Reading) -> Abstention:
-        mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
-        if mine != theirs:
-            names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
-            text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
-            return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
-        either = f"{draw(self.graph, chosen)} or {draw(self.graph, other)}"
-        return Abstention("no_relation", f"the question may mean {either}")
 
     def _shared(
         self, work: _Work, chosen: Reading, other: Reading, readings: Sequence[Reading]
@@ -498,44 +491,5 @@ def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
     return any(m.start <= start < m.stop for m in mentions for start in starts)
 
 
-def _answer_node(evidence: MatchResult, pattern: Pattern) -> set[int]:
-    return {m.nodes[pattern.answer or 0] for m in evidence.matches}
-
-
-def _differ_in(one: Reading, other: Reading, unnamed: Sequence[int]) -> bool:
-    if one.anchors != other.anchors or len(one.steps) != len(other.steps):
-        return False
-    return all(a == b or a in unnamed for a, b in zip(one.steps, other.steps, strict=True))
-
-
 def _is_anchor(mention: Mention, reading: Reading) -> bool:
     return any(a.span.start == mention.start and a.span.stop == mention.stop for a in reading.anchors)
-
-
-def _link_step(graph: Graph, mentions: Sequence[Mention]) -> Step:
-    rows = [
-        {
-            "text": m.text,
-            "candidates": [
-                {"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates
-            ],
-        }
-        for m in mentions
-    ]
-    return Step("link", {"mentions": rows})
-
-
-def _readings_step(graph: Graph, readings: Sequence[Reading]) -> Step:
-    rows = [
-        {
-            "cost": round(r.cost, 3),
-            "mentions": [graph.entities[a.entity] for a in r.anchors],
-            "pattern": draw(graph, r),
-        }
-        for r in readings[:8]
-    ]
-    return Step("readings", {"readings": rows})
-
-
-def _explain_step(told: Explanation) -> Step:
-    return Step("explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)})

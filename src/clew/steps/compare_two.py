@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
@@ -151,7 +152,7 @@ class _Two:
             return None
         return ranked[0][1] if self._explained(ranked[0][1]) else None
 
-    def _meant(self, named: Float, timed: Float) -> Float:
+    def _meant(self, named: Float, timed: NDArray[np.bool_]) -> Float:
         """[R]: how far each relation is what the comparing word and the others name."""
         attribute, word = self.contrast.attribute, self.contrast.word.norm
         if attribute == "date":

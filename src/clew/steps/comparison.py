@@ -23,7 +23,7 @@ TELLING = 0.5
 LITTLE = 0.3
 """Weight of *type* in *type of religion*."""
 PAST = 0.6
-"""What is left of a word's similarity with a relation that holds no longer (`former_club`), if not asked so."""
+"""What is left of a word's similarity with a relation that holds no longer (`former_club`)."""
 AWAY = 0.3
 """What is left of a verb's similarity with a step away from who does it, where that is asked for."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
@@ -189,7 +189,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights
         )
     found = table.compare([w.norm for w in words])
-    step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
+    step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type.copy()
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
     telling = found.relation.max(axis=1) >= TELLING
@@ -211,6 +211,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
         if _acts_itself(question, word) and vocabulary.lexicon.agent(word.norm):
             step[row] *= acted
             cover[row] *= acted
+            node[row] = kind[row] = 0.0
         if word.capital:
             step[row] *= NAME
             cover[row] *= NAME

@@ -11,7 +11,7 @@ from clew.steps.direction import BEING
 from clew.steps.explain import Explanation, explain
 from clew.steps.operators import Operator
 from clew.steps.readings import Anchor, Reading
-from clew.steps.vocabulary import class_fit
+from clew.steps.vocabulary import class_fit, is_noun
 from clew.text.english import ARITHMETIC, INTERROGATIVE, WH_CLASSES
 from clew.text.question import Question, Word
 from clew.types import Abstention
@@ -52,7 +52,9 @@ def credible(comparison: Comparison, reading: Reading, readings: Sequence[Readin
 def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, branch: Sequence[int]) -> bool:
     """Whether an ordinary word stands where a name would; `branch`: the steps from it."""
     words = comparison.question.words
-    if any(w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop):
+    if anchor.how == "plural" or any(
+        w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop
+    ):
         return True
     outside = [
         i
@@ -162,7 +164,7 @@ def _asks_elsewhere(comparison: Comparison, reading: Reading) -> str:
     told = [
         float(comparison.step[i, reading.last])
         for i, w in enumerate(comparison.words)
-        if w.norm not in WH_CLASSES
+        if w.norm not in WH_CLASSES and is_noun(comparison.vocabulary.lexicon, w.norm)
     ]
     if max(told, default=0.0) >= SURE or classes[end].max() < KNOWN_CLASS:
         return ""

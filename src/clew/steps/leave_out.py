@@ -37,7 +37,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question by itself: what was found, its words, and the step of its path that arrives at the answers."""
+    """A question by itself: what was found, its words, and the step that arrives at the answers."""
 
     found: Found
     comparison: Comparison
@@ -83,7 +83,7 @@ class Leaver:
             return gone
         out = {a.entity for a in gone.answers}
         base = self._base(negation, None if positive.last is None else positive.last ^ 1)
-        if isinstance(base, Found) and base.abstained is not None:
+        if base.abstained is not None:
             return base
         if not out <= {a.entity for a in base.answers}:
             return _unread(negation, "what is left out is no part of what is asked for")
@@ -102,7 +102,7 @@ class Leaver:
         base = self._base(negation, end.end)
         if base.abstained is not None:
             return base
-        having = {self.graph.entities[n] for n in np.flatnonzero(self._has(end.end))}
+        having = {self.graph.entities[int(n)] for n in np.flatnonzero(self._has(end.end))}
         return self._left(base, having, (CLOSED_WORLD,))
 
     def _base(self, negation: Negation, end: int | None) -> Found:

@@ -101,7 +101,7 @@ class Linker:
             bases = [b for b in self.lexicon.lemmas(word.norm) if b != word.norm and word.norm.endswith("s")]
             hits = [hit for base in bases for hit in self.names.exact(base)]
             if hits:
-                found = tuple(Candidate(h.entity, 0.95, "normalised") for h in hits[:MOST_CANDIDATES])
+                found = tuple(Candidate(h.entity, 0.95, "plural") for h in hits[:MOST_CANDIDATES])
                 mentions.append(Mention(word.start, word.stop, word.text, found))
         return mentions
 

@@ -97,7 +97,7 @@ def with_number(
     pattern: Pattern | None,
     complete: bool,
 ) -> Found:
-    """The drafted entities, each with the ids of its triples, that have as many edges as the question says."""
+    """The drafted entities, each with the ids of its triples, that have as many edges as asked for."""
     kept = [(n, proof, edges_at(graph, n, operator.end)) for n, proof in drafted]
     kept = [row for row in kept if counting.holds(len(row[2]))]
     if not kept:

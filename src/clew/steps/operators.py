@@ -36,8 +36,8 @@ class Operator:
 
     `count` them; keep those with a value of `relation` in the question's `range` (and count them, if
     `counts`); keep those of `extreme` value of `relation` (`sign` 1 largest, -1 smallest), or those with
-    the `most` edges of `relation` at their end `end`, or a `number` of them as the question says. `used`: the characters at which the words that say
-    so start.
+    the `most` edges of `relation` at their end `end`, or with a `number` of them as the question says.
+    `used`: the characters at which the words that say so start.
     """
 
     kind: Kind

@@ -34,7 +34,7 @@ UNKNOWN_CLASS = 0.5
 NAMED, TYPED = 0.2, 0.4
 """Evidence from which a second word names a way back, or a word the nodes to which it leads."""
 SURELY, GROUP = 0.8, 0.5
-"""From this on a type is one of persons; what it costs, as a share of a word, that *who* is none where some are."""
+"""From this on a type is one of persons; the share of a word that it costs if *who* is none of them."""
 MOST_COMMON = 1.3
 """Cost up to which a word is taken for a name in a yes/no question."""
 USUAL = 0.02
@@ -310,7 +310,7 @@ class Reader:
         )
 
     def _declared_otherwise(self, comparison: Comparison) -> NDArray[np.bool_]:
-        """Whether each step arrives at nodes of declared types that are no persons, where *who* is asked for."""
+        """Whether each step arrives at nodes of declared types that are no persons, if asked for *who*."""
         vocabulary = self.vocabulary
         if "person" not in comparison.question.classes or not vocabulary.type_words:
             return np.zeros(len(self.fixed), bool)

@@ -172,7 +172,7 @@ def _facing(
 
 
 def _names_tails(vocabulary: Vocabulary, words: Sequence[str]) -> NDArray[np.bool_]:
-    """[W, R]: whether a word is the noun of a relation's name, which says what its tails are (*has_symptom*)."""
+    """[W, R]: whether a word is the noun that says what a relation's tails are (*symptom*: `has_symptom`)."""
     found = np.zeros((len(words), len(vocabulary.labels)), bool)
     for r, label in enumerate(vocabulary.labels):
         noun = label[0] if "of" in label else label[-1] if label else ""

@@ -44,9 +44,9 @@ class Vocabulary:
     / sqrt(number of relations with the word) where the relation has it, else 0. `end_vectors` [S, d]: of
     the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
-    the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]: the
-    same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
-    of each of the lexicon's noun classes.
+    the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]:
+    the same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how
+    likely the end's nodes are of each of the lexicon's noun classes.
     """
 
     labels: tuple[tuple[str, ...], ...]

@@ -16,9 +16,9 @@ MORE = {"more": 1, "less": -1, "fewer": -1}
 class Contrast:
     """What is compared, and where the two things stand.
 
-    `sign`: 1 where the larger value is asked for, -1 the smaller; `attribute`: as in `SUPERLATIVES`; `word`: the
-    word that compares, `hinge`: the one between the two things; `choice`: one of the two is asked for, else yes
-    or no.
+    `sign`: 1 where the larger value is asked for, -1 the smaller; `attribute`: as in `SUPERLATIVES`;
+    `word`: the word that compares, `hinge`: the one between the two things; `choice`: one of the two is
+    asked for, else yes or no.
     """
 
     sign: int

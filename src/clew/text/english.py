@@ -156,10 +156,10 @@ IDIOMS: Mapping[str, str] = {
     "work as": "profession",
     "works as": "profession",
     "worked as": "profession",
-    "work for": "employer",
-    "works for": "employer",
-    "worked for": "employer",
-    "working for": "employer",
+    "work for": "employed",
+    "works for": "employed",
+    "worked for": "employed",
+    "working for": "employed",
     "come from": "origin|nationality",
     "comes from": "origin|nationality",
     "came from": "origin|nationality",
@@ -217,7 +217,7 @@ ARITHMETIC = frozenset(
 """Words that ask for a calculation, unless a relation is called so."""
 
 FORMER = frozenset("former formerly previous previously past old ex earlier once last prior".split())
-"""Words that say of a relation that it holds no longer; what is not asked for with one of them is not meant."""
+"""Words that say of a relation that it holds no longer; without one of them it is not meant."""
 
 SORTING = frozenset("class category type kind status genre group".split())
 """*drug class*: what stands before one of these in a relation's name is what is sorted so."""

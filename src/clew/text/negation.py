@@ -1,7 +1,7 @@
 """What a question leaves out: *not by X*, *without a genre*, *have no children*, *except X*.
 
-A negated question is cut into two that are not: what is asked for at all (`base`), and what is left out of it.
-Both keep the places of their characters, so that mentions stand where they stood.
+A negated question is cut into two that are not: what is asked for at all (`base`), and what is left out of
+it. Both keep the places of their characters, so that mentions stand where they stood.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ POSSESSING = frozenset("have has had with".split())
 class Negation:
     """A question cut at what it leaves out.
 
-    `kind`: a `part` of what is asked for is left out, and `positive` asks for it; those that have `none` of what
-    `nouns` name are asked for; or the entity named in the characters from `start` to `stop` is no answer (`except`).
+    `kind`: a `part` of what is asked for is left out, and `positive` asks for it; those that have `none` of
+    what `nouns` name are asked for; or the entity named from `start` to `stop` is no answer (`except`).
     """
 
     kind: Kind

@@ -42,7 +42,7 @@ def find_counting(words: Sequence[Word]) -> Counting | None:
 
 
 def comparator(norms: Sequence[str]) -> tuple[int, bool] | None:
-    """What stands before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
+    """Before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
     found = COMPARATORS.get(" ".join(norms))
     if found is not None or len(norms) != 2 or norms[1] != "than" or not norms[0].endswith("er"):
         return found
