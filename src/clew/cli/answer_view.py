@@ -41,6 +41,8 @@ def print_answer(
     left = len(answer.citations) - len(shown_citations)
     if left > 0:
         console.print(Text(f"  … and {left:,} more citations; --json prints all", "dim"), soft_wrap=True)
+    for note in answer.notes:
+        console.print(Text(f"  Note: {note}.", "yellow"), soft_wrap=True)
     if not answer.complete:
         console.print(Text("  The search stopped early; there may be more.", "yellow"), soft_wrap=True)
 

@@ -24,7 +24,7 @@ from clew.steps.alignment import Weights
 from clew.steps.compare_two import compare_two
 from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.confidence import Trust, confidence
-from clew.steps.doubt import confident, content, credible, doubt
+from clew.steps.doubt import confident, content, credible, doubt, ending_as_asked
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, nothing, text_of
 from clew.steps.leave_out import Asked, Leaver, number_of_answers
@@ -314,7 +314,8 @@ class Auto:
             if mended and (not readings or mended[0].cost < readings[0].cost):
                 readings, work.mentions = mended, mentions
             work.time("readings", since)
-        return [r for r in readings if credible(work.comparison, r, readings)]
+        credited = [r for r in readings if credible(work.comparison, r, readings)]
+        return ending_as_asked(work.comparison, credited)
 
     def _plural_names(self, work: _Work, reading: Reading) -> list[Mention]:
         """Mentions by the singular of a noun that the reading takes for a type (*strikers*: Striker)."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import shorten
 
-from clew.steps.comparison import Comparison
+from clew.steps.comparison import Comparison, is_asked
 from clew.steps.confidence import Trust, confidence
 from clew.steps.direction import BEING
 from clew.steps.explain import Explanation, explain
 from clew.steps.operators import Operator
 from clew.steps.readings import Anchor, Reading
-from clew.steps.vocabulary import class_fit, is_noun
+from clew.steps.vocabulary import class_fit, class_row, is_noun
 from clew.text.english import ARITHMETIC, INTERROGATIVE, WH_CLASSES
+from clew.text.lexicon import CLASSES
 from clew.text.question import Question, Word
 from clew.types import Abstention
 
@@ -24,6 +25,8 @@ SURE = 0.6
 """The same where the question word says otherwise (*who is the gender of …*)."""
 KNOWN_CLASS = 0.8
 """From this on it is known of what class the nodes of an end are."""
+TELLING = ("person", "location", "time")
+"""Classes of nouns that tell what is asked for."""
 LEAST_FIT = 0.2
 """Below this they are not what *who*, *when* or *where* asks for."""
 NEGATING = frozenset(
@@ -158,18 +161,51 @@ def content(comparison: Comparison) -> list[str]:
 def _asks_elsewhere(comparison: Comparison, reading: Reading) -> str:
     """*Who*, *when* or *where*, if the reading ends at something else and no word says so; else nothing."""
     question, classes = comparison.question, comparison.vocabulary.classes
-    if not question.classes:
+    wanted, word = _wanted_class(comparison)
+    if not wanted:
         return ""
     end = reading.last ^ 1
     told = [
         float(comparison.step[i, reading.last])
         for i, w in enumerate(comparison.words)
-        if w.norm not in WH_CLASSES and is_noun(comparison.vocabulary.lexicon, w.norm)
+        if w.norm not in WH_CLASSES
+        and is_noun(comparison.vocabulary.lexicon, w.norm)
+        and word in ("", w.text)
     ]
     if max(told, default=0.0) >= SURE or classes[end].max() < KNOWN_CLASS:
         return ""
-    fits = class_fit(classes, question.classes)[end]
-    return "" if fits >= LEAST_FIT else next(w.norm for w in question.words if w.norm in INTERROGATIVE)
+    fits = class_fit(classes, wanted)[end]
+    if fits >= LEAST_FIT:
+        return ""
+    return word or next(w.norm for w in question.words if w.norm in INTERROGATIVE)
+
+
+def ending_as_asked(comparison: Comparison, readings: list[Reading]) -> list[Reading]:
+    """The readings from the first on that ends at what is asked for, if one nearly as good does."""
+    for at, reading in enumerate(readings):
+        if reading.cost > readings[0].cost + NEARLY:
+            break
+        if not _asks_elsewhere(comparison, reading):
+            return readings[at:]
+    return readings
+
+
+NEARLY = 0.35
+"""How much dearer a reading may be."""
+
+
+def _wanted_class(comparison: Comparison) -> tuple[Mapping[str, float], str]:
+    """What *who*, *when* or *where* asks for; else the class of the noun after *which*, if it is clear."""
+    if comparison.question.classes:
+        return comparison.question.classes, ""
+    for word in comparison.words:
+        asked = is_asked(comparison.question, word) and not word.capital
+        if asked and is_noun(comparison.vocabulary.lexicon, word.norm):
+            row = class_row(comparison.vocabulary.lexicon, word.norm)
+            sure = {c: 1.0 for c in TELLING if row[CLASSES.index(c)] >= KNOWN_CLASS}
+            others = {c: 1.0 for c in CLASSES if row[CLASSES.index(c)] >= LEAST_FIT}
+            return (others, word.text) if sure else ({}, "")
+    return {}, ""
 
 
 def _owns_open(question: Question, told: Explanation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from clew.steps.read import (
     with_value,
 )
 from clew.steps.readings import Reading
+from clew.steps.vocabulary import class_fit
 from clew.text.quantity import Counting
 from clew.text.question import Limits, Question
 from clew.types import Abstention, AnswerEntity, Citation, MatchResult, Pattern
@@ -207,7 +209,7 @@ def over_all(
 
 def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
     """Whether nothing but the type of what is measured is said: *the longest film*."""
-    if operator.kind not in OVER_ALL:
+    if operator.kind not in OVER_ALL or _asks_on(comparison, operator):
         return False
     both = operator.kind in ("most", "number")
     ends = [operator.end, operator.end ^ 1] if both else [operator.end]
@@ -218,6 +220,27 @@ def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
         and max(comparison.kind[i, ends].max(), comparison.cover[i, ends].max()) < SAID
         for i, w in enumerate(comparison.words)
     )
+
+
+def _asks_on(comparison: Comparison, operator: Operator) -> bool:
+    """Whether something of what is measured is asked for: *the maker of the oldest drug*, *who makes …*."""
+    question, words = comparison.question, comparison.question.words
+    starts = [w.start for w in words if w.start in operator.used]
+    first = min(starts, default=len(question.text))
+    before = [w for w in words if w.start < first and w.start not in operator.used]
+    if any(w.weight > 0 and after.norm == "of" for w, after in pairwise(before)):
+        return True
+    classes = comparison.vocabulary.classes
+    acting = operator.kind == "extreme" and len(words) > 1 and words[0].norm == "who"
+    if acting and words[1].start not in operator.used and comparison.vocabulary.lexicon.agent(words[1].norm):
+        return True
+    if not question.classes or classes[operator.end].max() < SAID:
+        return False
+    return bool(class_fit(classes, question.classes)[operator.end] < LEAST_FIT)
+
+
+LEAST_FIT = 0.2
+"""Below this the nodes of an end are not what *who* or *where* asks for."""
 
 
 def _with_value(graph: Graph, pattern: Pattern, entities: Sequence[int]) -> Found:

@@ -180,7 +180,7 @@ def _most(question: Question, comparison: Comparison, schema: Schema, at: int) -
     if word.norm not in COUNTING or not len(comparison.words):
         return NONE
     rows = [i for i, w in enumerate(comparison.words) if not w.capital]
-    found = named_end(comparison, schema, noun_phrase(question.words, at + 1), rows, least=2)
+    found = named_end(comparison, schema, noun_phrase(question.words, at + 1), rows)
     if found is None:
         return NONE
     return Operator(
