@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Graph, Int32, Int64, ValueKind
+from clew.graph.graph import Graph, Int32, Int64, ValueKind
 from clew.index.directory import Index
 from clew.index.manifest import EmbedderRecord, SourceRecord
 from clew.types import TripleText
 
-MOST_NODES = 100_000
+MOST_NODES = 20_000
 """Shares at the end of a relation are those of at most so many of its nodes, evenly spaced."""
 
 MOST_TYPES = 3
@@ -51,7 +51,11 @@ class RelationInfo:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave."""
+    """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave.
+
+    `updates` are what the last updates did, `changes` how many of their changes are kept apart from what was
+    written whole.
+    """
 
     path: str
     clew: str
@@ -64,6 +68,8 @@ class Info:
     sources: tuple[SourceRecord, ...]
     report: Mapping[str, Any]
     corpus: Mapping[str, Any] | None = None
+    updates: Sequence[Mapping[str, Any]] = ()
+    changes: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
@@ -82,6 +88,8 @@ class Info:
             "types": dict(self.types),
             "relations": relations,
             "corpus": None if self.corpus is None else dict(self.corpus),
+            "updates": [dict(update) for update in self.updates],
+            "changes": self.changes,
         }
 
 
@@ -122,6 +130,8 @@ def info_of(index: Index) -> Info:
         sources=about.sources,
         report=about.report,
         corpus=_corpus_of(index),
+        updates=about.report.get("updates", ()),
+        changes=0 if index.delta is None else index.delta.edit.size,
     )
 
 
@@ -140,19 +150,18 @@ def _corpus_of(index: Index) -> dict[str, Any] | None:
 def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
     """All relations, those with most triples first."""
     ends = _Ends(graph)
-    heads, column, tails = graph.out.columns()
-    used, first, triples = np.unique(column, return_index=True, return_counts=True)
     found: list[RelationInfo] = []
-    for i in np.argsort(-triples, kind="stable").tolist():
-        relation = int(used[i])
+    for relation in np.argsort(-ends.triples, kind="stable").tolist():
+        if not ends.triples[relation]:
+            continue
         with_head, with_tail = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
-        head, tail = int(heads[first[i]]), int(tails[first[i]])
+        head, _, tail = graph.triple(int(ends.first[relation]))
         name = graph.relations[relation]
         found.append(
             RelationInfo(
                 name=name,
                 label=graph.relation_labels[relation],
-                triples=int(triples[i]),
+                triples=int(ends.triples[relation]),
                 heads=len(with_head),
                 tails=len(with_tail),
                 example=TripleText(graph.entities[head], name, graph.entities[tail]),
@@ -164,30 +173,33 @@ def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
 
 
 class _Ends:
-    """Which ends each node has: end 2r is a head of relation r, end 2r + 1 a tail.
+    """Which nodes have each end: end 2r is a head of relation r, end 2r + 1 a tail.
 
-    `_end` int64 [pairs] are the ends of node n at `_offsets[n]` to `_offsets[n + 1]`; `_by_end` are the
-    nodes of end e at `_starts[e]` to `_starts[e + 1]`.
+    `triples` int64 [relations] and `first` (a triple id, -1 without one) tell of relations; `_by_side` of
+    out and into are the nodes that have relation r at `places[r]` to `places[r + 1]`.
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        heads = _distinct(graph.out)
-        tails = _distinct(graph.into)
-        node = np.concatenate([heads[0], tails[0]])
-        end = np.concatenate([2 * heads[1], 2 * tails[1] + 1])
-        order = np.argsort(node, kind="stable")
-        self._end = end[order]
-        self._offsets = np.searchsorted(node[order], np.arange(graph.nodes + 1))
-        by_end = np.argsort(end, kind="stable")
-        self._by_end = node[by_end]
-        self._starts = np.searchsorted(end[by_end], np.arange(2 * len(graph.relations) + 1))
+        from clew.graph.kernels.ends import count_nodes, list_nodes
 
-    def nodes(self, end: int) -> Int64:
+        self._graph, relations = graph, len(graph.relations)
+        self._sides = tuple((side.starts, side.stops, side.relation) for side in (graph.out, graph.into))
+        self._by_side: list[tuple[Int64, Int32]] = []
+        counted = [count_nodes(*side, relations) for side in self._sides]
+        for side, (nodes, _, _) in zip(self._sides, counted, strict=True):
+            places = np.concatenate([np.zeros(1, np.int64), np.cumsum(nodes)])
+            listed = np.empty(int(places[-1]), np.int32)
+            list_nodes(*side, places, listed)
+            self._by_side.append((places, listed))
+        _, self.triples, self.first = counted[0]
+
+    def nodes(self, end: int) -> Int32:
         """Return the distinct nodes that have the end, ascending."""
-        return self._by_end[self._starts[end] : self._starts[end + 1]]
+        relation, side = divmod(end, 2)
+        places, listed = self._by_side[side]
+        return listed[places[relation] : places[relation + 1]]
 
-    def types(self, end: int, nodes: Int64) -> tuple[TypeShare, ...]:
+    def types(self, end: int, nodes: Int32) -> tuple[TypeShare, ...]:
         """Find the most frequent types of `nodes`, which have `end`: the declared ones if there are any."""
         if len(nodes) > MOST_NODES:
             nodes = nodes[np.linspace(0, len(nodes) - 1, MOST_NODES).astype(np.int64)]
@@ -198,11 +210,20 @@ class _Ends:
         literal = self._literal_types(nodes)
         if literal:
             return literal
-        inferred = _counts(self._offsets, self._end, nodes, 2 * len(graph.relations))
+        inferred = self._ends_of(nodes)
         inferred[end] = 0
         return _shares(inferred, len(nodes), self._end_name, declared=False)
 
-    def _literal_types(self, nodes: Int64) -> tuple[TypeShare, ...]:
+    def _ends_of(self, nodes: Int32) -> Int64:
+        """Count how many of some nodes have each end."""
+        from clew.graph.kernels.ends import count_ends
+
+        found = np.zeros(2 * len(self._graph.relations), np.int64)
+        for number, side in enumerate(self._sides):
+            count_ends(*side, number, nodes, found)
+        return found
+
+    def _literal_types(self, nodes: Int32) -> tuple[TypeShare, ...]:
         """Share datatypes, or kinds of parsed values where the source knows no datatypes."""
         values = self._graph.values
         datatype = values.datatype[nodes]
@@ -219,15 +240,7 @@ class _Ends:
         return f"{'tail' if end % 2 else 'head'} of {self._graph.relation_labels[end // 2]}"
 
 
-def _distinct(side: Adjacency) -> tuple[Int64, Int64]:
-    """Find the distinct (node, relation) pairs of an adjacency, which is sorted by them."""
-    node, relation, _ = side.columns()
-    new = np.ones(len(node), np.bool_)
-    new[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
-    return node[new], relation[new].astype(np.int64)
-
-
-def _counts(offsets: Int64, item: Int32 | Int64, nodes: Int64, items: int) -> Int64:
+def _counts(offsets: Int64, item: Int32, nodes: Int32, items: int) -> Int64:
     """Count how often each item stands in the rows `nodes` of a table of rows: int64 [items]."""
     lengths = offsets[nodes + 1] - offsets[nodes]
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)

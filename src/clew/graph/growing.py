@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from typing import TypeVar
+import os
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,15 @@ from numpy.typing import NDArray
 _T = TypeVar("_T", bound=np.generic)
 _MAP_FIXED = 0x10
 """Replace what is mapped there; the same number on Linux, macOS and the BSDs."""
+
+
+def mapped(path: Path) -> NDArray[Any]:
+    """Map an `.npy` file, copy-on-write, so that `grown` finds the file again, or sees that it is another."""
+    status = path.stat()
+    array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
+    if isinstance(array, np.memmap):
+        array.identity = (status.st_dev, status.st_ino)  # pyright: ignore[reportAttributeAccessIssue]
+    return np.asarray(array)
 
 
 def grown(array: NDArray[_T], rows: int) -> NDArray[_T]:
@@ -46,10 +57,13 @@ def _mapped_again(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | N
     lead = offset % mmap.ALLOCATIONGRANULARITY
     size = int(np.prod(shape)) * array.itemsize
     # Pages behind the file's last one would be errors: all are first made of nothing.
-    region = mmap.mmap(-1, lead + max(size, array.nbytes))
+    region = mmap.mmap(-1, lead + max(size, array.nbytes), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     address = ctypes.addressof(ctypes.c_char.from_buffer(region))
     try:
         with open(str(held.filename), "rb") as file:
+            status = os.fstat(file.fileno())
+            if (status.st_dev, status.st_ino) != getattr(held, "identity", None):
+                return None
             found = _MMAP(
                 address, lead + array.nbytes, mmap.PROT_READ | mmap.PROT_WRITE,
                 mmap.MAP_PRIVATE | _MAP_FIXED, file.fileno(), offset - lead,

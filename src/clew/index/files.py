@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, IndexError_
+from clew.graph.growing import mapped
 
 Array = NDArray[np.generic]
 
@@ -157,7 +158,7 @@ def open_array(folder: Path, entry: FileEntry, *, verify: bool) -> Array:
     path = check_entry(folder, entry, verify=verify)
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
-    return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    return mapped(path)
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
