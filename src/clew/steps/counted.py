@@ -59,7 +59,9 @@ def named_end(
     node = comparison.node[at].max(axis=0)
     counted = np.maximum(comparison.cover[at].max(axis=0), node)
     verbs = comparison.relation[verbal].max(axis=0)[ends // 2] if verbal else np.zeros(len(ends))
-    possible = (schema.widest >= least) & ~schema.measured & (schema.dates < DATED)
+    possible = (
+        ((schema.repeated if least > 1 else schema.nodes) > 0) & ~schema.measured & (schema.dates < DATED)
+    )
     possible &= (np.maximum(comparison.cover[at].max(axis=0), verbs) >= SURE) | (node >= CLEARLY)
     possible &= counted >= np.where(verbs >= SURE, HARDLY, EXPLAINED)
     for row in at:

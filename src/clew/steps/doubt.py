@@ -103,6 +103,9 @@ def doubt(
     negated = [w.text for w in question.words if w.norm in NEGATING and _is_outside(w, reading)]
     if negated:
         return Abstention("no_relation", f'it cannot be asked for what is "{negated[0]}" so')
+    if any(w.norm == "or" and _is_between(w, reading) for w in question.words):
+        names = " or ".join(a.text for a in reading.anchors)
+        return Abstention("no_relation", f'it cannot be asked for either: "{names}"')
     if question.superlative is not None and operator.kind == "none":
         word = question.words[question.superlative[2]].text
         return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
@@ -132,6 +135,12 @@ def _asks_to_reckon(comparison: Comparison, word: Word, reading: Reading) -> boo
         return False
     labels = comparison.vocabulary.labels
     return not any(word.norm in labels[step // 2] for step in reading.steps)
+
+
+def _is_between(word: Word, reading: Reading) -> bool:
+    """Whether a word stands between two names of the reading."""
+    spans = [a.span for a in reading.anchors]
+    return any(s.stop <= word.start for s in spans) and any(s.start >= word.stop for s in spans)
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:

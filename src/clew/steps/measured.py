@@ -231,8 +231,8 @@ def _asks_on(comparison: Comparison, operator: Operator) -> bool:
     if any(w.weight > 0 and after.norm == "of" for w, after in pairwise(before)):
         return True
     classes = comparison.vocabulary.classes
-    acting = operator.kind == "extreme" and len(words) > 1 and words[0].norm == "who"
-    if acting and words[1].start not in operator.used and comparison.vocabulary.lexicon.agent(words[1].norm):
+    acting = words[1:2] if operator.kind == "extreme" and words[0].norm == "who" else ()
+    if any(w.start not in operator.used and comparison.vocabulary.lexicon.agent(w.norm) for w in acting):
         return True
     if not question.classes or classes[operator.end].max() < SAID:
         return False
