@@ -198,17 +198,16 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     weight = np.array([_weight(question, w, weights, bool(t)) for w, t in zip(words, telling, strict=True)])
     weight *= weights.word
     relation = found.relation
-    if not any(w.norm in FORMER for w in words):
-        over = np.array([bool(FORMER & set(label)) for label in vocabulary.labels], bool)
-        fading = np.where(over, PAST, 1.0)
+    if vocabulary.past.any() and not any(w.norm in FORMER for w in words):
+        fading = np.where(vocabulary.past, PAST, 1.0)
         relation = relation * fading
         step, cover = step * np.repeat(fading, 2), cover * np.repeat(fading, 2)
-    acted = _towards_agents(vocabulary)
     for row, word in enumerate(words):
         if is_asked(question, word):
             step[row] *= found.turned[row]
             cover[row] *= found.turned[row]
         if _acts_itself(question, word) and vocabulary.lexicon.agent(word.norm):
+            acted = _towards_agents(vocabulary)
             step[row] *= acted
             cover[row] *= acted
             node[row] = kind[row] = 0.0

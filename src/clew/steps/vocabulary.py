@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
-from clew.text.english import FUNCTION
+from clew.text.english import FORMER, FUNCTION
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
 from clew.text.thesaurus import ALIKE, groups_of
@@ -70,12 +71,25 @@ class Vocabulary:
 
     def types_named(self, word: str) -> list[int]:
         """The declared types whose whole name a word is, in one of its forms."""
+        if not self.type_forms:
+            return []
         forms = {word, *self.lexicon.lemmas(word)}
-        return [
-            t
-            for t, names in enumerate(self.type_words)
-            if len(names) == 1 and forms & {names[0], *self.lexicon.lemmas(names[0])}
-        ]
+        return sorted({t for form in forms for t in self.type_forms.get(form, ())})
+
+    @cached_property
+    def type_forms(self) -> dict[str, list[int]]:
+        """The declared types with a name of one word, by its forms."""
+        forms: dict[str, list[int]] = {}
+        for t, names in enumerate(self.type_words):
+            if len(names) == 1:
+                for form in {names[0], *self.lexicon.lemmas(names[0])}:
+                    forms.setdefault(form, []).append(t)
+        return forms
+
+    @cached_property
+    def past(self) -> NDArray[np.bool_]:
+        """Bool [R]: relations that hold no longer (`former_club`)."""
+        return np.array([bool(FORMER & set(label)) for label in self.labels], bool)
 
     def near(self, word: str, other: str) -> float:
         """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""

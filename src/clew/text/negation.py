@@ -29,6 +29,7 @@ EXCEPT = (
     ("except",),
     ("excluding",),
 )
+EXCEPTING = frozenset(first for first, *_ in EXCEPT)
 RELATIVE = frozenset("that who which whose and but".split())
 ANY = frozenset("a an any either".split())
 POSSESSING = frozenset("have has had with".split())
@@ -96,6 +97,8 @@ LEAST_WEIGHT = 0.3
 
 def _except(words: Sequence[Word], at: int) -> int:
     """How many words from a position on mean *except*."""
+    if words[at].norm not in EXCEPTING:
+        return 0
     return next((len(e) for e in EXCEPT if tuple(w.norm for w in words[at : at + len(e)]) == e), 0)
 
 

@@ -41,6 +41,14 @@ def find_counting(words: Sequence[Word]) -> Counting | None:
     return None
 
 
+_OPENING = frozenset(phrase.split()[0] for phrase in COMPARATORS) | EXACTLY
+
+
+def may_compare(norm: str) -> bool:
+    """Whether a comparator may begin with a word."""
+    return norm in _OPENING or norm.endswith("er")
+
+
 def comparator(norms: Sequence[str]) -> tuple[int, bool] | None:
     """Before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
     found = COMPARATORS.get(" ".join(norms))
@@ -75,6 +83,8 @@ LEAST_WEIGHT = 0.3
 
 def _compared(words: Sequence[Word], at: int) -> tuple[float, float, int] | None:
     """(low, high, position after it) of *more than five*, *at least two*, *exactly one*."""
+    if not may_compare(words[at].norm):
+        return None
     norms = [w.norm for w in words[at : at + 3]]
     for length in (3, 2, 1):
         number = number_of(words[at + length]) if at + length < len(words) else None

@@ -33,7 +33,7 @@ from clew.text.english import (
     WH_CLASSES,
 )
 from clew.text.normalise import Token, tokens
-from clew.text.quantity import Counting, comparator, find_counting, number_of
+from clew.text.quantity import Counting, comparator, find_counting, may_compare, number_of
 from clew.text.words import Word
 
 __all__ = ["Limits", "Question", "Wanted", "Word", "read_question", "weigh"]
@@ -236,6 +236,8 @@ def _between(span: Sequence[Word]) -> Limits | None:
 
 def _compared(words: Sequence[Word], at: int) -> Limits | None:
     """A comparator of up to three words from position `at`, then a number."""
+    if not may_compare(words[at].norm):
+        return None
     norms = [w.norm for w in words]
     for length in (3, 2, 1):
         found = comparator(norms[at : at + length])
