@@ -60,6 +60,16 @@ def test_a_pattern_without_a_match_exits_with_3(run, index, pattern):
     assert (result.exit_code, json.loads(result.stdout)["matches"]) == (3, [])
 
 
+def test_a_type_that_the_graph_lacks_matches_nothing(run, films, pattern, tmp_path):
+    (tmp_path / "types").write_text("Memento\tfilm\nChristopher Nolan\tperson\n")
+    run("index", films, "--types", tmp_path / "types", "--quiet")
+    for kind, found in (("person", True), ("volcano", False)):
+        typed = {"triples": [["Memento", "directed by", f"UNKNOWN {kind} 1"]]}
+        result = run("match", films.with_suffix(".clew"), pattern(typed), "--json")
+        assert result.exit_code == (0 if found else 3)
+        assert bool(json.loads(result.stdout)["matches"]) is found
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -53,6 +54,9 @@ class Tables:
         distances = self.entities[node.name]
         order = np.argsort(distances, kind="stable")[:count].astype(np.int32)
         return Candidates(order, distances[order], count >= len(distances))
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Nothing to prepare."""
 
     def measure(self, node: PatternNode) -> Measure | None:
         if not self.measured:

@@ -14,12 +14,10 @@ from reference import Tables, brute_force, make_graph
 
 import clew.graph.kernels
 from clew.errors import PatternError, UsageError
+from clew.graph import lists, query
 from clew.graph import match as matcher
-from clew.graph import query
-from clew.graph.distances import Measure, Rounded
 from clew.graph.graph import Graph
 from clew.graph.kernels import search as kernel
-from clew.graph.kernels.measure import distances_from
 from clew.graph.match import Budget, FixedDistances, TextDistances, Vectors, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
@@ -96,12 +94,6 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@pytest.fixture
-def small_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query, "FIRST_ROUND", 2)
-    monkeypatch.setattr(query, "ROUND_GROWTH", 2)
-
-
 def check(seed: int, options: dict[str, object]) -> int:
     graph, pattern, tables = random_case(seed)
     tables.measured = seed % 4 > 0
@@ -136,73 +128,6 @@ def test_equals_brute_force(seed: int, options: dict[str, object], project: int)
     check(seed, options)
 
 
-class Stored(Tables):
-    """Distances of stored vectors; any entity is measured when it is met."""
-
-    def __init__(self, rng: np.random.Generator, nodes: int, relations: int) -> None:
-        super().__init__()
-        self.rows = rng.integers(-127, 128, (nodes, 8)).astype(np.int8)
-        self.scale = rng.uniform(0.002, 0.004, nodes).astype(np.float32)
-        self.exact: dict[str, int] = {}
-        self.queries: dict[str, Rounded] = {}
-        for name in "ABC":
-            entity = int(rng.integers(nodes))
-            query = Rounded.of(
-                self.rows[entity] * self.scale[entity] + rng.normal(0, 0.02, 8).astype(np.float32)
-            )
-            everyone = np.arange(nodes)
-            found = distances_from(self.rows, self.scale, everyone, query.values, query.plain)
-            found[entity] = 0
-            self.entities[name], self.exact[name], self.queries[name] = found, entity, query
-        for relation in range(relations):
-            self.relations[f"r{relation}"] = np.where(
-                np.arange(relations) == relation, 0.0, rng.random(relations)
-            )
-
-    def measure(self, node: PatternNode) -> Measure:
-        exact = np.array([self.exact[node.name]], np.int32)
-        return Measure(exact, np.zeros(1), self.rows, self.scale, self.queries[node.name])
-
-
-class Listed(Tables):
-    """The same distances, but all entities that are needed must be listed."""
-
-    def __init__(self, stored: Stored) -> None:
-        super().__init__(stored.entities, stored.relations, asked=stored.asked, measured=False)
-
-
-LONG = {
-    "path": [("A", "B"), ("B", "C")],
-    "star": [("A", "?"), ("B", "?"), ("?", "C")],
-    "conjunction": [("A", "?"), ("?", "?2"), ("?2", "B")],
-    "triangle": [("A", "B"), ("B", "?"), ("?", "A")],
-}
-
-
-@pytest.mark.parametrize("shape", LONG)
-def test_vectors_that_are_measured_when_met_give_the_same_as_all_listed(
-    shape: str, small_rounds: None
-) -> None:
-    few, many = 0, 0
-    for seed in range(60):
-        rng = np.random.default_rng([seed, len(shape)])
-        graph = make_graph(60, 3, [tuple(int(rng.integers(n)) for n in (60, 3, 60)) for _ in range(200)])
-        stored = Stored(rng, 60, 3)
-        names = list(dict.fromkeys(name for edge in LONG[shape] for name in edge))
-        nodes = tuple(PatternNode(name, name in "ABC") for name in names)
-        edges = tuple(
-            PatternEdge(names.index(head), f"r{int(rng.integers(3))}", names.index(tail))
-            for head, tail in LONG[shape]
-        )
-        found = match(graph, Pattern(nodes, edges), stored)
-        assert found.complete
-        few += sum(stored.asked)
-        stored.asked.clear()
-        assert found == match(graph, Pattern(nodes, edges), Listed(stored), k=3)
-        many += sum(stored.asked)
-    assert few < many
-
-
 def test_layers_for_all_nodes_change_nothing() -> None:
     from clew.graph.kernels.search import search
 
@@ -213,8 +138,8 @@ def test_layers_for_all_nodes_change_nothing() -> None:
         costs = query.Query(graph.nodes, len(graph.relations), pattern, tables)
         if costs.hopeless:
             continue
-        costs.narrow(query.ALL)
-        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, query.ALL, costs.least, 0, 0]
+        costs.narrow(costs.runs(lists.ALL)[0][0])
+        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, lists.ALL, costs.least, 0]
         arrays = (*prepared.arrays, costs.nodes, costs.edges, costs.candidate, costs.relation)
         stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
         found = search(*arrays, costs.mask_rows, np.array(eager, np.int64), *scratch, stop, *costs.far)

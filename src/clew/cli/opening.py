@@ -51,6 +51,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no n
 
 _STAGES: dict[str, tuple[str, Unit]] = {
     "read": ("reading", "bytes"),
+    "schema": ("counting relations", "entities"),
     "names": ("indexing names", "entities"),
     "vectors": ("embedding names", "entities"),
     "search": ("arranging vectors", "entities"),

@@ -85,7 +85,14 @@ class Distances(Protocol):
     """
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
-        """Find the `count` nearest entities of a known node, or a few more or all there are."""
+        """Find the `count` nearest entities of a known node, or more, or all there are.
+
+        There may be fewer where more take long: who asks again gets them, until there are no more.
+        """
+        ...
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Tell that all of `nodes` will be asked for so many candidates next: they may be found together."""
         ...
 
     def measure(self, node: PatternNode) -> Measure | None:
@@ -110,6 +117,9 @@ class FixedDistances:
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """Raise a `PatternError`: the node has no entity."""
         raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Nothing to prepare."""
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Return None: nothing is measured."""
@@ -170,6 +180,9 @@ class TextDistances:
             nearest = np.flatnonzero(distances <= farthest).astype(np.int32)
         nearest = nearest[np.argsort(distances[nearest], kind="stable")]
         return Candidates(nearest, distances[nearest], len(nearest) == len(distances))
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Nothing to prepare: all entities are measured once a name."""
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Give the distances of all entities."""

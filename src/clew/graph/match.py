@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from clew.errors import PatternError, UsageError
 from clew.graph.distances import Candidates, Distances, FixedDistances, TextDistances, Vectors
 from clew.graph.graph import Graph
+from clew.graph.lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.patterns import check_pattern
-from clew.graph.query import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT, Query, read_only
+from clew.graph.query import Query, read_only
 from clew.types import Match, MatchResult, Pattern
 
 __all__ = [
@@ -117,8 +118,8 @@ def match(
     prepared = _PREPARED.get(graph)
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
-    halves = k is not None and not all_tied
-    query = Query(prepared.nodes, prepared.relations, pattern, distances, halves=halves)
+    measures = k is not None and not all_tied
+    query = Query(prepared.nodes, prepared.relations, pattern, distances, measures=measures)
     options = [
         _DISTINCT[distinct],
         int(undirected),
@@ -130,7 +131,6 @@ def match(
         0,
         UNLIMITED if budget is None or budget.expansions is None else budget.expansions,
         INFINITE - 1,
-        0,
         0,
         0,
     ]
@@ -155,44 +155,53 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
     slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
     options[11], kept = int(slack < ALL), None
     while True:
-        found = _round(prepared, query, options, slack, stop)
+        found = _round(prepared, query, options, slack, stop, kept)
         if found.status == STOPPED:
             bound = max(query.least, min(found.bound, options[9] + 1), kept.cap + 1 if kept else 0)
-            return _result(
-                found if kept is None else found.with_rows(kept.rows, wanted, options[4]), query, bound
-            )
-        needed = None
+            found = found if kept is None else found.with_rows(kept.rows, wanted, options[4])
+            return _result(found, query, bound)
+        needed = found.last(wanted)
         if tied and len(found.rows):
             needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
-        elif wanted and len(found.rows) == wanted:
-            needed = int(found.rows[-1, 0])
-        enough = needed is not None and needed <= options[9]
-        nearest = min(slack + found.cut, query.left_out(slack))
+        enough = needed is not None and needed <= query.cap(slack)
+        nearest = min(slack + found.cut, query.runs(slack)[1])
         if enough or nearest >= INFINITE:
             return _result(found, query, None)
         options[8] -= found.work
         options[11] = int(needed is None)
-        slack = query.wider(slack, nearest, None if needed is None else needed - query.least)
-        kept = found
+        wider = query.wider(slack, nearest, None if needed is None else needed - query.least)
+        if wider is None:
+            return _result(found, query, query.least + nearest)
+        slack, kept = wider, found
 
 
-def _round(prepared: _Prepared, query: Query, options: list[int], slack: int, stop: Array) -> _Found:
-    """Find the matches within `slack`, in as many runs as that takes."""
-    options[9] = min(INFINITE - 1, (query.least + slack) | MISS_MASK)
-    found: _Found | None = None
-    allowed, runs = options[8], query.runs(slack)
-    for far in runs:
-        query.narrow(slack, far)
-        options[12], options[10] = query.floor(far, slack)
-        run = _run(prepared, query, options, stop)
-        options[8] -= run.work
-        found = run if found is None else found.joined(run, options[2], options[4])
-        if run.status == STOPPED:
+def _round(
+    prepared: _Prepared, query: Query, options: list[int], slack: int, stop: Array, kept: _Found | None
+) -> _Found:
+    """Find the matches within `slack`, in as many runs as that takes; those of rounds before are `kept`.
+
+    When as many are known as are wanted, the cap falls to the cost of the last of them.
+    """
+    wanted, tied, project = options[2], options[3], options[4]
+    options[9] = query.cap(slack)
+    found = kept if kept is not None and wanted and not tied else None
+    allowed, runs, work, cut = options[8], query.runs(slack)[0], 0, INFINITE
+    for run in runs:
+        last = None if found is None or tied else found.last(wanted)
+        options[9] = options[9] if last is None else min(options[9], last)
+        query.narrow(run)
+        options[10] = query.base
+        if query.base > options[9]:
+            continue
+        one = _run(prepared, query, options, stop)
+        options[8], work, cut = options[8] - one.work, work + one.work, min(cut, one.cut)
+        found = one if found is None else replace(one, rows=found.with_rows(one.rows, wanted, project).rows)
+        if one.status == STOPPED:
             # What the runs after it would find is not known.
-            found = replace(found, bound=-1) if len(runs) > 1 else found
+            found = replace(found, bound=one.bound if len(runs) == 1 else -1)
             break
     options[8] = allowed
-    return cast(_Found, found)
+    return replace(cast(_Found, found), work=work, cut=cut, cap=options[9])
 
 
 def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
@@ -200,7 +209,7 @@ def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
     from clew.graph.kernels.search import search
 
     if not cast(Any, search).signatures:
-        query.narrow(0)
+        query.narrow(query.runs(0)[0][0])
         _run(prepared, query, options, np.ones(1, np.uint8))
 
 
@@ -230,12 +239,9 @@ class _Found:
         both = both[new]
         return replace(self, rows=both[:wanted] if wanted else both)
 
-    def joined(self, other: _Found, wanted: int, project: int) -> _Found:
-        """Join two runs of one round."""
-        both = self.with_rows(other.rows, wanted, project)
-        return replace(
-            both, status=other.status, bound=-1, cut=min(self.cut, other.cut), work=self.work + other.work
-        )
+    def last(self, wanted: int) -> int | None:
+        """Give the cost of the last match if there are as many as are wanted."""
+        return int(self.rows[wanted - 1, 0]) if wanted and len(self.rows) >= wanted else None
 
 
 def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array) -> _Found:

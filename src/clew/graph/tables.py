@@ -7,7 +7,7 @@ its own: `"anchors": [{"name", "row"}, …]` and `"relations": {name: id}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -37,6 +37,9 @@ class TableDistances:
         if found is None:
             raise PatternError(f"pattern: field 'anchors' has no row for the node {node.name!r}")
         return found
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Nothing to prepare: all candidates are at hand."""
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Return None: lists that are all at hand are searched whole in less time."""

@@ -24,6 +24,7 @@ from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord,
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.sections import graph_counts, graph_sections, with_prefix
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
+from clew.index.stored_schema import WORTH_STORING, write_schema
 from clew.index.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
@@ -36,7 +37,7 @@ from clew.text.embedder import Embedder
 if TYPE_CHECKING:
     from clew.index.corpus import CorpusSettings, Sayer
 
-Stage = Literal["read", "names", "vectors", "search", "walks", "nodes", "triples"]
+Stage = Literal["read", "schema", "names", "vectors", "search", "walks", "nodes", "triples"]
 Progress = Callable[[Stage, int, int], None]
 """Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
 OnError = Literal["fail", "skip"]
@@ -93,6 +94,11 @@ def build_index(
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
         report = _read(writer, sources, types, aliases, format, on_error, tell)
         graph = writer.graph()
+        if graph.triples >= WORTH_STORING and writer.marked("schema") is None:
+            tell("schema", 0, graph.nodes)
+            write_schema(writer, graph)
+            writer.mark("schema", {})
+            tell("schema", graph.nodes, graph.nodes)
         label_nodes = differing_labels(graph)
         count = entry_count(graph, label_nodes)
         shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count))

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -108,6 +108,11 @@ class IndexWriter:
     def generation(self) -> int:
         """Number of the generation that is written."""
         return self._generation
+
+    @property
+    def files(self) -> Sequence[FileEntry]:
+        """The sections so far."""
+        return tuple(self._files)
 
     def add(self, section: str, content: Array | bytes) -> None:
         """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""

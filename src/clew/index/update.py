@@ -29,6 +29,7 @@ from clew.index.edits import EditReport, Edits, resolve
 from clew.index.files import Array
 from clew.index.manifest import About, Manifest, read_manifest
 from clew.index.sections import graph_counts
+from clew.index.stored_schema import WORTH_STORING, write_schema
 from clew.index.triple_vectors import TripleEmbedder
 from clew.index.update_corpus import CorpusChange, updated_corpus
 from clew.index.vectors import (
@@ -104,9 +105,11 @@ def update_index(
         if corpus is not None:
             whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
             contents |= (corpus.with_nodes_whole() if whole else corpus).sections()
-        write_changed(
-            writer, index, contents, dropped=("delta.", "corpus."), progress=_part_of(progress, "writing")
-        )
+        dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
+        told = _part_of(progress, "writing")
+        write_changed(writer, index, contents, dropped=dropped, progress=told)
+        if compact and now.graph.triples >= WORTH_STORING:
+            write_schema(writer, now.graph)
         manifest = writer.commit(_about(index.manifest.about, now.graph, report))
     return Updated(path, manifest, report, change, compact)
 

@@ -17,9 +17,10 @@ from time import perf_counter
 
 from clew.graph.graph import ValueKind
 from clew.graph.literals import parse_value
-from clew.graph.schema import Schema, schema_of
+from clew.graph.schema import Schema
 from clew.grounding import ground
 from clew.index.directory import Index
+from clew.index.stored_schema import schema_of_index
 from clew.steps.alignment import Weights
 from clew.steps.compare_two import compare_two
 from clew.steps.comparison import Comparison, Span, compare, is_asked
@@ -116,7 +117,7 @@ class Auto:
         self.index, self.graph = index, index.graph
         self.weights, self.trust = weights or Weights(), trust or Trust()
         lexicon = Lexicon.load()
-        self.schema: Schema = schema_of(self.graph)
+        self.schema: Schema = schema_of_index(index)
         vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
         self.table = WordTable(vocabulary, scale or Scale())
         self.reader = Reader.of(self.graph, self.schema, vocabulary, self.weights)

@@ -9,7 +9,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numba as nb
 import numpy as np
@@ -113,6 +113,10 @@ class FewCandidates:
         """The nearest, however many are asked for."""
         found = self.distances.node_candidates(node, self.count)
         return Candidates(found.entities[: self.count], found.distances[: self.count], True)
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Look up the same few of all."""
+        self.distances.prepare(nodes, self.count)
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Return None: only the nearest are allowed, and they are at hand."""

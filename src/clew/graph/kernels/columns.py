@@ -20,7 +20,7 @@ MISS_MASK = (1 << MISS_BITS) - 1
 ANY, LISTED, DENSE = 0, 1, 2
 """Which relations a pattern edge may match: all at no cost, a short list, or a row of costs."""
 UNKNOWN, KNOWN, FAR = 0, 1, 2
-"""A pattern node that any entity (of its mask) may take, one with a list of candidates, or the one whose
+"""A pattern node that any entity (of its mask) may take, one with a list of candidates, or one whose
 entities are measured when they are reached."""
 NODES, TRIPLES, NOTHING = 0, 1, 2
 """What a match may not use twice."""
@@ -28,11 +28,11 @@ DONE, STOPPED, RETRY = 0, 1, 2
 """How a search ended; RETRY: it is worth growing layers for all nodes."""
 
 DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
-CAP, BASE, AHEAD, FLOOR = range(9, 13)
+CAP, BASE, AHEAD = range(9, 12)
 """Places of `Query.options`.
 
 Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
-go; BASE is the least that any may cost, FLOOR the least of the FAR node in it.
+go; BASE is the least that any may cost.
 """
 SPENT, ALLOWED, STATUS, CUT, TOUCHED = range(5)
 """Places of the state: work done, work allowed, how the search ended, how far above CAP the
@@ -53,13 +53,15 @@ class Graph(NamedTuple):
 
 
 class Far(NamedTuple):
-    """What the entities of the FAR node cost.
+    """What the entities of the FAR nodes cost.
 
-    `listed` int64 [slots, ENTITY COST] is a hash table that comes first. Where that lacks an entity, `rows`
-    int8 [N, d] times `scale` float32 [N] are compared with `query` int16 [d] times `plain[0]`, whose squared
-    length is `plain[1]`; without rows, `scale` are the distances themselves; without both, it may not be.
+    `node` int64 [n, SLOT SLOTS QUERY] says where the hash table of a node is in `listed` int64 [*, ENTITY
+    COST], and which query is its own. Where the table lacks an entity, `rows` int8 [N, d] times `scale`
+    float32 [1, N] are compared with `query` int16 [*, d] times `plain[*, 0]`, whose squared length is
+    `plain[*, 1]`; without rows, `scale` [*, N] are the distances themselves; without both, it may not be.
     """
 
+    node: Array
     listed: Array
     rows: Array
     scale: Array
@@ -70,9 +72,9 @@ class Far(NamedTuple):
 class Query(NamedTuple):
     """A pattern with its distances.
 
-    `nodes` [n, KIND MASK FIRST LAST]: kind, row of `masks` or -1, range of candidates; `edges`
-    [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and `relation`
-    [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [13].
+    `nodes` [n, KIND MASK FIRST LAST FLOOR]: kind, row of `masks` or -1, range of candidates, the least cost;
+    `edges` [m, HEAD TAIL MODE LOW HIGH LEAST]: ends, mode, range of relations, least cost; `candidate` and
+    `relation` [*, ID WEIGHT]: ids with costs; `masks` bool [masks, N]; `options` [12].
     """
 
     nodes: Array
@@ -84,8 +86,9 @@ class Query(NamedTuple):
     far: Far
 
 
-KIND, MASK, FIRST, LAST = range(4)
+KIND, MASK, FIRST, LAST, FLOOR = range(5)
 HEAD, TAIL, MODE, LOW, HIGH, LEAST = range(6)
+SLOT, SLOTS, QUERY = range(3)
 ID, WEIGHT = range(2)
 
 NEIGHBOUR, CODE, PRICE, ORIGIN = range(4)

@@ -110,7 +110,7 @@ def open_layer(query: Query, layers: Layers, node: int) -> Layers:
     start = layers.used[0]
     layers.node[node, START], layers.node[node, SIZE] = start, stop - first
     entry, candidate = layers.entry, query.candidate
-    base = query.options[BASE] - candidate[first, WEIGHT] if stop > first else ZERO
+    base = query.options[BASE] - query.nodes[node, FLOOR]
     for j in range(stop - first):
         cost = candidate[first + j, WEIGHT]
         entry[start + j, ENTITY], entry[start + j, COST] = candidate[first + j, ID], cost
@@ -345,7 +345,7 @@ def join_new(  # noqa: C901
     """
     mask, injective = query.nodes[child, MASK], query.options[DISTINCT] == NODES
     far, cap = query.nodes[child, KIND] == FAR, query.options[CAP]
-    floor = query.options[FLOOR] if far else ZERO
+    floor = query.nodes[child, FLOOR]
     nearest = np.empty(KEPT_AHEAD, np.int64)
     nearest[:] = INFINITE if ahead else -1
     free, generation = query.edges[edge, LEAST], marks[-1] << 32
@@ -381,7 +381,7 @@ def join_new(  # noqa: C901
             if place < 0:
                 if mask >= 0 and not query.masks[mask, other]:
                     continue
-                cost = far_cost(query.far, other) if far else ZERO
+                cost = far_cost(query.far, child, other, floor) if far else ZERO
                 if cost >= INFINITE:
                     marks[other] = generation + NOT_HERE
                     continue
@@ -575,7 +575,7 @@ def components(layers: Layers) -> int:
 
 @compiled
 def all_costs_known(query: Query, layers: Layers) -> bool:
-    """Whether the far node has a layer, if there is one."""
+    """Whether all far nodes have layers."""
     for v in range(len(query.nodes)):
         if query.nodes[v, KIND] == FAR and layers.node[v, START] < 0:
             return False
@@ -601,7 +601,7 @@ def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int
 
 @compiled
 def leads(query: Query, layers: Layers, parent: int, child: int) -> bool:
-    """Whether another component, the far or the projected node is reached from `child` outside the layers."""
+    """Whether another component, a far or the projected node is reached from `child` outside the layers."""
     seen, root = 1 << child, root_of(layers, parent)
     for _ in range(len(query.nodes)):
         before = seen

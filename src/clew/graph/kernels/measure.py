@@ -9,23 +9,40 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
-from clew.graph.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, Far
+from clew.graph.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, Far
 
 UNIT = 1e9
+APART = 1e-9
+"""Distance from a name, at least, of an entity that is not called so."""
+
 _MIX = 0x9E3779B1
 
 
 @compiled
 def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float:
-    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`."""
-    product, square = np.int32(0), np.int32(0)
-    for j in range(len(query)):
+    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`, or `APART`."""
+    return distance_with(row, square_of(row), scale, query, plain)
+
+
+@compiled
+def square_of(row: Array) -> np.int32:
+    """Sum of the squares of `row` int8 [d]."""
+    square = np.int32(0)
+    for j in range(len(row)):
         # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
-        product = np.int32(product + np.int32(row[j]) * np.int32(query[j]))
         square = np.int32(square + np.int32(row[j]) * np.int32(row[j]))
+    return square
+
+
+@compiled
+def distance_with(row: Array, square: np.int32, scale: float, query: Array, plain: Array) -> float:
+    """Take the distance as `distance_from`, of a row whose `square` is known."""
+    product = np.int32(0)
+    for j in range(len(query)):
+        product = np.int32(product + np.int32(row[j]) * np.int32(query[j]))
     factor = np.float64(scale)
     own, mixed = factor * factor * np.float64(square), factor * plain[0] * np.float64(product)
-    return np.sqrt(max(0.0, plain[1] + own - 2 * mixed))
+    return np.sqrt(max(APART * APART, plain[1] + own - 2 * mixed))
 
 
 @entry
@@ -35,6 +52,27 @@ def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain
     for i in range(len(picked)):
         found[i] = distance_from(rows[picked[i]], scale[picked[i]], query, plain)
     return found
+
+
+@entry
+def measure_all(
+    rows: Array, scale: Array, query: Array, plain: Array, limit: Array, first: int, stop: int
+) -> tuple[Array, Array, Array]:
+    """Find the rows from `first` to `stop` that are within `limit` float64 [q] of each query.
+
+    `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. Returns their numbers int32 [q, *], their
+    distances [q, *], and how many of these count, int64 [q].
+    """
+    ids, found = np.empty((len(query), stop - first), np.int32), np.empty((len(query), stop - first))
+    counts = np.zeros(len(query), np.int64)
+    for i in range(first, stop):
+        square = square_of(rows[i])
+        for q in range(len(query)):
+            distance = distance_with(rows[i], square, scale[i], query[q], plain[q])
+            if distance <= limit[q]:
+                ids[q, counts[q]], found[q, counts[q]] = i, distance
+                counts[q] += 1
+    return ids, found, counts
 
 
 @entry
@@ -53,23 +91,28 @@ def hashed(entities: Array, costs: Array) -> Array:
 
 
 @compiled
-def far_cost(far: Far, entity: int) -> int:
-    """Cost of an entity for the FAR node; INFINITE if it may not be."""
-    listed, slots = far.listed, len(far.listed)
+def far_cost(far: Far, node: int, entity: int, floor: int) -> int:
+    """Cost of an entity for a FAR node; INFINITE if it may not be, or is listed and below `floor`."""
+    listed, query = far.listed, far.node[node, QUERY]
+    first, slots = far.node[node, SLOT], far.node[node, SLOTS]
     if slots:
         at = (entity * _MIX >> 7) & (slots - 1)
-        while listed[at, ENTITY] >= 0:
-            if listed[at, ENTITY] == entity:
-                return listed[at, COST]
+        while listed[first + at, ENTITY] >= 0:
+            if listed[first + at, ENTITY] == entity:
+                cost = listed[first + at, COST]
+                return cost if cost >= floor else INFINITE
             at = (at + 1) & (slots - 1)
     if len(far.scale) == 0:
         return INFINITE
-    distance = np.float64(far.scale[entity])
     if len(far.rows):
-        distance = distance_from(far.rows[entity], far.scale[entity], far.query, far.plain)
+        distance = distance_from(far.rows[entity], far.scale[0, entity], far.query[query], far.plain[query])
+    else:
+        distance = np.float64(far.scale[query, entity])
     if not np.isfinite(distance):
         return INFINITE
-    return int(np.rint(distance * UNIT)) << MISS_BITS
+    cost = int(np.rint(distance * UNIT)) << MISS_BITS
+    # A backend may have overlooked one that is measured; what all distances tell is listed.
+    return cost if len(far.rows) or cost >= floor else INFINITE
 
 
 @compiled
@@ -78,4 +121,4 @@ def look_ahead(far: Far, entity: int) -> int:
     if len(far.rows) == 0:
         return 0
     row = far.rows[entity]
-    return int(row[0] + row[-1]) + int(far.scale[entity])
+    return int(row[0] + row[-1]) + int(far.scale[0, entity])

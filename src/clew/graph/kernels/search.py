@@ -82,7 +82,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "fbbf22329f55e107"
+HELPERS = "be548d851d14eb98"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -538,6 +538,7 @@ def search(
     marks: Array,
     bits: Array,
     stop: Array,
+    measured: Array,
     listed: Array,
     rows: Array,
     scale: Array,
@@ -547,7 +548,7 @@ def search(
     """(status, bound, cut, work, rows of matches, their order and then their count).
 
     `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`,
-    `listed` to `plain` as in `Far`; the order is of use only if the number of matches was limited. `cut` is
+    `measured` to `plain` as in `Far`; the order is of use only if the number of matches was limited. `cut` is
     how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent
     of the expansions.
     """
@@ -561,7 +562,7 @@ def search(
         into_relation,
         into_neighbour,
     )
-    far = Far(listed, rows, scale, vector, plain)
+    far = Far(measured, listed, rows, scale, vector, plain)
     query = Query(nodes, edges, candidate, relation, masks, options, far)
     state = np.zeros(5, np.int64)
     state[CUT] = INFINITE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ _SAMPLE = 1 << 18
 MORE, AT_LEAST = 1.125, 16
 """So many times and so many more vectors than are wanted are asked of the backend, and measured by those that
 are stored: both have eight bits a component, so that the order of near ones hardly differs."""
+THREADS = 2
+"""Threads that measure all entities."""
 
 
 def build_search(
@@ -73,3 +76,38 @@ def nearest_stored(
     distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
     order = np.argsort(distances, kind="stable")[:k]
     return Nearest(proposed[order], distances[order])
+
+
+def nearest_of_all(
+    quantised: NDArray[np.generic], scales: NDArray[np.generic], queries: Sequence[Float32], k: int
+) -> list[Nearest]:
+    """Find about `k` stored vectors nearest to each query: all within what a sample says is their distance.
+
+    All are measured, once for all queries, on `THREADS` threads.
+    """
+    from clew.graph.kernels.measure import distances_from, measure_all
+
+    rounded, count = [Rounded.of(query) for query in queries], len(quantised)
+    rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
+    sample = np.arange(0, count, max(1, count // _SAMPLE))
+    wanted = k * len(sample) // count
+    limits = np.full(len(queries), np.inf)
+    for i, query in enumerate(rounded if wanted < len(sample) else ()):
+        near = distances_from(rows, scale, sample, query.values, query.plain)
+        limits[i] = np.partition(near, wanted)[wanted]
+    values, plain = np.stack([r.values for r in rounded]), np.stack([r.plain for r in rounded])
+    cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
+
+    def part(i: int) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+        return measure_all(rows, scale, values, plain, limits, cuts[i], cuts[i + 1])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        parts = list(pool.map(part, range(THREADS)))
+
+        def pick(i: int) -> Nearest:
+            ids = np.concatenate([ids[i, : counts[i]] for ids, _, counts in parts])
+            distances = np.concatenate([found[i, : counts[i]] for _, found, counts in parts])
+            order = np.argsort(distances, kind="stable")
+            return Nearest(ids[order].astype(np.int64), distances[order])
+
+        return list(pool.map(pick, range(len(queries))))

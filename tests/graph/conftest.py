@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+import pytest
+
+from clew.graph import lists, tiers
+
+
+@pytest.fixture
+def small_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds as those of a large graph, on a small one."""
+    monkeypatch.setattr(lists, "FIRST_ROUND", 2)
+    monkeypatch.setattr(lists, "ROUND_GROWTH", 2)
+    monkeypatch.setattr(tiers, "WORTH_A_CUT", 2)

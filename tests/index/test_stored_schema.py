@@ -1,0 +1,79 @@
+"""A large graph's schema is stored with it, and counts only for the graph that it was counted from."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from clew.graph import schema as counted
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema, schema_of
+from clew.index import build, stored_schema, update
+from clew.index.build import build_index
+from clew.index.directory import open_index
+from clew.index.edits import read_edits
+from clew.index.stored_schema import schema_of_index
+from clew.index.update import update_index
+
+
+@pytest.fixture
+def large(tmp_path, letters, monkeypatch):
+    monkeypatch.setattr(build, "WORTH_STORING", 1)
+    (tmp_path / "a.tsv").write_text("a\tr\tb\nb\tr\tc\na\ts\t12\nc\ts\t7\n")
+    build_index([tmp_path / "a.tsv"], tmp_path / "a.clew", embedder=letters)
+    return tmp_path / "a.clew"
+
+
+def equal(one: Schema, other: Schema) -> None:
+    for field in fields(Schema):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
+
+
+def no_counting(graph: Graph) -> Schema:
+    raise AssertionError("counted")
+
+
+def test_a_stored_schema_is_that_of_the_graph_and_is_not_counted(large, monkeypatch):
+    index = open_index(large)
+    wanted = schema_of(index.graph)
+    monkeypatch.setattr(counted, "schema_of", no_counting)
+    equal(schema_of_index(index), wanted)
+
+
+def test_after_an_update_it_is_that_of_the_new_graph_and_only_changes_are_counted(
+    large, tmp_path, letters, monkeypatch
+):
+    (tmp_path / "more.tsv").write_text("d\tt\ta\n")
+    update_index(large, read_edits([tmp_path / "more.tsv"], []), embedder=letters)
+    index = open_index(large)
+    wanted = schema_of(index.graph)
+    monkeypatch.setattr(counted, "schema_of", no_counting)
+    assert len(schema_of_index(index).triples) == 3
+    equal(schema_of_index(index), wanted)
+
+
+def test_an_update_that_writes_all_stores_the_new_one(large, tmp_path, letters, monkeypatch):
+    monkeypatch.setattr(update, "WORTH_STORING", 1)
+    monkeypatch.setattr(update, "is_large", lambda *_: True)
+    (tmp_path / "more.tsv").write_text("d\tt\ta\n")
+    update_index(large, read_edits([tmp_path / "more.tsv"], []), embedder=letters)
+    index = open_index(large)
+    wanted = schema_of(index.graph)
+    monkeypatch.setattr(counted, "schema_of", no_counting)
+    equal(schema_of_index(index), wanted)
+
+
+def test_one_of_other_files_counts_as_none(large, monkeypatch):
+    index = open_index(large)
+    monkeypatch.setattr(stored_schema, "_digest", lambda _files: b"another")
+    monkeypatch.setattr(counted, "schema_of", no_counting)
+    with pytest.raises(AssertionError, match="counted"):
+        schema_of_index(index)
+
+
+def test_a_small_graph_stores_none(tmp_path, letters):
+    (tmp_path / "a.tsv").write_text("a\tr\tb\n")
+    build_index([tmp_path / "a.tsv"], tmp_path / "a.clew", embedder=letters)
+    index = open_index(tmp_path / "a.clew")
+    assert not [section for section in index.sections if section.startswith("schema.")]
+    equal(schema_of_index(index), schema_of(index.graph))
