@@ -44,6 +44,8 @@ def print_answer(
         console.print(
             Text(f"  … and {counted(left, 'more citation')}; --json prints all", "dim"), soft_wrap=True
         )
+    for note in answer.notes:
+        console.print(Text(f"  Note: {note}.", "yellow"), soft_wrap=True)
     if not answer.complete:
         console.print(Text("  The search stopped early; there may be more.", "yellow"), soft_wrap=True)
 

@@ -76,6 +76,21 @@ def find_extreme(graph: Graph, entities: Iterable[int], relation: int, sign: int
     return None if best is None else Extreme(tuple(winners), best[1])
 
 
+def edges_at(graph: Graph, node: int, end: int) -> list[int]:
+    """Ids of the triples of a relation at one end (see `graph.schema`) of a node."""
+    relation, forward = end // 2, end % 2 == 0
+    side = graph.out if forward else graph.into
+    others = side.neighbour[slice(*side.relation_span(node, relation))].tolist()
+    return [graph.find_triple(*((node, relation, n) if forward else (n, relation, node))) for n in others]
+
+
+def degrees_at(graph: Graph, end: int) -> NDArray[np.int64]:
+    """How many triples of a relation every node has at one end, int64 [nodes]."""
+    heads, relations, tails = graph.out.columns()
+    nodes = (heads if end % 2 == 0 else tails)[relations == end // 2]
+    return np.bincount(nodes, minlength=graph.nodes)
+
+
 def holders(graph: Graph, relation: int) -> NDArray[np.int64]:
     """The nodes at the head of a relation's triples, ascending."""
     heads, relations, _ = graph.out.columns()
@@ -99,5 +114,16 @@ def holder_pattern(graph: Graph, relation: int, value: int | None) -> Pattern:
     return Pattern(
         (PatternNode("UNKNOWN 1", known=False), held),
         (PatternEdge(0, graph.relations[relation], 1, fixed=relation),),
+        0,
+    )
+
+
+def end_pattern(graph: Graph, end: int) -> Pattern:
+    """What has an edge of a relation at one end (see `graph.schema`): both nodes unknown."""
+    relation = end // 2
+    head, tail = (0, 1) if end % 2 == 0 else (1, 0)
+    return Pattern(
+        (PatternNode("UNKNOWN 1", known=False), PatternNode("UNKNOWN 2", known=False)),
+        (PatternEdge(head, graph.relations[relation], tail, fixed=relation),),
         0,
     )
