@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus import CorpusSettings, Sayer
     from clew.index.directory import Index
+    from clew.index.update import Progress as UpdateProgress
     from clew.index.update import Updated
     from clew.info import Info
     from clew.llm.types import ChatModel
@@ -317,7 +318,7 @@ def update_index_files(
     format: str | None = None,
     embedder: str | Embedder | None = None,
     sayer: Sayer | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: UpdateProgress | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     from clew.index.edits import read_edits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,7 +51,11 @@ class RelationInfo:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave."""
+    """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave.
+
+    `updates` are what the last updates did, `changes` how many of their changes are kept apart from what was
+    written whole.
+    """
 
     path: str
     clew: str
@@ -64,6 +68,8 @@ class Info:
     sources: tuple[SourceRecord, ...]
     report: Mapping[str, Any]
     corpus: Mapping[str, Any] | None = None
+    updates: Sequence[Mapping[str, Any]] = ()
+    changes: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
@@ -82,6 +88,8 @@ class Info:
             "types": dict(self.types),
             "relations": relations,
             "corpus": None if self.corpus is None else dict(self.corpus),
+            "updates": [dict(update) for update in self.updates],
+            "changes": self.changes,
         }
 
 
@@ -122,6 +130,8 @@ def info_of(index: Index) -> Info:
         sources=about.sources,
         report=about.report,
         corpus=_corpus_of(index),
+        updates=about.report.get("updates", ()),
+        changes=0 if index.delta is None else index.delta.edit.size,
     )
 
 

@@ -149,3 +149,13 @@ def test_ctrl_c_during_indexing_leaves_the_index_as_it_was(process, run, index, 
     assert running.returncode == 130, err
     assert (index / "manifest.json").read_bytes() == before
     assert run("ask", index, "around Memento").exit_code == 0
+
+
+def test_info_tells_what_updates_did(run, films):
+    run("index", films, "-o", "x.clew")
+    films.with_name("more.tsv").write_text("A film that nobody knows\tseen_by\tNobody\n")
+    run("update", "x.clew", "--add", films.with_name("more.tsv"))
+    told = json.loads(run("info", "x.clew", "--json").stdout)
+    assert (told["changes"], len(told["updates"]), told["updates"][0]["added"]) == (4, 1, 1)
+    shown = run("info", "x.clew").stdout
+    assert "1 triple added, 0 removed by the last; 4 changes kept apart" in shown

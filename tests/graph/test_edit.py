@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from clew.graph.edit import GraphEdit, edited, packed
 from clew.graph.graph import Graph
 from clew.graph.growing import extended, grown
 from clew.graph.match import FixedDistances, match
-from clew.graph.schema import schema_of
+from clew.graph.schema import Schema, schema_after, schema_of
 from clew.graph.walks import Walker, WalkSettings
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph
@@ -65,6 +66,36 @@ def test_edges_are_those_of_the_graph_made_at_once(start, changes) -> None:
         assert found.triple(found.find_triple(head, relation, tail)) == (head, relation, tail)
 
 
+def assert_same_schema(found: Schema, expected: Schema) -> None:
+    for field in fields(Schema):
+        np.testing.assert_array_equal(getattr(found, field.name), getattr(expected, field.name), field.name)
+
+
+values = st.lists(st.sampled_from(["1990", "12.5", "2001-02-03", "x"]), min_size=2, max_size=2)
+
+
+@settings(max_examples=300, deadline=None)
+@given(triples, rounds, values)
+def test_a_schema_after_an_edit_is_that_of_the_graph_then(start, changes, names) -> None:
+    """Also where new values are the largest, and where the largest goes; the first brings a relation."""
+    graph = make_graph(NODES, RELATIONS, list(start))
+    schema, relations = schema_of(graph), ["another"]
+    for changed in changes:
+        held = set(zip(*(column.tolist() for column in graph.out.columns()), strict=True))
+        new = {(h, len(graph.relations) if relations and h == t else r, t) for h, r, t in changed} - held
+        types = [(1, "person"), (NODES, "place")] if names else []
+        edit = GraphEdit(
+            array(new), array(changed & held), names, names, [None] * len(names), relations, relations,
+            types_added=types,
+        )  # fmt: skip
+        after, _ = edited(graph, edit)
+        typed = np.array([node for node, _ in types], np.int64)
+        touched = np.unique(np.concatenate([edit.endpoints, typed, np.arange(graph.nodes, after.nodes)]))
+        schema = schema_after(schema, graph, after, touched)
+        assert_same_schema(schema, schema_of(after))
+        graph, names, relations = after, [], []
+
+
 @settings(max_examples=100, deadline=None)
 @given(triples, rounds)
 def test_kernels_see_the_graph_made_at_once(start, changes) -> None:
@@ -76,8 +107,7 @@ def test_kernels_see_the_graph_made_at_once(start, changes) -> None:
         )
         for field in ("offsets", "steps", "nodes", "counts"):
             np.testing.assert_array_equal(getattr(mine, field), getattr(other, field))
-    for field in ("triples", "nodes", "cooccur", "repeated", "widest", "inverse"):
-        np.testing.assert_array_equal(getattr(schema_of(found), field), getattr(schema_of(expected), field))
+    assert_same_schema(schema_of(found), schema_of(expected))
     sought = [
         sorted(g.triple(int(t)) for t in find_candidates(g, [0, 6], 2, lambda t: np.zeros(len(t))).triples)
         for g in (found, expected)
@@ -133,3 +163,36 @@ def test_an_array_in_memory_grows_and_nothing_is_nothing() -> None:
     assert extended(held, held[:0]) is held
     assert extended(held, held[:1]).tolist() == [0, 1, 2, 3, 0]
     assert grown(np.empty(0), 3).shape == (3,)
+
+
+pair_rounds = st.lists(st.sets(st.tuples(st.integers(0, 7), st.sampled_from("abc")), max_size=5), max_size=4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(triples, rounds, pair_rounds)
+def test_edits_put_together_do_what_they_do_one_after_the_other(start, changes, pairs) -> None:
+    first = make_graph(NODES, RELATIONS, list(start))
+    graph, held, said = first, set(start), set()
+    names, whole = [f"e{NODES + i}" for i in range(NEW)], None
+    for number, changed in enumerate(changes):
+        told = pairs[number] if number < len(pairs) else set()
+        more, less = sorted(told - said), sorted(told & said)
+        edit = GraphEdit(
+            array(changed - held), array(changed & held), names, names, [None] * len(names),
+            types_added=more, types_removed=less, aliases_added=more, aliases_removed=less,
+        )  # fmt: skip
+        whole = edit if whole is None else whole.then(edit)
+        graph, held, said, names = edited(graph, edit)[0], held ^ changed, said ^ told, []
+    assert whole is not None
+    at_once, came = edited(first, whole)
+    assert_same_adjacency(at_once, graph)
+    assert int((came < 0).sum()) == len(whole.added)
+    for found in (graph, at_once):
+        nodes = np.repeat(np.arange(found.nodes), np.diff(found.types.offsets))
+        types = {
+            (n, found.types.names[t]) for n, t in zip(nodes.tolist(), found.types.type.tolist(), strict=True)
+        }
+        assert types == said
+        assert len(found.types.type) == len(said)
+        assert sorted(zip(found.aliases.entity.tolist(), found.aliases.names, strict=True)) == sorted(said)
+    assert list(at_once.entities) == list(graph.entities)

@@ -89,6 +89,11 @@ def _facts(held: Info) -> list[str]:
         lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
     if held.corpus is not None:
         lines += _corpus_lines(held.corpus)
+    if held.updates:
+        last = held.updates[-1]
+        told = f"{counted(last['added'], 'triple')} added, {last['removed']:,} removed by the last"
+        kept = f"; {counted(held.changes, 'change')} kept apart" if held.changes else ""
+        lines.append(f"updates    {told}{kept}")
     if held.report.get("duplicates"):
         lines.append(f"{counted(held.report['duplicates'], 'duplicate triple')} merged")
     return lines + reading_notes(held.report)

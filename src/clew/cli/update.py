@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from clew.cli.console import shown, write, write_json
 from clew.cli.model import ModelOptions
 from clew.cli.opening import EmbedderSpec, Json, Quiet
-from clew.cli.progress import Bar
+from clew.cli.progress import Bar, Unit
 from clew.cli.verbalise import (
     MostCalls,
     MostCost,
@@ -24,7 +24,7 @@ from clew.cli.verbalise import (
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.index.update import Updated
+    from clew.index.update import Progress, Updated
 
 Files = list[Path] | None
 
@@ -95,7 +95,7 @@ def update(
             format=format,
             embedder=embedder,
             sayer=sayer,
-            progress=lambda done, total: bar.update("embedding walks", done, total, "walks"),
+            progress=part_progress(bar),
         )
     seconds = time.monotonic() - start
     if json:
@@ -103,6 +103,20 @@ def update(
     elif not quiet:
         for line in _lines(updated, seconds):
             write(shown(line))
+
+
+def part_progress(bar: Bar) -> Progress:
+    """Feed the parts of an update to a bar."""
+    parts: dict[str, tuple[str, Unit]] = {
+        "walks": ("embedding walks", "walks"),
+        "writing": ("writing", "bytes"),
+    }
+
+    def tell(what: Literal["walks", "writing"], done: int, total: int) -> None:
+        title, unit = parts[what]
+        bar.update(title, done, total, unit)
+
+    return tell
 
 
 def _json(updated: Updated, seconds: float) -> dict[str, Any]:

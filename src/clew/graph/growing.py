@@ -57,7 +57,7 @@ def _mapped_again(array: NDArray[_T], shape: tuple[int, ...]) -> NDArray[_T] | N
     lead = offset % mmap.ALLOCATIONGRANULARITY
     size = int(np.prod(shape)) * array.itemsize
     # Pages behind the file's last one would be errors: all are first made of nothing.
-    region = mmap.mmap(-1, lead + max(size, array.nbytes))
+    region = mmap.mmap(-1, lead + max(size, array.nbytes), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     address = ctypes.addressof(ctypes.c_char.from_buffer(region))
     try:
         with open(str(held.filename), "rb") as file:

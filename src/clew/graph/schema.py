@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Float64, Graph, Int64
+from clew.graph.graph import Float64, Graph, Int32, Int64
 
 MOSTLY = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
@@ -31,7 +32,6 @@ class Schema:
     `nodes` int64 [2R]: nodes that have the end. `triples` int64 [R].
     `cooccur` int64 [2R, 2R]: nodes that have both ends; the diagonal is `nodes`.
     `repeated` int64 [2R]: nodes that have the end at least twice.
-    `widest` int64 [2R]: the largest number of edges of one end at one node.
     `numbers`, `dates` float64 [2R]: share of the end's nodes with a parsed number or date.
     `low`, `high` float64 [2R]: range of those values (NaN without any).
     `typed` int64 [2R, T]: nodes of the end that have each declared type.
@@ -42,7 +42,6 @@ class Schema:
     nodes: Int64
     cooccur: Int64
     repeated: Int64
-    widest: Int64
     numbers: Float64
     dates: Float64
     low: Float64
@@ -81,16 +80,18 @@ class Schema:
 
 
 @nb.njit(cache=True)
-def _count_ends(out_starts, out_stops, out_relation, in_starts, in_stops, in_relation, kind, value, ends):
-    """Count, for every pair of ends, the nodes that have both; and the parsed values of every end."""
+def _count_ends(
+    out_starts, out_stops, out_relation, in_starts, in_stops, in_relation, kind, value, nodes, ends
+):
+    """Count, for every pair of ends, those of `nodes` that have both; and edges and parsed values of ends."""
     cooccur = np.zeros((ends, ends), np.int64)
     repeated = np.zeros(ends, np.int64)
-    widest = np.zeros(ends, np.int64)
+    edges = np.zeros(ends, np.int64)
     valued = np.zeros((2, ends), np.int64)
     low = np.full(ends, np.nan)
     high = np.full(ends, np.nan)
     have = np.empty(ends, np.int64)
-    for node in range(len(out_starts)):
+    for node in nodes:
         count = 0
         for side in range(2):
             relation = out_relation if side == 0 else in_relation
@@ -105,7 +106,7 @@ def _count_ends(out_starts, out_stops, out_relation, in_starts, in_stops, in_rel
                 count += 1
                 if run - at > 1:
                     repeated[end] += 1
-                widest[end] = max(widest[end], run - at)
+                edges[end] += run - at
                 if kind[node] > 0:
                     valued[kind[node] - 1, end] += 1
                     if not value[node] >= low[end]:
@@ -116,7 +117,7 @@ def _count_ends(out_starts, out_stops, out_relation, in_starts, in_stops, in_rel
         for i in range(count):
             for j in range(count):
                 cooccur[have[i], have[j]] += 1
-    return cooccur, repeated, widest, valued, low, high
+    return edges, cooccur, repeated, valued, low, high
 
 
 @nb.njit(cache=True)
@@ -154,9 +155,9 @@ def _inverses(graph: Graph) -> Int64:
 
 
 @nb.njit(cache=True)
-def _count_types(starts, stops, relation, side, type_offsets, types, counts):
-    """Add, for every end of one side and declared type, the nodes that have both to `counts`."""
-    for node in range(len(starts)):
+def _count_types(starts, stops, relation, side, type_offsets, types, nodes, counts):
+    """Add, for every end of one side and declared type, those of `nodes` that have both to `counts`."""
+    for node in nodes:
         for at in range(starts[node], stops[node]):
             if at > starts[node] and relation[at] == relation[at - 1]:
                 continue
@@ -164,42 +165,91 @@ def _count_types(starts, stops, relation, side, type_offsets, types, counts):
                 counts[2 * relation[at] + side, types[i]] += 1
 
 
-def _types_of_ends(graph: Graph) -> Int64:
-    ends, names = 2 * len(graph.relations), len(graph.types.names)
-    counts, types = np.zeros((ends, names), np.int64), graph.types
-    if names:
-        for number, side in enumerate((graph.out, graph.into)):
-            _count_types(side.starts, side.stops, side.relation, number, types.offsets, types.type, counts)
-    return counts
+class _Counts(NamedTuple):
+    """What some nodes add to a schema; arrays as those of `Schema`, edges and values by end."""
+
+    edges: Int64
+    cooccur: Int64
+    repeated: Int64
+    valued: Int64
+    low: Float64
+    high: Float64
+    typed: Int64
+
+    @classmethod
+    def of(cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> _Counts:
+        """Count `nodes` of a graph that has at most so many relations and types."""
+        out, into = graph.out, graph.into
+        sides = (out.starts, out.stops, out.relation, into.starts, into.stops, into.relation)
+        counts = _count_ends(*sides, graph.values.kind, graph.values.value, nodes, 2 * relations)
+        typed = np.zeros((2 * relations, types), np.int64)
+        for number, side in enumerate((out, into) if types else ()):
+            edges = (side.starts, side.stops, side.relation)
+            _count_types(*edges, number, graph.types.offsets, graph.types.type, nodes, typed)
+        return cls(*counts, typed)
+
+    def schema(self, graph: Graph) -> Schema:
+        """The schema of a graph of which this counts all nodes."""
+        nodes = np.diagonal(self.cooccur).copy()
+        shares = self.valued / np.maximum(nodes, 1)
+        return Schema(
+            self.edges[::2].copy(),
+            nodes,
+            self.cooccur,
+            self.repeated,
+            shares[0],
+            shares[1],
+            self.low,
+            self.high,
+            _inverses(graph),
+            self.typed,
+        )
 
 
 def schema_of(graph: Graph) -> Schema:
     """Count once over all nodes; memory is 32·R² bytes."""
-    relations = len(graph.relations)
-    cooccur, repeated, widest, valued, low, high = _count_ends(
-        graph.out.starts,
-        graph.out.stops,
-        graph.out.relation,
-        graph.into.starts,
-        graph.into.stops,
-        graph.into.relation,
-        graph.values.kind,
-        graph.values.value,
-        2 * relations,
+    everyone = np.arange(graph.nodes, dtype=np.int32)
+    return _Counts.of(graph, everyone, len(graph.relations), len(graph.types.names)).schema(graph)
+
+
+def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) -> Schema:
+    """The schema of `after`, from that of `before`: only nodes that `changed` are counted.
+
+    They are those whose edges or types are not what they were, ascending, and all that are new. Where the
+    least or largest value of an end may be gone, all is counted.
+    """
+    relations, types = len(after.relations), len(after.types.names)
+    old = _Counts.of(before, changed[changed < before.nodes], relations, types)
+    new = _Counts.of(after, changed, relations, types)
+    held = _as_counts(schema, 2 * relations, types)
+    if ((old.low <= held.low) & ~(new.low <= held.low)).any():
+        return schema_of(after)
+    if ((old.high >= held.high) & ~(new.high >= held.high)).any():
+        return schema_of(after)
+    total = _Counts(
+        held.edges - old.edges + new.edges,
+        held.cooccur - old.cooccur + new.cooccur,
+        held.repeated - old.repeated + new.repeated,
+        held.valued - old.valued + new.valued,
+        np.fmin(held.low, new.low),
+        np.fmax(held.high, new.high),
+        held.typed - old.typed + new.typed,
     )
-    nodes = np.diagonal(cooccur).copy()
-    shares = valued / np.maximum(nodes, 1)
-    triples = np.bincount(graph.out.columns()[1], minlength=relations).astype(np.int64)
-    return Schema(
-        triples,
-        nodes,
-        cooccur,
-        repeated,
-        widest,
-        shares[0],
-        shares[1],
-        low,
-        high,
-        _inverses(graph),
-        _types_of_ends(graph),
+    return total.schema(after)
+
+
+def _as_counts(schema: Schema, ends: int, types: int) -> _Counts:
+    """What was counted for a schema, with room for more ends and types."""
+    more = ends - len(schema.nodes)
+    edges = np.zeros(len(schema.nodes), np.int64)
+    edges[::2] = schema.triples
+    valued = np.rint(np.stack([schema.numbers, schema.dates]) * schema.nodes).astype(np.int64)
+    return _Counts(
+        np.pad(edges, (0, more)),
+        np.pad(schema.cooccur, (0, more)),
+        np.pad(schema.repeated, (0, more)),
+        np.pad(valued, ((0, 0), (0, more))),
+        np.pad(schema.low, (0, more), constant_values=np.nan),
+        np.pad(schema.high, (0, more), constant_values=np.nan),
+        np.pad(schema.typed, ((0, more), (0, types - schema.typed.shape[1]))),
     )

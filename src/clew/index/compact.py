@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -24,39 +24,53 @@ from clew.index.vectors import (
 
 
 def write_changed(
-    writer: IndexWriter, index: Index, contents: Mapping[str, Array | bytes], *, dropped: tuple[str, ...]
+    writer: IndexWriter,
+    index: Index,
+    contents: Mapping[str, Array | bytes],
+    *,
+    dropped: tuple[str, ...],
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write `contents`; an array that is still the one of the open index is its file.
 
-    Other sections stay, but for those whose name begins with one of `dropped`. Raises IndexError_.
+    Other sections stay, but for those whose name begins with one of `dropped`. `progress` is called with the
+    bytes written and to be written. Raises IndexError_.
     """
+    sizes = {name: len(c) if isinstance(c, bytes) else c.nbytes for name, c in contents.items()}
+    done = 0
     entries = {entry.section: entry for entry in index.manifest.files}
     folder = index.path / index.manifest.folder
     held = index.sections if index.written is None else index.written.sections
     for section, content in contents.items():
         old = held.get(section)
-        if old is not None and section in entries and _is_same(old, content):
+        if section in entries and _is_same(old, content):
             writer.keep(entries[section], folder)
         else:
             writer.add(section, content)
+        done += sizes[section]
+        if progress is not None:
+            progress(done, sum(sizes.values()))
     for section, entry in entries.items():
         if section not in contents and not section.startswith(dropped):
             writer.keep(entry, folder)
 
 
-def _is_same(old: Array, new: Array | bytes) -> bool:
+def _is_same(old: Array | None, new: Array | bytes) -> bool:
     """Whether both are the same memory; equal arrays that are not are simply written."""
-    if isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
+    if old is None or isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
         return False
     return old.__array_interface__["data"] == new.__array_interface__["data"]
 
 
 def whole_sections(held: Whole, now: Whole) -> dict[str, Array]:
-    """All sections that a delta changes, as if the graph had been built so."""
+    """All sections that are other than in `held`, as if the graph had been built so."""
     graph = packed(now.graph)
     contents = with_prefix("graph", graph_sections(graph))
-    contents |= with_prefix("names", _names(held, graph).sections())
+    before = {**held.sections, **with_prefix("graph", graph_sections(held.graph))}
     contents |= {name: now.sections[name] for name in (ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS)}
+    contents = {name: new for name, new in contents.items() if not _is_same(before.get(name), new)}
+    if now.names is not held.names:
+        contents |= with_prefix("names", _names(held, graph).sections())
     slots = now.graph.out.slots()
     by_triple = (name for name in (TRIPLE_VECTORS, TRIPLE_SCALES) if name in now.sections)
     return contents | {name: now.sections[name][slots] for name in by_triple}

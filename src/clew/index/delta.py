@@ -152,7 +152,7 @@ def _names(held: Whole, graph: Graph, edit: GraphEdit) -> NamesIndex:
     old, first = held.names, held.graph.nodes
     gone = frozenset(edit.aliases_removed)
     if not edit.names and not edit.aliases_added:
-        return replace(old, gone=gone)
+        return replace(old, gone=gone) if gone else old
     entities = Names.of(edit.names)
     labels = entities if graph.labels is graph.entities else Names.of(edit.labels)
     entity: Int32 = np.array([node for node, _ in edit.aliases_added], np.int32)

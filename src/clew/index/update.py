@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,8 @@ from clew.index.vectors import (
 )
 from clew.text.embedder import Embedder
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[Literal["walks", "writing"], int, int], None]
+"""Called with (what, done, total): walks embedded, then bytes written."""
 LEAST_NEWER = 10_000
 """Vectors newer than the file that searches them, up to which they are compared one by one."""
 MOST_LOGGED = 20
@@ -79,8 +80,7 @@ def update_index(
     """Apply `edits` to the index `path`, as a whole or not at all.
 
     Where a model says the walks, `sayer` says those that are new, and those that it failed to say before;
-    without edits it does the latter alone. `access` is for vectors in a database; `progress` is called with
-    the walks embedded and to be embedded.
+    without edits it does the latter alone. `access` is for vectors in a database.
 
     Raises UsageError as `resolve`, and if the walks are said by another model than `sayer`, EmbedderMismatch,
     LockedError if another process still writes to the index after `wait` seconds, InputError and FormatError
@@ -106,7 +106,7 @@ def update_index(
             whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
             contents |= (corpus.with_nodes_whole() if whole else corpus).sections()
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
-        write_changed(writer, index, contents, dropped=dropped)
+        write_changed(writer, index, contents, dropped=dropped, progress=_part_of(progress, "writing"))
         if compact and now.graph.triples >= WORTH_STORING:
             write_schema(writer, now.graph)
         manifest = writer.commit(_about(index.manifest.about, now.graph, report))
@@ -180,7 +180,15 @@ def _corpus(
     if not len(changed) and not _is_unsaid(index, sayer):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
     removed = bool(len(edit.removed))
-    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer, progress=progress)
+    told = _part_of(progress, "walks")
+    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer, progress=told)
+
+
+def _part_of(
+    progress: Progress | None, what: Literal["walks", "writing"]
+) -> Callable[[int, int], None] | None:
+    """What tells of one part of the work."""
+    return None if progress is None else lambda done, total: progress(what, done, total)
 
 
 def _about(about: About, graph: Graph, report: EditReport) -> About:

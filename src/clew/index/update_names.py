@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int32, Int64
 from clew.index.names import NamesIndex, hash_norms
-from clew.index.typos import TypoPart, Typos, buckets_for
+from clew.index.typos import TypoPart, Typos, buckets_for, chunks_of
 from clew.text.normalise import normalise
+
+LISTS_AT_ONCE = 65_536
+"""Lists that are merged at a time, so that memory does not grow with the index."""
 
 
 def updated_names(
@@ -85,13 +88,27 @@ def _merged_lists(
 
     Put in.
     """
+    sizes: list[Int64] = [np.zeros(1, np.int64)]
+    parts: list[Int32] = []
+    for first, last in chunks_of(0, len(offsets) - 1, LISTS_AT_ONCE):
+        new = slice(*np.searchsorted(lists, [first, last]).tolist())
+        part = offsets[first : last + 1]
+        size, merged = _merged_part(
+            part - part[0], values[part[0] : part[-1]], kept, lists[new] - first, entries[new]
+        )
+        sizes.append(size)
+        parts.append(merged)
+    return np.cumsum(np.concatenate(sizes)), np.concatenate([np.empty(0, np.int32), *parts])
+
+
+def _merged_part(
+    offsets: Int64, values: Int32, kept: Int64, lists: Int64, entries: Int64
+) -> tuple[Int64, Int32]:
+    """As `_merged_lists`, but with the sizes of the lists."""
     count = len(offsets) - 1
     moved = kept[values]
     there = moved >= 0
     key = (np.repeat(np.arange(count), np.diff(offsets)) << 32 | moved)[there]
     at = np.searchsorted(key, lists << 32 | entries)
     merged = np.insert(moved[there], at, entries).astype(np.int32)
-    sizes = np.bincount(key >> 32, minlength=count) + np.bincount(lists, minlength=count)
-    found = np.zeros(count + 1, np.int64)
-    np.cumsum(sizes, out=found[1:])
-    return found, merged
+    return np.bincount(key >> 32, minlength=count) + np.bincount(lists, minlength=count), merged
