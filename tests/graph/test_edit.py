@@ -89,9 +89,7 @@ def test_a_schema_after_an_edit_is_that_of_the_graph_then(start, changes, names)
             types_added=types,
         )  # fmt: skip
         after, _ = edited(graph, edit)
-        typed = np.array([node for node, _ in types], np.int64)
-        touched = np.unique(np.concatenate([edit.endpoints, typed, np.arange(graph.nodes, after.nodes)]))
-        schema = schema_after(schema, graph, after, touched)
+        schema = schema_after(schema, graph, after, edit.touched(graph.nodes))
         assert_same_schema(schema, schema_of(after))
         graph, names, relations = after, [], []
 

@@ -40,7 +40,9 @@ def test_a_stored_schema_is_that_of_the_graph_and_is_not_counted(large, monkeypa
     equal(schema_of_index(index), wanted)
 
 
-def test_after_an_update_it_is_that_of_the_new_graph(large, tmp_path, letters, monkeypatch):
+def test_after_an_update_it_is_that_of_the_new_graph_and_only_changes_are_counted(
+    large, tmp_path, letters, monkeypatch
+):
     (tmp_path / "more.tsv").write_text("d\tt\ta\n")
     (tmp_path / "less.tsv").write_text("b\tr\tc\n")
     (tmp_path / "types.tsv").write_text("a\tletter\n")

@@ -48,6 +48,12 @@ class GraphEdit:
         """Nodes whose edges change, ascending."""
         return np.unique(np.concatenate([self.added[:, [0, 2]], self.removed[:, [0, 2]]]).ravel())
 
+    def touched(self, nodes: int) -> Int64:
+        """Nodes whose edges or types change, and those that are new where there were `nodes`; ascending."""
+        typed = [node for node, _ in (*self.types_added, *self.types_removed)]
+        new = np.arange(nodes, nodes + len(self.names))
+        return np.unique(np.concatenate([self.endpoints, np.array(typed, np.int64), new]))
+
     @property
     def size(self) -> int:
         """How many things change."""

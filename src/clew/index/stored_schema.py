@@ -46,10 +46,8 @@ def schema_of_index(index: Index) -> Schema:
         return schema_of(index.graph)
     if index.delta is None or index.written is None:
         return stored
-    edit, before = index.delta.edit, index.written.graph
-    typed = np.array([node for node, _ in (*edit.types_added, *edit.types_removed)], np.int64)
-    new = np.arange(before.nodes, index.graph.nodes)
-    return schema_after(stored, before, index.graph, np.unique(np.concatenate([edit.endpoints, typed, new])))
+    before = index.written.graph
+    return schema_after(stored, before, index.graph, index.delta.edit.touched(before.nodes))
 
 
 def _stored(index: Index) -> Schema | None:

@@ -106,7 +106,8 @@ def update_index(
             whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
             contents |= (corpus.with_nodes_whole() if whole else corpus).sections()
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
-        write_changed(writer, index, contents, dropped=dropped, progress=_part_of(progress, "writing"))
+        told = _part_of(progress, "writing")
+        write_changed(writer, index, contents, dropped=dropped, progress=told)
         if compact and now.graph.triples >= WORTH_STORING:
             write_schema(writer, now.graph)
         manifest = writer.commit(_about(index.manifest.about, now.graph, report))
