@@ -1,7 +1,7 @@
-"""Figures of Walk&Retrieve on MetaQA: walks, corpora, questions, updates.
+"""Figures of Walk&Retrieve on MetaQA: walks, corpora, questions, updates; and of walks on a large graph.
 
 Run: python benchmarks/walks.py PART DATA. PART is one of walks, build, ask, update; DATA is the folder of
-MetaQA.
+MetaQA. Of `large`, DATA is the index of a large graph.
 Wall time is given with processor time, as the first depends on what else the machine does.
 """
 
@@ -11,6 +11,7 @@ import argparse
 import gzip
 import random
 import re
+import resource
 import shutil
 import statistics
 import tempfile
@@ -23,7 +24,8 @@ import numpy as np
 
 from clew.engine import Clew, index_sources, make_embedder
 from clew.graph.kernels.walks import random_walks
-from clew.graph.walks import Walker, WalkSettings, spread
+from clew.graph.walk_tables import Choices, spread
+from clew.graph.walks import CHUNK, Walker, WalkSettings
 from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.directory import open_index
 from clew.index.edits import Edits
@@ -71,19 +73,41 @@ def walks(data: Path, folder: Path) -> None:
         with timed(f"{kind} walks, merged") as took:
             walker.walk(roots)
         print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
-    tables, shape = walker.tables, (graph.nodes, 60, 4)
+    tables, shape = Walker(graph, WalkSettings("random")).choices, (graph.nodes, 60, 4)
     steps, nodes = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
 
     def fill(first: int, last: int) -> None:
         part = slice(first, last)
-        random_walks(
-            tables.places, tables.edges, tables.slots, roots[part], np.uint64(0), steps[part], nodes[part]
-        )
+        random_walks(tables.places, tables.slots, roots[part], np.uint64(0), steps[part], nodes[part])
 
     for _ in range(5):
         with timed("random walks, kernel alone, 2 threads") as took:
             spread(graph.nodes, fill, 2)
         print(f"  {graph.nodes * 60 / took['wall'] / 1e6:.1f} M walks/s")
+
+
+def large(data: Path, folder: Path) -> None:
+    """Random walks, 60 × 4 from a million nodes of a large graph, none kept."""
+    del folder
+    graph = open_index(data).graph
+    with timed("tables"):
+        tables = Choices.of(graph)
+    count = min(1_000_000, graph.nodes)
+    roots = np.sort(np.random.default_rng(0).choice(graph.nodes, count, replace=False)).astype(np.int32)
+
+    def fill(first: int, last: int) -> None:
+        for at in range(first, last, CHUNK):
+            part = roots[at : min(at + CHUNK, last)]
+            steps, nodes = np.empty((len(part), 60, 4), np.int32), np.empty((len(part), 60, 4), np.int32)
+            random_walks(tables.places, tables.slots, part, np.uint64(0), steps, nodes)
+
+    fill(0, 1)
+    for _ in range(3):
+        with timed("random walks, 2 threads") as took:
+            spread(count, fill, 2)
+        rates = (60 * count / took[clock] / 1e6 for clock in ("cpu", "wall"))
+        print("  {:.2f} M walks/s a core, {:.2f} M/s wall".format(*rates))
+    print(f"  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB at most")
 
 
 def build(data: Path, folder: Path) -> None:
@@ -142,9 +166,10 @@ def update(data: Path, folder: Path, sizes: list[int]) -> None:
     update_index(path, Edits(add=[("warm", "has_tags", "up")]), embedder=embedder)
     for size in sizes:
         graph = open_index(path).graph
-        removed = [named(graph, i) for i in rng.sample(range(graph.triples), size // 2)]
+        triples = graph.out.slots().tolist()
+        removed = [named(graph, i) for i in rng.sample(triples, size // 2)]
         added = [
-            (named(graph, rng.randrange(graph.triples))[0], *named(graph, rng.randrange(graph.triples))[1:])
+            (named(graph, rng.choice(triples))[0], *named(graph, rng.choice(triples))[1:])
             for _ in range(size - len(removed))
         ]
         with timed(f"{kind}: update of {size} triples"):
@@ -161,7 +186,7 @@ def named(graph, triple: int) -> tuple[str, str, str]:  # noqa: ANN001
 def main() -> None:
     """Run one part."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=["walks", "build", "ask", "update"])
+    parser.add_argument("part", choices=["walks", "build", "ask", "update", "large"])
     parser.add_argument("data", type=Path)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "clew-walks")
     parser.add_argument("--count", type=int, default=500)
@@ -175,7 +200,7 @@ def main() -> None:
     elif options.part == "update":
         update(options.data, options.folder, options.sizes)
     else:
-        {"walks": walks, "build": build}[options.part](options.data, options.folder)
+        {"walks": walks, "build": build, "large": large}[options.part](options.data, options.folder)
 
 
 if __name__ == "__main__":

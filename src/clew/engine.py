@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from clew.index.backends.registry import Access, VectorChoice, VectorKind
     from clew.index.build import Built, OnError, Progress
     from clew.index.cache import CachedIndex, SideFiles
-    from clew.index.corpus import CorpusSettings, Sayer
+    from clew.index.corpus import CorpusSettings
     from clew.index.directory import Index
     from clew.index.update import Progress as UpdateProgress
     from clew.index.update import Updated
+    from clew.index.walk_vectors import Sayer
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method

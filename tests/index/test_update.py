@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.errors import IndexError_, InputError, LockedError, UsageError
+from clew.errors import FormatError, IndexError_, InputError, LockedError, UsageError
 from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.index import delta, files, update_corpus
+from clew.index import update as update_module
 from clew.index.build import build_index
-from clew.index.corpus import CorpusSettings, build_corpus, open_corpus
+from clew.index.corpus import DRAWING, CorpusSettings, build_corpus, open_corpus
 from clew.index.directory import open_index, writing
 from clew.index.edits import Edits
 from clew.index.names import NamesIndex
@@ -112,11 +113,8 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         ]
         added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
-        changed = np.unique(np.concatenate([edit.endpoints, np.arange(graph.nodes, count)]))
-        (graph, _), held = edited(graph, edit), (held - set(removed)) | set(added)
-        corpus, _ = updated_corpus(
-            corpus, graph, EMBEDDER, changed, removed=bool(removed), sayer=sayer(f"updated {step}")
-        )
+        before, ((graph, _), held) = graph, (edited(graph, edit), (held - set(removed)) | set(added))
+        corpus, _ = updated_corpus(corpus, before, graph, edit, EMBEDDER, sayer=sayer(f"updated {step}"))
         assert_same_corpus(corpus, build_corpus(graph, EMBEDDER, options, sayer=sayer(f"built {step}")))
 
 
@@ -220,6 +218,12 @@ def test_removed_and_added_at_once_stays(films):
     update_index(films, Edits(add=[triple], remove=[triple]), embedder=EMBEDDER)
     graph = open_index(films).graph
     assert triple in set(named_triples(graph))
+
+
+def test_walks_that_an_older_clew_drew_are_not_mixed_with_new_ones(films, monkeypatch):
+    monkeypatch.setattr(update_module, "DRAWING", DRAWING + 1)
+    with pytest.raises(FormatError, match="Index the sources again"):
+        update_index(films, Edits(add=[("Heat", "directed_by", "Nolan")]), embedder=EMBEDDER)
 
 
 def test_strict_refuses_what_is_new(films):

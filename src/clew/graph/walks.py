@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import UsageError
-from clew.graph.graph import Adjacency, Graph, Int32, Int64, UInt16
+from clew.graph.graph import Graph, Int32, Int64, UInt16
+from clew.graph.walk_tables import Choices, WalkEdges, usable_threads
 
 Kind = Literal["bfs", "random"]
 
@@ -57,45 +58,6 @@ class WalkSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class WalkGraph:
-    """Edges as they are walked, and the tables for choosing among them (see `kernels.walks`).
-
-    `places` int64 [nodes, 4]: first edge, edges, first slot, and slots less one, of each node. `edges` int32
-    [edges, 3]: neighbour, step, and how many edges of the node lead to that neighbour. `slots` int32: edges
-    by rank at their node, -1 where there is none. `back_offsets` int64 [nodes + 1] and `backward` int32
-    [edges, …] are edges by the node that they lead to, whose neighbour comes first: the same ones unless
-    walks are directed.
-    """
-
-    places: Int64
-    edges: Int32
-    slots: Int32
-    back_offsets: Int64
-    backward: Int32
-
-    @classmethod
-    def of(cls, graph: Graph, *, directed: bool = False, threads: int | None = None) -> WalkGraph:
-        """Make the tables; about 25 bytes an edge and direction."""
-        from clew.graph.kernels.walks import fill_tables, join_sides, slot_counts
-
-        out, into = graph.out, graph.into
-        offsets = _offsets(out.degrees() if directed else out.degrees() + into.degrees())
-        edges, places = np.empty((int(offsets[-1]), 3), np.int32), np.empty((graph.nodes, 4), np.int64)
-        slot_offsets: Int64 = slot_counts(offsets)
-        slots = np.full(int(slot_offsets[-1]), -1, np.int32)
-
-        def fill(first: int, last: int) -> None:
-            join_sides(*_sides(out, into), first, last, offsets, edges)
-            fill_tables(offsets, first, last, slot_offsets, edges, places, slots)
-
-        spread(graph.nodes, fill, threads)
-        if directed:
-            back = into.columns()[2]
-            return cls(places, edges, slots, _offsets(into.degrees()), back[:, None])
-        return cls(places, edges, slots, offsets, edges)
-
-
-@dataclass(frozen=True, eq=False)
 class Walks:
     """Walks of some roots: those of `roots[i]` are rows `offsets[i]` to `offsets[i + 1]`.
 
@@ -114,13 +76,18 @@ class Walks:
 
 
 class Walker:
-    """Makes walks of one graph; not to be used by two threads at once."""
+    """Makes walks of one graph."""
 
     def __init__(self, graph: Graph, settings: WalkSettings, *, threads: int | None = None) -> None:
         self.settings, self.threads = settings, threads or usable_threads()
-        self.tables = WalkGraph.of(graph, directed=settings.directed, threads=self.threads)
-        self._nodes = graph.nodes
-        self._scratch: list[_Scratch] = []
+        self.nodes = graph.nodes
+        self.choices = Choices.of(graph, directed=settings.directed, threads=self.threads)
+        self.edges = (
+            WalkEdges.of(graph, directed=settings.directed, threads=self.threads)
+            if settings.kind == "bfs"
+            else None
+        )
+        self._scratch: list[Scratch] = []
 
     def walk(self, roots: Int32, *, rows: int | None = None, edges: int = EDGES) -> Walks:
         """Make the walks of `roots`, at most `rows` of each (by default as the settings say)."""
@@ -133,48 +100,25 @@ class Walker:
             waiting = [pool.submit(one, part, rows or self.settings.rows, edges) for part in parts]
             return _joined([done.result() for done in waiting])
 
-    def touched(
-        self, parts: Sequence[tuple[Walks, NDArray[np.bool_]]], changed: Int64, *, removed: bool
-    ) -> Int32:
-        """Roots whose walks may differ from those in `parts`, each with the rows that are live, ascending.
-
-        This walker is of the graph after the change, `changed` are the nodes whose edges are not the same,
-        and `removed` says that edges went, so that a tree may have become small enough to be taken whole.
-        None is missing; a few more are among them than differ.
-        """
-        from clew.graph.kernels.walks import distances_from, touched_roots, trees_that_fit
-
-        tables, depth = self.tables, self.settings.depth
-        layered = self.settings.kind == "bfs"
-        distance, found = np.empty(self._nodes, np.uint8), np.zeros(self._nodes, np.uint8)
-        distances_from(
-            changed, depth, tables.places, tables.edges, tables.back_offsets, tables.backward, distance
-        )
-        found[changed] = 1
-        for walks, live in parts:
-            touched_roots(
-                walks.roots, walks.offsets, walks.nodes, walks.state, live, layered, distance, found
-            )
-        if layered and removed:
-            near = np.flatnonzero((distance < depth) & (found == 0)).astype(np.int32)
-            fits, scratch = np.zeros(len(near), np.uint8), _Scratch(self._nodes)
-            trees_that_fit(
-                near, depth, self.settings.max_walks, tables.places, tables.edges,
-                scratch.stamps, scratch.links, scratch.rooms, 0, fits,
-            )  # fmt: skip
-            found[near[fits == 1]] = 1
-        return np.flatnonzero(found).astype(np.int32)
+    @contextmanager
+    def scratch(self) -> Generator[Scratch]:
+        """Memory for one thread to work in, while the context lasts."""
+        try:
+            lent = self._scratch.pop()
+        except IndexError:
+            lent = Scratch(self.nodes)
+        yield lent
+        self._scratch.append(lent)
 
     def _random(self, roots: Int32, rows: int, edges: int) -> Walks:
         from clew.graph.kernels.walks import merge_walks, random_walks
 
         del edges
-        tables = self.tables
         shape = (len(roots), rows, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
         counts, kept = np.zeros(shape[:2], np.uint16), np.zeros(len(roots), np.int32)
         random_walks(
-            tables.places, tables.edges, tables.slots, roots, np.uint64(self.settings.seed), steps, nodes
+            self.choices.places, self.choices.slots, roots, np.uint64(self.settings.seed), steps, nodes
         )
         merge_walks(steps, nodes, counts, kept)
         state = np.zeros((len(roots), 2), np.int64)
@@ -186,21 +130,19 @@ class Walker:
         shape = (len(roots), rows, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
         kept, state = np.zeros(len(roots), np.int32), np.zeros((len(roots), 2), np.int64)
-        try:
-            scratch = self._scratch.pop()
-        except IndexError:
-            scratch = _Scratch(self._nodes)
-        tables = self.tables
-        scratch.stamp = breadth_first_walks(
-            tables.places, tables.edges, tables.slots, tables.back_offsets, tables.backward,
-            roots, np.uint64(self.settings.seed), edges,
-            scratch.stamps, scratch.links, scratch.rooms, scratch.stamp, steps, nodes, kept, state,
-        )  # fmt: skip
-        self._scratch.append(scratch)
+        lists, tables = self.edges, self.choices
+        if lists is None:
+            raise ValueError("these walks are random ones")
+        with self.scratch() as scratch:
+            scratch.stamp = breadth_first_walks(
+                tables.places, tables.slots, lists.offsets, lists.edges, lists.back_offsets, lists.backward,
+                roots, np.uint64(self.settings.seed), edges,
+                scratch.stamps, scratch.links, scratch.rooms, scratch.stamp, steps, nodes, kept, state,
+            )  # fmt: skip
         return _packed(roots, steps, nodes, np.ones(shape[:2], np.uint16), kept, state)
 
 
-class _Scratch:
+class Scratch:
     """Memory of one thread for breadth-first walks, used again and again."""
 
     def __init__(self, nodes: int) -> None:
@@ -208,40 +150,10 @@ class _Scratch:
         self.rooms, self.stamp = np.zeros((3, nodes + 1), np.int32), 0
 
 
-def spread(count: int, work: Callable[[int, int], None], threads: int | None = None) -> None:
-    """Call `work(first, last)` for ranges of [0, count) in several threads."""
-    size = 16 * CHUNK
-    if count <= size:
-        work(0, count)
-        return
-    with ThreadPoolExecutor(threads or usable_threads()) as pool:
-        waiting = [pool.submit(work, first, min(count, first + size)) for first in range(0, count, size)]
-        for done in waiting:
-            done.result()
-
-
-def usable_threads() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def chunks(count: int, size: int) -> Iterator[Int32]:
     """Roots 0 to `count`, `size` at a time."""
     for first in range(0, count, size):
         yield np.arange(first, min(count, first + size), dtype=np.int32)
-
-
-def _sides(out: Adjacency, into: Adjacency) -> tuple[Int64, Int64, Int32, Int32, Int64, Int64, Int32, Int32]:
-    return (
-        out.starts, out.stops, out.relation, out.neighbour,
-        into.starts, into.stops, into.relation, into.neighbour,
-    )  # fmt: skip
-
-
-def _offsets(degrees: Int64) -> Int64:
-    offsets = np.zeros(len(degrees) + 1, np.int64)
-    np.cumsum(degrees, out=offsets[1:])
-    return offsets
 
 
 def _packed(roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64) -> Walks:

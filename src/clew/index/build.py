@@ -35,7 +35,8 @@ from clew.index.vectors import (
 from clew.text.embedder import Embedder
 
 if TYPE_CHECKING:
-    from clew.index.corpus import CorpusSettings, Sayer
+    from clew.index.corpus import CorpusSettings
+    from clew.index.walk_vectors import Sayer
 
 Stage = Literal["read", "schema", "names", "vectors", "search", "walks", "nodes", "triples"]
 Progress = Callable[[Stage, int, int], None]

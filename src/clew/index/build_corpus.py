@@ -17,12 +17,12 @@ from clew.index.corpus import (
     WALK_COLLECTION,
     Corpus,
     CorpusSettings,
-    Sayer,
     build_corpus,
     open_corpus,
 )
 from clew.index.corpus_milvus import MilvusCorpus
 from clew.index.directory import IndexWriter, open_index
+from clew.index.walk_vectors import Sayer
 from clew.text.embedder import Embedder
 
 if TYPE_CHECKING:

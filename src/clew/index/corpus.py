@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,9 @@ from clew.index.backends.registry import open_collection
 from clew.index.corpus_milvus import NONE, MilvusCorpus
 from clew.index.directory import Index
 from clew.index.files import Array
-from clew.index.vectors import Float32, Int8, quantise
+from clew.index.vectors import Float32, Int8
+from clew.index.walk_vectors import Sayer, WalkEmbedder
 from clew.text.embedder import Embedder, unit_rows
-from clew.text.verbalise import Verbaliser
 
 CorpusKind = Literal["bfs", "random", "lazy"]
 KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
@@ -39,6 +39,8 @@ SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.node
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
+DRAWING = 2
+"""How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
 ROOTS_AT_ONCE = 2048
 ESTIMATED = 500
 """Roots by whose walks the work of a model is estimated."""
@@ -67,23 +69,6 @@ class CorpusSettings:
         """How walks are made; those of a lazy corpus are breadth-first."""
         kind = "random" if self.kind == "random" else "bfs"
         return WalkSettings(kind, self.depth, self.walks, self.max_walks, self.directed, self.seed)
-
-
-class Sayer(Protocol):
-    """Says walks in sentences, as the `verbalise` step with a model does."""
-
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        ...
-
-    def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
-        """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
-        ...
-
-    def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
-        """Say the walks `steps`, `nodes` [walks, depth] of `roots` [walks]; empty where that failed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +131,9 @@ class Corpus:
     """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
 
     `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
-    `milvus`. Lazy ones have no parts. `model` says the walks. `changed` int32, ascending, are nodes whose
-    vectors are not those that were `written` whole, nor those of the file that searches them.
+    `milvus`. Lazy ones have no parts. `model` says the walks; `drawing` is how they were drawn. `changed`
+    int32, ascending, are nodes whose vectors are not those that were `written` whole, nor those of the file
+    that searches them.
     """
 
     settings: CorpusSettings
@@ -158,6 +144,7 @@ class Corpus:
     node_scales: Float32
     model: str | None = None
     milvus: MilvusCorpus | None = None
+    drawing: int = DRAWING
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
     written: tuple[Int8, Float32] | None = None
 
@@ -200,7 +187,7 @@ class Corpus:
             walks += int((held.offsets[rows + 1] - held.offsets[rows]).sum())
             made += _sum_of_rows(held, rows)
             if part.said is not None:
-                unsaid += int((np.diff(part.said.offsets)[_walks_at(held, rows)] == 0).sum())
+                unsaid += int((np.diff(part.said.offsets)[walks_at(held, rows)] == 0).sum())
         undecided, drawn, whole = states.tolist()
         parts = len(self.parts)
         return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
@@ -208,6 +195,7 @@ class Corpus:
     def sections(self) -> dict[str, Array | bytes]:
         """Give the sections of an index."""
         told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
+        told["drawing"] = self.drawing
         q, scale = self.written or (self.nodes, self.node_scales)
         found: dict[str, Array | bytes] = {NODES: q, NODE_SCALES: scale}
         if self.milvus is not None:
@@ -249,6 +237,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
     raw = _raw_settings(index)
     try:
         parts, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
+        drawing = raw.pop("drawing", 1)
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
@@ -261,6 +250,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         index.array(NODE_SCALES).astype(np.float32, copy=False),
         model,
         _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
+        drawing,
     )
     if CHANGED_NODES not in index.sections:
         return corpus
@@ -327,61 +317,6 @@ def _open_part(index: Index, name: str) -> Part:
     return Part(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
 
 
-@dataclass(frozen=True, eq=False)
-class WalkEmbedder:
-    """Turns walks into vectors: verbalise, then embed. `sayer` says what templates otherwise do."""
-
-    verbaliser: Verbaliser
-    embedder: Embedder
-    graph: Graph
-    sayer: Sayer | None = None
-
-    @classmethod
-    def of(cls, graph: Graph, embedder: Embedder, sayer: Sayer | None = None) -> WalkEmbedder:
-        """Say walks by templates, or by a model."""
-        return cls(Verbaliser(graph), embedder, graph, sayer)
-
-    def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
-        """Let the model say walks; None without one."""
-        return None if self.sayer is None else self.sayer.say(self.graph, roots, steps, nodes)
-
-    def vectors(
-        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None = None
-    ) -> Float32:
-        """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d].
-
-        `said` are a model's sentences; templates say those that are empty.
-        """
-        step_rows: list[list[int]] = steps.tolist()
-        node_rows: list[list[int]] = nodes.tolist()
-        given = said if said is not None else [""] * len(roots)
-        sentences = [
-            told or self.verbaliser.sentence(root, s, n)
-            for told, root, s, n in zip(given, roots, step_rows, node_rows, strict=True)
-        ]
-        outlines: dict[tuple[int, ...], int] = {}
-        place = [
-            outlines.setdefault((root, *s), len(outlines)) for root, s in zip(roots, step_rows, strict=True)
-        ]
-        outlined = self.embedder.embed([self.verbaliser.outline(key[0], key[1:]) for key in outlines])
-        return unit_rows(self.embedder.embed(sentences) + outlined[place])
-
-    def quantised(
-        self, roots: Sequence[int], steps: Int32, nodes: Int32, said: Sequence[str] | None = None
-    ) -> tuple[Int8, Float32]:
-        """Embed as `vectors`, rounded as they are stored."""
-        return quantise(self.vectors(roots, steps, nodes, said))
-
-    def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
-        """Vectors of the roots of `walks`, from their names and walks together, each as often as made."""
-        from clew.graph.kernels.walks import weighted_sums
-
-        names = self.embedder.embed([self.verbaliser.name(root) for root in walks.roots.tolist()])
-        sums = np.empty_like(names)
-        weighted_sums(q, scale, walks.counts, walks.offsets, sums)
-        return quantise(unit_rows(names + unit_rows(sums)))
-
-
 Progress = Callable[[int], None]
 
 
@@ -399,7 +334,7 @@ def build_corpus(
     `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
     sayer raises.
     """
-    maker = WalkEmbedder.of(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer)
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else own_triples_of(settings))
     if sayer is not None:
         few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
@@ -439,8 +374,8 @@ def own_triples_of(settings: CorpusSettings) -> WalkSettings:
 def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
     """Walk `roots` and embed their walks."""
     walks = walker.walk(roots)
-    owners = root_of_walks(walks).tolist()
-    said = maker.said(owners, walks.steps, walks.nodes)
+    owners = root_of_walks(walks)
+    said = maker.said(owners.tolist(), walks.steps, walks.nodes)
     q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
     return Part(walks, q, scale, said=None if said is None else Names.of(said))
 
@@ -473,8 +408,10 @@ def _joined_names(parts: Sequence[Part]) -> Names | None:
 
 
 def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
-    """Keep only the roots in `rows` of a part, in that order."""
-    at = _walks_at(part.walks, rows)
+    """Keep only the roots in `rows` of a part, in that order; the same part if these are all."""
+    if np.array_equal(rows, np.arange(len(part.walks.roots))):
+        return part
+    at = walks_at(part.walks, rows)
     said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
     walks = walks_of_rows(part.walks, rows)
     if len(part.ids):
@@ -484,7 +421,7 @@ def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
 
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     """Keep only the roots in `rows`, in that order."""
-    at = _walks_at(walks, rows)
+    at = walks_at(walks, rows)
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(walks.offsets[rows + 1] - walks.offsets[rows], out=offsets[1:])
     return Walks(
@@ -493,7 +430,7 @@ def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     )  # fmt: skip
 
 
-def _walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
+def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
     """Rows of all walks of the roots in `rows`."""
     lengths = walks.offsets[rows + 1] - walks.offsets[rows]
     before = np.cumsum(lengths) - lengths

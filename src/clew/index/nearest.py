@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.graph.graph import Graph
+from clew.graph.candidates import best_of
+from clew.graph.distances import Rounded
+from clew.graph.graph import Graph, Int64
+from clew.graph.kernels.dots import dots
 from clew.graph.walks import Walker
 from clew.index.backends.base import VectorIndex
 from clew.index.backends.entities import nearest_stored
@@ -20,19 +23,20 @@ from clew.index.corpus import (
     Corpus,
     CorpusSettings,
     RootWalks,
-    WalkEmbedder,
     open_corpus,
+    root_of_walks,
 )
 from clew.index.directory import Index
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
+from clew.index.walk_vectors import WalkEmbedder
 from clew.text.embedder import Embedder
 
 LAZY_WALKS = 200
 """Walks made of one node where none are stored; a smaller tree is taken whole."""
 LAZY_EDGES = 200_000
 """Edges looked at for one of these nodes."""
-IN_FLOATS = 500_000
-"""Up to so many node vectors are kept as floats."""
+COMPARED_AGAIN = 16
+"""Nodes beyond those wanted that are compared with the query as it is, after all with its rounded form."""
 _ROWS = 65_536
 
 
@@ -58,12 +62,11 @@ class WalkIndex:
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
         self.graph: Graph = index.graph
-        self.maker = WalkEmbedder.of(index.graph, embedder)
+        self.maker = WalkEmbedder(index.graph, embedder)
         self.corpus: Corpus | None = open_corpus(index)
         self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings("lazy")
         self._milvus = None if self.corpus is None else self.corpus.milvus
         self._walker: Walker | None = None
-        self._floats: Float32 | None = None
         self._backend: VectorIndex | None = None
         if self._milvus is None:
             self._load(index)
@@ -75,11 +78,8 @@ class WalkIndex:
         if NODE_SEARCH in index.files and self.corpus is not None:
             self._backend = open_vectors(index.files[NODE_SEARCH], q.shape[1])
             return
-        if len(q) <= IN_FLOATS:
-            self._floats = q.astype(np.float32)
-            self._inverse: Float32 = _inverse_norms(self._floats)
-        else:
-            self._inverse = np.concatenate([_inverse_norms(part) for part in _parts(q)])
+        self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(q)])
+        self._all: Int64 = np.arange(len(q))
 
     def _stored_vectors(self, index: Index) -> tuple[Int8, Float32]:
         if self.corpus is not None:
@@ -106,15 +106,10 @@ class WalkIndex:
         if self._backend is not None and self.corpus is not None:
             near = nearest_stored(self._backend, self._q, self._scale, query, count, also=self.corpus.changed)
             return near.ids.tolist()
-        cosines = self._cosines(query)
-        count = min(len(cosines), count)
-        near = np.argpartition(-cosines, count - 1)[:count]
-        return near[np.lexsort((near, -cosines[near]))].tolist()
-
-    def _cosines(self, query: Float32) -> Float32:
-        if self._floats is not None:
-            return (self._floats @ query) * self._inverse
-        return np.concatenate([part @ query for part in _parts(self._q)]) * self._inverse
+        rounded = dots(self._q, self._inverse, self._all, Rounded.of(query).values)
+        near = best_of(rounded, count + COMPARED_AGAIN, self._all)
+        cosines = (self._q[near].astype(np.float32) @ query) * self._inverse[near]
+        return near[best_of(cosines, count, near)].tolist()
 
     def walks_of(self, root: int) -> RootWalks:
         """Get the stored walks of a node, or make them."""
@@ -125,7 +120,7 @@ class WalkIndex:
             settings = replace(self.settings.walking, max_walks=LAZY_WALKS)
             self._walker = Walker(self.graph, settings)
         walks = self._walker.walk(np.array([root], np.int32), edges=LAZY_EDGES)
-        vectors = self.maker.vectors([root] * len(walks.steps), walks.steps, walks.nodes)
+        vectors = self.maker.vectors(root_of_walks(walks), walks.steps, walks.nodes)
         return RootWalks(root, walks.steps, walks.nodes, walks.counts, vectors)
 
     def nearest_walks(self, root: int, query: Float32, k: int) -> list[NearWalk]:
@@ -150,10 +145,9 @@ def _near_walk(found: RootWalks, row: int, score: float) -> NearWalk:
     return NearWalk(found.root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score, said)
 
 
-def _parts(q: Int8) -> Iterator[Float32]:
-    return (q[at : at + _ROWS].astype(np.float32) for at in range(0, len(q), _ROWS))
-
-
-def _inverse_norms(rows: Float32) -> Float32:
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+def _inverse_norms(q: Int8) -> Iterator[Float32]:
+    """One over the length of each row, 0 for a row of zeros, part by part."""
+    for at in range(0, len(q), _ROWS):
+        rows = q[at : at + _ROWS].astype(np.float32)
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        yield np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)

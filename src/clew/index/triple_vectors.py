@@ -7,9 +7,9 @@ to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from clew.index.delta import Whole
 from clew.index.directory import Index, IndexWriter, open_index, writing
 from clew.index.files import Array
 from clew.index.vectors import TRIPLE_SCALES, TRIPLE_VECTORS, quantise, readable, relation_text
-from clew.text.embedder import Embedder
+from clew.text.embedder import Additive, Embedder
 
 Float32 = NDArray[np.float32]
 Int8 = NDArray[np.int8]
@@ -34,15 +34,6 @@ BATCH = 1 << 18
 """Triples that are embedded at a time by sums."""
 TEXTS = 4096
 """Texts that are embedded at a time."""
-
-
-@runtime_checkable
-class Additive(Protocol):
-    """An embedder whose vector of a text is the sum of its words' vectors, scaled to length 1."""
-
-    def sums(self, texts: Sequence[str]) -> Float32:
-        """Sum the words' vectors, not scaled: float32 [len(texts), dimension]."""
-        ...
 
 
 def triple_line(graph: Graph, triple: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clew.errors import UsageError
+from clew.errors import FormatError, UsageError
 from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph
 from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
@@ -22,7 +22,7 @@ from clew.index.backends.registry import Access, VectorChoice, open_vectors
 from clew.index.build import check_embedder
 from clew.index.build_corpus import add_node_search
 from clew.index.compact import whole_sections, write_changed
-from clew.index.corpus import NODE_SEARCH, Corpus, Sayer, open_corpus
+from clew.index.corpus import DRAWING, NODE_SEARCH, Corpus, open_corpus
 from clew.index.delta import Delta, Whole, applied, is_large
 from clew.index.directory import Index, IndexWriter, open_index, writing
 from clew.index.edits import EditReport, Edits, resolve
@@ -40,6 +40,7 @@ from clew.index.vectors import (
     readable,
     relation_text,
 )
+from clew.index.walk_vectors import Sayer
 from clew.text.embedder import Embedder
 
 Progress = Callable[[Literal["walks", "writing"], int, int], None]
@@ -176,13 +177,16 @@ def _corpus(
         raise UsageError(
             f"{index.path}: its walks are said {told}, not by {sayer.name}. Index the sources again"
         )
-    new = np.arange(index.graph.nodes, graph.nodes)
-    changed = np.unique(np.concatenate([edit.endpoints, new]))
-    if not len(changed) and not _is_unsaid(index, sayer):
+    changed = len(edit.added) or len(edit.removed) or graph.nodes > index.graph.nodes
+    if not changed and not _is_unsaid(index, sayer):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
-    removed = bool(len(edit.removed))
+    if corpus.parts and corpus.drawing != DRAWING:
+        raise FormatError(
+            f"{index.path}: its walks were drawn by an older Clew, and would not fit those of this one. "
+            "Index the sources again"
+        )
     told = _part_of(progress, "walks")
-    return updated_corpus(corpus, graph, embedder, changed, removed=removed, sayer=sayer, progress=told)
+    return updated_corpus(corpus, index.graph, graph, edit, embedder, sayer=sayer, progress=told)
 
 
 def _part_of(

@@ -11,21 +11,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
+from clew.graph.touched import StoredWalks, touched_roots
 from clew.graph.walks import Walker, Walks
 from clew.index.corpus import (
     Corpus,
     Part,
-    Sayer,
-    WalkEmbedder,
     joined_parts,
     make_part,
     own_triples_of,
     part_of_rows,
     places_of,
     root_of_walks,
+    walks_at,
     walks_of_rows,
 )
+from clew.index.walk_vectors import Sayer, WalkEmbedder
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
@@ -45,35 +47,32 @@ class CorpusChange:
 
 def updated_corpus(
     corpus: Corpus,
+    before: Graph,
     graph: Graph,
+    edit: GraphEdit,
     embedder: Embedder,
-    changed: Int64,
     *,
-    removed: bool,
     sayer: Sayer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
-    """Update `corpus` to `graph`, in which the edges of the nodes `changed` are not what they were.
+    """Update `corpus` of the graph `before` to `graph`, which `edit` made of it.
 
-    `removed` says that edges went; `sayer` says walks that are new, and those that are not said yet, where a
-    model says the corpus. `progress` is called with the walks embedded and to be embedded. Parts that stay
-    are those of `corpus`, in their order, unless it was compacted.
+    `sayer` says walks that are new, and those that are not said yet, where a model says the corpus.
+    `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
+    their order, unless it was compacted.
     """
-    maker = WalkEmbedder.of(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
-        return _updated_lazy(corpus, graph, maker, changed)
+        return _updated_lazy(corpus, before, graph, edit, maker)
     walker = Walker(graph, corpus.settings.walking)
-    old_nodes = len(corpus.row_of)
     live = [_live(corpus, number) for number in range(len(corpus.parts))]
-    held = [(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
+    held = [StoredWalks(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
     unsaid = _unsaid(corpus) if sayer is not None else np.zeros(0, np.int32)
-    roots = np.union1d(walker.touched(held, changed, removed=removed), unsaid).astype(np.int32)
-    walks = walker.walk(roots)
-    walks = walks_of_rows(walks, _differing(walks, corpus, unsaid))
-    before = _stored(corpus, walks.roots[walks.roots < old_nodes])
-    part, fresh = _embedded(walks, maker, before, corpus, progress)
+    roots = np.union1d(touched_roots(before, edit, walker, held), unsaid).astype(np.int32)
+    walks, old = _differing(walker.walk(roots), corpus, unsaid)
+    part, fresh = _embedded(walks, maker, old, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     if corpus.milvus is not None:
         part = replace(part, q=part.q[:0], scale=part.scale[:0])
@@ -104,6 +103,17 @@ def _with_parts(corpus: Corpus, parts: tuple[Part, ...]) -> Corpus:
     return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
+def _stored(corpus: Corpus, roots: Int32) -> Part:
+    """Gather what is stored of `roots`, ascending, as one part."""
+    used = [
+        (part, corpus.row_of[roots[corpus.part_of[roots] == number]])
+        for number, part in enumerate(corpus.parts)
+    ]
+    held = [part_of_rows(part, rows) for part, rows in used if len(rows)]
+    joined = held[0] if len(held) == 1 else joined_parts(held)
+    return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
+
+
 def _live(corpus: Corpus, number: int) -> NDArray[np.bool_]:
     """Which roots of a part are not in a later one."""
     found = np.zeros(len(corpus.parts[number].walks.roots), np.bool_)
@@ -117,18 +127,6 @@ def _live_walks(corpus: Corpus) -> int:
         rows = corpus.row_of[corpus.part_of == number]
         count += int((part.walks.offsets[rows + 1] - part.walks.offsets[rows]).sum())
     return count
-
-
-def _stored(corpus: Corpus, roots: Int32) -> Part:
-    """Gather what is stored of `roots`, ascending, as one part."""
-    parts: list[Part] = []
-    for number, part in enumerate(corpus.parts):
-        mine = roots[corpus.part_of[roots] == number]
-        if len(mine) or not number:
-            parts.append(part_of_rows(part, corpus.row_of[mine]))
-    joined = joined_parts(parts)
-    order = np.argsort(joined.walks.roots, kind="stable")
-    return joined if len(parts) == 1 else part_of_rows(joined, order)
 
 
 def _all_walks(corpus: Corpus) -> int:
@@ -148,10 +146,27 @@ def _unsaid(corpus: Corpus) -> Int32:
     return np.concatenate(found) if found else np.zeros(0, np.int32)
 
 
+@dataclass(frozen=True, eq=False)
+class _Before:
+    """Where walks were stored: `part` int16 and `row` int64 [walks], which is -1 for new ones.
+
+    `ids` are those that the vectors of all walks of their roots had in Milvus.
+    """
+
+    part: NDArray[np.int16]
+    row: Int64
+    ids: Int64
+
+    def there(self, number: int) -> tuple[Int64, Int64]:
+        """Walks that were in a part, and their rows in it."""
+        at = np.flatnonzero((self.part == number) & (self.row >= 0))
+        return at, self.row[at]
+
+
 def _embedded(
     walks: Walks,
     maker: WalkEmbedder,
-    before: Part,
+    old: _Before,
     corpus: Corpus,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[Part, int]:
@@ -160,89 +175,85 @@ def _embedded(
     With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
     """
     owners = root_of_walks(walks)
-    row = _same_walk(before.walks, walks, owners)
-    said, row = _said(walks, owners, row, before, maker, corpus)
-    new = np.flatnonzero(row < 0)
-    kept = np.flatnonzero(row >= 0)
-    made = new if corpus.milvus is None else np.arange(len(row))
-    q = np.empty((len(row), maker.embedder.dimension), np.int8)
-    scale = np.empty(len(row), np.float32)
+    said, old = _said(walks, owners, old, maker, corpus)
+    new = np.flatnonzero(old.row < 0)
+    made = new if corpus.milvus is None else np.arange(len(old.row))
+    q = np.empty((len(old.row), maker.embedder.dimension), np.int8)
+    scale = np.empty(len(old.row), np.float32)
     if corpus.milvus is None:
-        q[kept], scale[kept] = before.q[row[kept]], before.scale[row[kept]]
+        for number, part in enumerate(corpus.parts):
+            at, rows = old.there(number)
+            q[at], scale[at] = part.q[rows], part.scale[rows]
     for start in range(0, len(made), EMBEDDED_AT_ONCE):
         rows = made[start : start + EMBEDDED_AT_ONCE]
         told = None if said is None else [said[i] for i in rows.tolist()]
-        q[rows], scale[rows] = maker.quantised(
-            owners[rows].tolist(), walks.steps[rows], walks.nodes[rows], told
-        )
+        q[rows], scale[rows] = maker.quantised(owners[rows], walks.steps[rows], walks.nodes[rows], told)
         if progress is not None:
             progress(start + len(rows), len(made))
     names = None if said is None else Names.of(said)
     if corpus.milvus is None:
         return Part(walks, q, scale, said=names), len(new)
-    ids = np.empty(len(row), np.int64)
-    ids[kept], ids[new] = before.ids[row[kept]], corpus.milvus.add_walks(q[new])
-    gone = np.setdiff1d(before.ids, ids[kept])
+    ids = np.full(len(old.row), -1, np.int64)
+    for number, part in enumerate(corpus.parts):
+        at, rows = old.there(number)
+        ids[at] = part.ids[rows]
+    gone = np.setdiff1d(old.ids, ids)
+    ids[new] = corpus.milvus.add_walks(q[new])
     corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, gone])
     return Part(walks, q, scale, ids, names), len(new)
 
 
 def _said(
-    walks: Walks, owners: Int32, row: Int64, before: Part, maker: WalkEmbedder, corpus: Corpus
-) -> tuple[list[str] | None, Int64]:
-    """Sentences of walks, from before or by the model; `row` is -1 where that gave another one."""
+    walks: Walks, owners: Int32, old: _Before, maker: WalkEmbedder, corpus: Corpus
+) -> tuple[list[str] | None, _Before]:
+    """Sentences of walks, from before or by the model; where that gave another one, a walk is new."""
     if corpus.model is None:
-        return None, row
-    old = before.said
-    said = ["" if old is None or at < 0 else old[at] for at in row.tolist()]
+        return None, old
+    said = [""] * len(owners)
+    for number, part in enumerate(corpus.parts):
+        if part.said is not None:
+            for at, row in zip(*(a.tolist() for a in old.there(number)), strict=True):
+                said[at] = part.said[row]
     lacking = np.array([i for i, text in enumerate(said) if not text], np.int64)
     told = maker.said(owners[lacking].tolist(), walks.steps[lacking], walks.nodes[lacking])
-    row = row.copy()
+    row = old.row.copy()
     for at, text in zip(lacking.tolist(), told or (), strict=bool(told)):
         said[at] = text
         if text:
             row[at] = -1
-    return said, row
+    return said, replace(old, row=row)
 
 
-def _same_walk(before: Walks, walks: Walks, owners: Int32) -> Int64:
-    """Find the row of each walk in `before`, -1 where it was not there."""
-    if not len(before.steps) or not len(walks.steps):
-        return np.full(len(walks.steps), -1, np.int64)
-    old_owners = root_of_walks(before)
-    old, new = _hashes(old_owners, before), _hashes(owners, walks)
-    order = np.argsort(old, kind="stable")
-    at = np.minimum(np.searchsorted(old[order], new), len(old) - 1)
-    row = order[at]
-    same = (old[row] == new) & (old_owners[row] == owners)
-    same &= (before.steps[row] == walks.steps).all(axis=1) & (before.nodes[row] == walks.nodes).all(axis=1)
-    return np.where(same, row, -1)
+def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Before]:
+    """Walks of the roots where they, their order, counts or state are not those that are stored.
 
-
-def _hashes(owners: Int32, walks: Walks) -> NDArray[np.uint64]:
-    from clew.graph.kernels.walks import hash_walks
-
-    found = np.empty(len(owners), np.uint64)
-    hash_walks(owners, walks.steps, walks.nodes, found)
-    return found
-
-
-def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> Int64:
-    """Rows of `walks` (by root) whose walks, their order, counts or state are not those that are stored.
-
-    And those of the roots `unsaid`.
+    And of the roots `unsaid`. Also where each of them was.
     """
-    from clew.graph.kernels.walks import same_walks
+    from clew.graph.kernels.walks import match_walks
 
-    same = np.zeros(len(walks.roots), np.uint8)
+    same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
     old = np.flatnonzero(walks.roots < len(corpus.row_of))
-    numbers = corpus.part_of[walks.roots[old]]
+    numbers = np.full(len(walks.roots), -1, np.int16)
+    numbers[old] = corpus.part_of[walks.roots[old]]
     for number, part in enumerate(corpus.parts):
-        mine = old[numbers == number]
-        if len(mine):
-            same_walks(*_columns(walks), mine, corpus.row_of[walks.roots[mine]], *_columns(part.walks), same)
+        mine = np.flatnonzero(numbers == number)
+        rows = corpus.row_of[walks.roots[mine]]
+        match_walks(*_columns(walks), mine, rows, *_columns(part.walks), same, row)
     same[np.isin(walks.roots, unsaid)] = 0
-    return np.flatnonzero(same == 0)
+    kept = np.flatnonzero(same == 0)
+    at, found = walks_at(walks, kept), walks_of_rows(walks, kept)
+    part = np.repeat(numbers[kept], np.diff(found.offsets))
+    return found, _Before(part, row[at], _ids_of(corpus, found.roots[numbers[kept] >= 0]))
+
+
+def _ids_of(corpus: Corpus, roots: Int32) -> Int64:
+    """Ids in Milvus of all walks of some roots."""
+    found = [np.zeros(0, np.int64)]
+    for number, part in enumerate(corpus.parts):
+        if len(part.ids):
+            rows = corpus.row_of[roots[corpus.part_of[roots] == number]]
+            found.append(part.ids[walks_at(part.walks, rows)])
+    return np.concatenate(found)
 
 
 def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8], Int64]:
@@ -267,9 +278,9 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> 
 
 
 def _updated_lazy(
-    corpus: Corpus, graph: Graph, maker: WalkEmbedder, changed: Int64
+    corpus: Corpus, before: Graph, graph: Graph, edit: GraphEdit, maker: WalkEmbedder
 ) -> tuple[Corpus, CorpusChange]:
-    walker = Walker(graph, own_triples_of(corpus.settings))
-    part = make_part(walker, maker, changed.astype(np.int32))
+    roots = np.union1d(edit.endpoints, np.arange(before.nodes, graph.nodes)).astype(np.int32)
+    part = make_part(Walker(graph, own_triples_of(corpus.settings)), maker, roots)
     result = _with_nodes(corpus, maker, part, graph.nodes)
-    return result, CorpusChange(len(changed), len(changed), len(part.q), compacted=False)
+    return result, CorpusChange(len(roots), len(roots), len(part.q), compacted=False)

@@ -1,9 +1,9 @@
 """`walk-retrieve`: Walk&Retrieve (Böckling, Paulheim, Iana: workshop at SIGIR 2025).
 
 Steps of the paper and where they are:
-  2.1 graph traversal   `graph.walks`, `graph.kernels.walks` (eq. 1, eq. 2)
+  2.1 graph traversal   `graph.walks`, `graph.kernels.choices` (eq. 1), `graph.kernels.walks` (eq. 2)
   2.1 verbalisation     `text.verbalise` (templates)
-  2.1 indexing          `index.corpus`
+  2.1 indexing          `index.corpus`, `index.walk_vectors`
   2.2 retrieval         `index.nearest` (eq. 3)
   2.2 generation        `steps.read_walks` (built in), `steps.read_walks_llm` (Fig. 2b, one call)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,15 @@ class Embedder(Protocol):
             EmbedderError: the model or its endpoint failed.
 
         """
+        ...
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """An embedder whose vector of a text is the sum of its words' vectors, scaled to length 1."""
+
+    def sums(self, texts: Sequence[str]) -> Float32:
+        """Sum the words' vectors, not scaled: float32 [len(texts), dimension]."""
         ...
 
 

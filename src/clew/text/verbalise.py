@@ -78,6 +78,7 @@ class Verbaliser:
         self._names: dict[int, str] = {}
         phrased = [phrases_of(label) for label in graph.relation_labels]
         self._phrases = [phrase for p in phrased for phrase in (p.forward, p.inverse)]
+        self._later = [f", which {phrase}" for phrase in self._phrases]
 
     def name(self, node: int) -> str:
         """Name of a node as it is said."""
@@ -88,13 +89,18 @@ class Verbaliser:
             known = self._names[node] = readable(self._labels[node])
         return known
 
+    @property
+    def phrases(self) -> tuple[Sequence[str], Sequence[str]]:
+        """What is said for each step as the first of a walk, and as a later one."""
+        return self._phrases, self._later
+
     def sentence(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
         """Say one walk; a negative step is behind its end."""
         parts = [self.name(root)]
         for at, (step, node) in enumerate(zip(steps, nodes, strict=True)):
             if step < 0:
                 break
-            parts.append(f"{', which ' if at else ' '}{self._phrases[step]} {self.name(node)}")
+            parts.append(f"{self._later[step] if at else f' {self._phrases[step]}'} {self.name(node)}")
         return "".join(parts)
 
     def outline(self, root: int, steps: Sequence[int]) -> str:
