@@ -44,11 +44,14 @@ def test_after_an_update_it_is_that_of_the_new_graph_and_only_changes_are_counte
     large, tmp_path, letters, monkeypatch
 ):
     (tmp_path / "more.tsv").write_text("d\tt\ta\n")
-    update_index(large, read_edits([tmp_path / "more.tsv"], []), embedder=letters)
+    (tmp_path / "less.tsv").write_text("b\tr\tc\n")
+    (tmp_path / "types.tsv").write_text("a\tletter\n")
+    edits = read_edits([tmp_path / "more.tsv"], [tmp_path / "less.tsv"], types=tmp_path / "types.tsv")
+    update_index(large, edits, embedder=letters)
     index = open_index(large)
     wanted = schema_of(index.graph)
     monkeypatch.setattr(counted, "schema_of", no_counting)
-    assert len(schema_of_index(index).triples) == 3
+    assert len(wanted.triples) == 3
     equal(schema_of_index(index), wanted)
 
 

@@ -36,11 +36,11 @@ class CandidateList:
     def __init__(self, distances: Distances, node: PatternNode, measure: Measure | None = None) -> None:
         self._distances, self.node, self._count = distances, node, FIRST_ROUND
         self._measured, self.asked, self.ended = measure is not None, False, False
-        if measure is None or measure.rows is None or not len(measure.entities) or measure.distances.any():
+        if measure is not None and is_named(measure):
+            self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
+            self.bound = 1 << MISS_BITS
+        else:
             self._ask()
-            return
-        self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
-        self.bound = 1 << MISS_BITS
 
     def _ask(self) -> None:
         before = len(self._found.entities) if self.asked else -1
@@ -117,6 +117,11 @@ class CandidateList:
         if wanted > len(self.costs) and self.bound < INFINITE:
             self.grow()
         return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])
+
+
+def is_named(measure: Measure) -> bool:
+    """Whether there are entities of exactly the name, so that all others are farther."""
+    return measure.rows is not None and len(measure.entities) > 0 and not measure.distances.any()
 
 
 def costs_of(distances: Distance, what: str) -> Array:

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
 from clew.graph.distances import Distances, Measure
-from clew.graph.lists import ALL, FIRST_ROUND, INFINITE, MISS_MASK, ROUND_GROWTH, CandidateList, costs_of
+from clew.graph.lists import (
+    ALL,
+    FIRST_ROUND,
+    INFINITE,
+    MISS_MASK,
+    ROUND_GROWTH,
+    CandidateList,
+    costs_of,
+    is_named,
+)
 from clew.graph.tiers import Tier, Tiers
 from clew.types import Pattern, PatternEdge, PatternNode
 
@@ -40,6 +49,7 @@ class Query:
         self._lists: dict[int, CandidateList] = {}
         self._set_edges(relations)
         self._measures = self._measure_all() if measures and not self.hopeless else {}
+        self._prepare_lists()
         self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
         self._mask_of = [self._mask(node) for node in pattern.nodes]
         self.mask_rows = _mask_rows(self.masks)
@@ -60,6 +70,14 @@ class Query:
         measures = {i: measure for i, measure in found.items() if measure is not None}
         kinds = {(m.rows is None, m.scale is None) for m in measures.values()}
         return measures if len(measures) == len(found) and len(kinds) == 1 else {}
+
+    def _prepare_lists(self) -> None:
+        """Have the first candidates of all nodes that need some found together."""
+        nodes = self.pattern.nodes
+        open_ = [i for i, node in enumerate(nodes) if node.known and node.entity is None]
+        asked = [i for i in open_ if i not in self._measures or not is_named(self._measures[i])]
+        if len(asked) > 1 and not self.hopeless:
+            self.distances.prepare([nodes[i] for i in asked], FIRST_ROUND)
 
     def _set_edges(self, relations: int) -> None:
         rows: list[list[int]] = []

@@ -23,8 +23,10 @@ WORTH_A_CUT = 512
 """Candidates of one node that are worth more runs, of those near and of the others."""
 SIDE_BY_SIDE = 2
 """Lists that are asked for at once."""
-FIRST_STEP, STEP = 1.5, 1.1
-"""How many times the slack rises while at most one node is far, and after that."""
+FIRST_STEP, STEP, LONG_STEP = 1.5, 1.1, 1.05
+"""How many times the slack rises while at most one node is far, after that, and with a long list."""
+LONG = 65_536
+"""Candidates of a long list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,15 @@ class Tiers:
         while self.held < nearest:
             if not self._grow():
                 return None
-        easy = self._easy()
-        aim = max(easy // 2, round(FIRST_STEP * slack)) if slack < easy else round(STEP * slack)
-        aim = max(nearest, min(aim, easy) if slack < easy else aim)
+        aim = max(nearest, self._aim(slack))
         return min(aim if needed is None else min(max(nearest, needed), aim), self.held)
+
+    def _aim(self, slack: int) -> int:
+        """The slack after `slack`, if nothing else is known of where the matches are."""
+        if any(len(near.ids) > LONG for near in self._lists.values()):
+            return round(LONG_STEP * slack)
+        easy = self._easy()
+        return min(max(easy // 2, round(FIRST_STEP * slack)), easy) if slack < easy else round(STEP * slack)
 
     def _easy(self) -> int:
         """A slack within which at most one node is far."""
@@ -130,12 +137,12 @@ class Tiers:
         return sum(reached[:2]) if reached else ALL
 
     def _grow(self) -> bool:
-        """Make the shortest lists longer, side by side where the provider is asked; False if none can be."""
+        """Make the cheapest lists longer, side by side where the provider is asked; False if none can be."""
         growing = [n for n in self._lists.values() if n.reached < ALL and not n.ended]
-        growing = sorted(growing, key=lambda n: n.reached)[:SIDE_BY_SIDE]
-        at_hand = [n for n in growing if not n.due]
-        if not at_hand and len(growing) > 1:
-            self._prepare([n.node for n in growing], max(n.due for n in growing))
-        for near in at_hand or growing:
+        due = min((n.due for n in growing), default=0)
+        growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:SIDE_BY_SIDE]
+        if due and len(growing) > 1:
+            self._prepare([n.node for n in growing], due)
+        for near in growing:
             near.grow()
         return bool(growing)

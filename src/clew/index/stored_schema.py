@@ -1,7 +1,6 @@
 """The schema of a graph as sections of an index, so that a large graph is not counted at every start.
 
-A stored schema names the files of the graph that it was counted from; one of any other graph counts as none,
-and so it does while an edit is beside these files.
+A stored schema names the files of the graph that it was counted from; one of any other graph counts as none.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,20 +38,29 @@ def write_schema(writer: IndexWriter, graph: Graph) -> None:
 
 
 def schema_of_index(index: Index) -> Schema:
-    """Give the schema of an index: the stored one and what updates changed, else it is counted."""
-    from clew.graph.schema import Schema, schema_after, schema_of
+    """Give the schema of an index: the stored one with what updates have changed since, or count it."""
+    from clew.graph.schema import schema_after, schema_of
 
-    stored = without_prefix("schema", index.sections)
-    of = stored.pop(_OF, np.zeros(0, np.uint8)).tobytes()
-    known = set(stored) == {f.name for f in fields(Schema)} and of == _digest(index.manifest.files)
-    if not known:
+    stored = _stored(index)
+    if stored is None:
         return schema_of(index.graph)
-    arrays: dict[str, NDArray[np.generic]] = {**stored}
-    schema = Schema(**arrays)  # pyright: ignore[reportArgumentType]
     if index.delta is None or index.written is None:
-        return schema
+        return stored
     before = index.written.graph
-    return schema_after(schema, before, index.graph, index.delta.edit.touched(before.nodes))
+    return schema_after(stored, before, index.graph, index.delta.edit.touched(before.nodes))
+
+
+def _stored(index: Index) -> Schema | None:
+    """The schema that is stored, of the graph as the files of the index hold it."""
+    from clew.graph.schema import Schema
+
+    arrays = without_prefix("schema", index.sections)
+    of = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
+    names = [field.name for field in fields(Schema)]
+    if of != _digest(index.manifest.files) or not arrays.keys() >= set(names):
+        return None
+    found: dict[str, Any] = {name: arrays[name] for name in names}
+    return Schema(**found)
 
 
 def _digest(files: Iterable[FileEntry]) -> bytes:
