@@ -16,7 +16,7 @@ from clew.graph.graph import Graph, Int64
 from clew.graph.kernels.dots import dots
 from clew.graph.walks import Walker
 from clew.index.backends.base import VectorIndex
-from clew.index.backends.entities import nearest_stored
+from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
 from clew.index.backends.registry import open_vectors
 from clew.index.corpus import (
     NODE_SEARCH,
@@ -75,8 +75,9 @@ class WalkIndex:
         q, scale = self._stored_vectors(index)
         self._q: Int8 = q
         self._scale: Float32 = scale
-        if NODE_SEARCH in index.files and self.corpus is not None:
-            self._backend = open_vectors(index.files[NODE_SEARCH], q.shape[1])
+        section = ENTITY_SEARCH if self.corpus is None else NODE_SEARCH
+        if section in index.files:
+            self._backend = open_vectors(index.files[section], q.shape[1])
             return
         self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(q)])
         self._all: Int64 = np.arange(len(q))
@@ -103,8 +104,9 @@ class WalkIndex:
         """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
         if self._milvus is not None:
             return self._milvus.nearest_nodes(query, count)
-        if self._backend is not None and self.corpus is not None:
-            near = nearest_stored(self._backend, self._q, self._scale, query, count, also=self.corpus.changed)
+        if self._backend is not None:
+            changed = None if self.corpus is None else self.corpus.changed
+            near = nearest_stored(self._backend, self._q, self._scale, query, count, also=changed)
             return near.ids.tolist()
         rounded = dots(self._q, self._inverse, self._all, Rounded.of(query).values)
         near = best_of(rounded, count + COMPARED_AGAIN, self._all)
