@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import argparse
 
-from harness import ask_all, open_method
+from harness import Count, ask_all, open_method
 from questions import (
     DATA,
     ROOT,
     SHARED,
     absent,
+    domains,
     half,
     jsonl,
     metaqa,
@@ -56,6 +57,14 @@ def main() -> None:
         print(ask_all(method, [i for i in items if i.gold]).row(f"{name} (development)"), flush=True)
         rest = [i for i in items if i.reasons]
         lacking.append(ask_all(method, rest).row(f"{name} (dev.)", absent=True))
+    for which, part in (("dev", "development"), ("check", "check")):
+        known, unknown = Count(), Count()
+        for _, graph, items in domains(which):
+            method = open_method(graph)
+            ask_all(method, [i for i in items if i.gold], known)
+            ask_all(method, [i for i in items if i.reasons], unknown)
+        print(known.row(f"eight domains ({part} half)"), flush=True)
+        lacking.append(unknown.row(f"eight domains ({which})", absent=True))
     other = open_method(DATA / "check" / "other.tsv")
     print(ask_all(other, jsonl(DATA / "check" / "other_questions.jsonl")).row("science (check)"), flush=True)
     missing = jsonl(DATA / "check" / "absent.jsonl")

@@ -58,17 +58,20 @@ class Count:
         return "| " + " | ".join([name, str(self.questions), *cells]) + " |"
 
 
-def ask_all(method: Auto, items: Iterable[Item]) -> Count:
-    """Ask every question; an answer counts as ungrounded if a citation's triple is not in the graph."""
-    count = Count()
+def ask_all(method: Auto, items: Iterable[Item], into: Count | None = None) -> Count:
+    """Ask every question; an answer counts as ungrounded if a citation's triple is not in the graph.
+
+    Gold may be names of the source or labels. Counts are added to `into`.
+    """
+    count = into or Count()
     for item in items:
         began = time.perf_counter()
         answer = method.answer(item.question)
         count.milliseconds.append((time.perf_counter() - began) * 1000)
-        found = {a.entity for a in answer.answers}
+        found, labels = {a.entity for a in answer.answers}, {a.label for a in answer.answers}
         count.questions += 1
-        count.hits += bool(found & item.gold)
-        count.exact += frozenset(found) == item.gold and bool(item.gold)
+        count.hits += bool((found | labels) & item.gold)
+        count.exact += bool(item.gold) and item.gold in (found, labels)
         if answer.abstained is not None:
             count.reasons[answer.abstained.reason] += 1
             count.right_reason += answer.abstained.reason in item.reasons

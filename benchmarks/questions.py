@@ -66,6 +66,17 @@ def wc2014() -> list[Item]:
     ]
 
 
+def domains(which: str) -> Iterator[tuple[str, Path, list[Item]]]:
+    """Name, graph and questions of each small graph of `tests/data/domains`, of the half `dev` or `check`.
+
+    Gold holds labels, which for these graphs are also what people call the things.
+    """
+    for path in sorted((DATA / "domains" / which).glob("*_questions.jsonl")):
+        name = path.name.removesuffix("_questions.jsonl")
+        graph = next(g for g in (path.with_name(name + end) for end in (".tsv", ".ttl")) if g.exists())
+        yield name, graph, jsonl(path)
+
+
 def jsonl(path: Path) -> list[Item]:
     """Questions of our own: `gold`, or `reason` with `also`."""
     return [

@@ -24,7 +24,7 @@ def consoles():
 
 def comparable(text):
     """Without times, and with lines as they are when nothing is wrapped at a terminal's width."""
-    text = re.sub(r"\((.*?)\d+ ms\)", r"(\1 ms)", text)
+    text = re.sub(r"\((.*?)[\d,]+ ms\)", r"(\1 ms)", text)
     return re.sub(r"\s+", " ", text.replace(" · ", " ")).strip()
 
 

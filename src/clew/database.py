@@ -7,7 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from clew.engine import clean, clean_question, make_embedder, neo4j_login
+from clew.errors import UsageError
 from clew.methods.kept import Kept
+from clew.stores.opening import is_sparql, shown_address
 from clew.types import Answer
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ class Database:
 
         Raises UsageError for another address, StoreError if there is no usable server, MissingExtra.
         """
+        if is_sparql(address):
+            shown = shown_address(address)
+            raise UsageError(
+                f"No method asks a SPARQL endpoint itself. Make an index of it with: clew index {shown} "
+                f'-o NAME.clew, or write the query: clew query {shown} "SELECT …"'
+            )
         from clew.methods.queried import MOST_ROWS, SECONDS
         from clew.stores.cypher.guard import Rules
         from clew.stores.opening import open_neo4j

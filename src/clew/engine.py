@@ -83,11 +83,15 @@ class Clew:
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files; with `corpus` walks are stored too. Raises InputError if there is no such source, ParseError
         for a line that cannot be read, FormatError and EmbedderMismatch for an index that cannot be used,
-        UsageError for options that do not go with an index.
+        UsageError for options that do not go with an index, or the address of a database.
         """
         keep_machine_code()
         if not str(source):
             raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
+        if "://" in str(source):
+            from clew.stores.opening import refuse_address
+
+            refuse_address(str(source))
         path = Path(source)
         if is_index(path):
             given = {"types": types, "aliases": aliases, "format": format, "corpus": corpus}
@@ -278,10 +282,12 @@ def index_sources(
     corpus: CorpusSettings | None = None,
     sayer: Sayer | None = None,
     vectors: VectorChoice | None = None,
+    addresses: Mapping[Path, str] | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`.
 
-    Side files beside a single source are used unless `types` or `aliases` name others.
+    Side files beside a single source are used unless `types` or `aliases` name others. `addresses` are of
+    databases that sources were read from; the index names these.
     """
     keep_machine_code()
     from clew.index.build import build_index
@@ -301,6 +307,7 @@ def index_sources(
         corpus=corpus,
         sayer=sayer,
         vectors=vectors,
+        addresses=addresses,
     )
 
 
@@ -426,6 +433,15 @@ def default_cache() -> Path:
         return Path.home() / ".cache" / "clew"
     except RuntimeError:  # a user without a home directory
         return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+
+
+def default_history() -> Path:
+    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
+    if own := os.environ.get("CLEW_HISTORY"):
+        return Path(own)
+    if shared := os.environ.get("XDG_DATA_HOME"):
+        return Path(shared) / "clew" / "history.jsonl"
+    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
 
 
 def keep_machine_code() -> None:

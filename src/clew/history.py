@@ -6,7 +6,6 @@ A line is `{"source", "question", "query"}`. Of two lines with the same question
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -115,15 +114,6 @@ def check_query(query: str) -> None:
     except QueryError as error:
         error.add_note("Only queries that read are kept as examples")
         raise
-
-
-def default_history() -> Path:
-    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
-    if own := os.environ.get("CLEW_HISTORY"):
-        return Path(own)
-    if shared := os.environ.get("XDG_DATA_HOME"):
-        return Path(shared) / "clew" / "history.jsonl"
-    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
 
 
 def source_key(source: str) -> str:

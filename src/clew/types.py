@@ -22,7 +22,7 @@ class Candidate:
 
     entity: int
     score: float
-    how: Literal["given", "exact", "alias", "normalised", "typo", "embedding"]
+    how: Literal["given", "exact", "alias", "normalised", "plural", "typo", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +235,8 @@ class Answer:
     """The database query whose rows are the answer, where a method asks by one."""
     confidence: float | None = None
     """How sure a model says to be of an answer of its own (`grounded` is False), in [0, 1]."""
+    notes: tuple[str, ...] = ()
+    """What has to be known to take the answer as it is meant."""
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md)."""
@@ -266,6 +268,7 @@ class Answer:
             "chain": None if self.chain is None else self.chain.as_json(),
             "query": self.query,
             "confidence": self.confidence,
+            "notes": list(self.notes),
         }
 
 

@@ -95,6 +95,36 @@ def test_a_file_of_questions_has_a_budget_for_all_together(run, films, server, p
         assert (len(server), reasons) == (sent, [None] * sent + ["budget"] * (3 - sent)), limit
 
 
+@pytest.mark.parametrize(
+    ("verb", "item", "items"), [("ask", "question", "--questions"), ("verify", "claim", "--claims")]
+)
+def test_what_the_budget_of_the_run_stopped_is_asked_again(
+    run, films, server, write_lines, tmp_path, verb, item, items
+):
+    texts = ["Who directed Memento?", "Oslo is big.", "Heat is long."]
+    asked = write_lines("q.jsonl", *({"id": str(n), item: text} for n, text in enumerate(texts)))
+    out = tmp_path / "out.jsonl"
+    words = (verb, films, items, asked, "--out", out, "--method", "simgrag", "--llm", "vllm/m", "--quiet")
+
+    def ids():
+        return [json.loads(line)["id"] for line in out.read_text().splitlines()]
+
+    free = run(*words)
+    calls = len(server)
+    whole = out.read_text()
+    assert (free.exit_code, ids(), calls > 3) == (0, ["0", "1", "2"], True), free.stderr
+    out.unlink()
+    stopped = run(*words, "--run-calls", calls - 1)
+    assert stopped.exit_code == 1
+    assert f"1 {item} of 3 not" in stopped.stderr
+    assert "The same command asks them again" in stopped.stderr
+    assert ids() == ["0", "1"]
+    assert run(*words).exit_code == 0
+    told = [{k: v for k, v in json.loads(line).items() if k != "timings_ms"} for line in whole.splitlines()]
+    again = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [{k: v for k, v in row.items() if k != "timings_ms"} for row in again] == told
+
+
 def test_compare_takes_them(run, films, server):
     words = ("compare", films, "Capital?", "--methods", "llm", "--llm", "vllm/m", "--json", "--quiet")
     (row,) = json.loads(run(*words, "--max-tokens", "5").stdout)["rows"]

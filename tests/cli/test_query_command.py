@@ -95,7 +95,25 @@ def test_a_server_that_is_down_is_exit_code_1_and_leaves_nothing(run, tmp_path):
 
 def test_an_address_needs_a_name_for_its_index(run):
     result = run("index", "neo4j://localhost")
-    assert (result.exit_code, "--output NAME.clew" in result.stderr) == (2, True)
+    assert (result.exit_code, "clew index neo4j://localhost -o NAME.clew" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "address", ["sparql+http://ann:secret@localhost:9/x", "neo4j://ann:secret@localhost:9"]
+)
+@pytest.mark.parametrize(
+    "command", [("verify", "{}", "x"), ("info", "{}"), ("update", "{}", "--add", "x.tsv")], ids=lambda c: c[0]
+)
+def test_what_needs_an_index_says_how_to_make_one(run, command, address):
+    result = run(*(part.format(address) for part in command))
+    shown = address.replace("ann:secret@", "")
+    assert (result.exit_code, f"clew index {shown} -o NAME.clew" in result.stderr) == (2, True)
+    assert "secret" not in result.output
+
+
+def test_a_sparql_endpoint_that_is_asked_a_question_says_how_to_make_an_index(run):
+    result = run("ask", "sparql+http://localhost:9/x", "Who?")
+    assert (result.exit_code, "clew index sparql+http://localhost:9/x -o" in result.stderr) == (2, True)
 
 
 def test_the_doctor_checks_an_endpoint(run):

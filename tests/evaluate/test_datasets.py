@@ -323,7 +323,7 @@ def test_plain_claims(files):
         ("plain", {"questions.jsonl": [{"question": "", "gold": []}]}, r":1: field 'question' is missing"),
         ("plain", {"questions.jsonl": [{"question": "q", "gold": [3]}]}, r":1: field 'gold' is not a list of names"),
         ("plain", {"questions.jsonl": [{"question": "q", "verdict": "maybe"}]}, r"neither 'supported' nor 'refuted'"),
-        ("plain", {"questions.jsonl": [{"question": "q", "gold": []}, {"question": "q", "verdict": "refuted"}]}, "a question among"),
+        ("plain", {"questions.jsonl": [{"question": "q", "gold": []}, {"question": "q", "verdict": "refuted"}]}, "a claim among"),
         ("plain", {"questions.jsonl": [{"id": "1", "question": "q", "gold": []}] * 2}, r":2: id '1' is that of line 1"),
         ("plain", {"questions.jsonl": "\n"}, "no questions in the file"),
         ("plain", {"questions.jsonl": "[]\n"}, r":1: not a JSON object"),

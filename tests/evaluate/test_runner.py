@@ -67,12 +67,40 @@ def test_a_directory_that_is_not_there(run):
 
 def test_problems_of_questions_are_told_and_kept(run, plain, tmp_path):
     result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
-    assert "1 questions have no gold answer" in result.stderr
-    assert "1 questions have gold that the graph lacks; they stay in the score" in result.stderr
-    assert "1 questions have gold that the graph has only in part" in result.stderr
-    assert "1 questions are about an entity that the graph lacks" in result.stderr
+    assert "1 question without a gold answer" in result.stderr
+    assert "1 question with gold that the graph lacks, in the score all the same" in result.stderr
+    assert "1 question with gold that the graph has only in part" in result.stderr
+    assert "1 question about an entity that the graph lacks" in result.stderr
     facts = RunDirectory(tmp_path / "r").facts()["parts"]["plain/films"]
     assert facts["problem_ids"]["gold_missing"] == ["e"]
+
+
+def test_a_gold_path_by_a_relation_that_the_graph_lacks_is_told(run, plain, tmp_path):
+    path = plain / "questions.jsonl"
+    question = {"id": "p", "question": "knows Memento", "gold": ["Christopher Nolan"]}
+    wrong = json.dumps(question | {"paths": [["Memento", "directed_by", "Christopher Nolan"]]})
+    path.write_text(path.read_text() + wrong + "\n")
+    result = run("eval", plain, "--method", "knows", "--out", tmp_path / "r")
+    assert "1 question with a gold path by a relation that the graph lacks" in result.stderr
+    assert RunDirectory(tmp_path / "r").facts()["parts"]["plain/films"]["problem_ids"]["path_missing"] == [
+        "p"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ({"gold": []}, {"verdict": "refuted"}, ":2: a claim among questions"),
+        ({"verdict": "refuted"}, {"gold": []}, ":2: a question among claims"),
+    ],
+)
+def test_questions_and_claims_in_one_file_are_an_error_at_the_first_that_differs(
+    run, plain, first, second, message
+):
+    lines = [json.dumps({"question": "x?", "id": n} | kind) for n, kind in enumerate((first, second))]
+    (plain / "questions.jsonl").write_text("\n".join(lines))
+    result = run("eval", plain, "--method", "knows", "--out", plain / "r")
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
 
 
 def test_processes_write_what_one_process_writes(run, plain, tmp_path, process):

@@ -383,6 +383,15 @@ def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:
         read(path)
 
 
+def test_a_header_names_what_stands_between_the_items_of_a_list(tmp_path: Path) -> None:
+    header = "id:ID,tags:string[]{delimiter:|},note:string{x;y},:LABEL{delimiter:¦}"
+    path = write(tmp_path / "nodes.csv", f"{header}\n1,a;b|c,d;e,F;G¦H\n")
+    batches = read(path)
+    assert [t for b in batches for t in b.types] == [("1", "F;G"), ("1", "H")]
+    found = [(r, t[0]) for b in batches for r, t in zip(b.relations, b.tails, strict=True)]
+    assert found == [("tags", "a;b"), ("tags", "c"), ("note", "d;e")]
+
+
 def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:
     write(
         tmp_path / "z.csv",

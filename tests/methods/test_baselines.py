@@ -20,9 +20,10 @@ from clew.methods.kg_retrieval import Settings as Most
 from clew.methods.registry import METHODS, make_method
 from clew.methods.triple_rag import Settings as Draw
 from clew.methods.triple_rag import TripleRag
+from clew.methods.vector_rag import Document, VectorRag
 from clew.methods.vector_rag import Settings as Documents
-from clew.methods.vector_rag import VectorRag
 from clew.types import Answer
+from clew.user_files import read_documents
 
 GROUNDED = ("kg-rag", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
 UNGROUNDED = ("llm", "llm-qd")
@@ -130,7 +131,9 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
     path = tmp_path / "notes.txt"
     path.write_text("The set of Alien was\nbuilt at Shepperton.\n\nSeven was shot in Los Angeles.\n", "utf-8")
     model = ScriptedModel(["Shepperton"])
-    method = VectorRag(small.index, small.embedder, model=model, settings=Documents(1, (path,)))
+    method = VectorRag(
+        small.index, small.embedder, model=model, settings=Documents(1, read_documents([path]))
+    )
     answer = method.answer("Where was the set of Alien built?")
     assert (answer.text, answer.grounded) == ("Shepperton", False)
     assert "The set of Alien was built at Shepperton." in model.requests[0].messages[-1].text
@@ -139,7 +142,7 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
 
 def reading(small: Clew, path: Path, *replies: str | Exception) -> VectorRag:
     """Vector-rag over texts, with a scripted model."""
-    model, settings = ScriptedModel(replies), Documents(1, (path,))
+    model, settings = ScriptedModel(replies), Documents(1, read_documents([path]))
     return VectorRag(small.index, small.embedder, model=model, settings=settings)
 
 
@@ -157,9 +160,9 @@ def test_vector_rag_says_what_is_wrong_with_texts(
         reading(small, path)
 
 
-def test_vector_rag_needs_a_model_for_texts(small: Clew, tmp_path: Path):
+def test_vector_rag_needs_a_model_for_texts(small: Clew):
     with pytest.raises(UsageError, match="chat model"):
-        VectorRag(small.index, small.embedder, settings=Documents(texts=(tmp_path,)))
+        VectorRag(small.index, small.embedder, settings=Documents(texts=(Document("a", "b"),)))
 
 
 def test_vector_rag_reads_the_texts_of_a_folder(small: Clew, tmp_path: Path):

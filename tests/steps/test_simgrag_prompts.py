@@ -5,8 +5,9 @@ import json
 import pytest
 
 from clew import InputError
-from clew.steps.simgrag_prompts import default_shots, pattern_prompt, read_prompt, read_shots, verbalise
+from clew.steps.simgrag_prompts import default_shots, pattern_prompt, read_prompt, verbalise
 from clew.steps.write_pattern_llm import pattern_of
+from clew.user_files import read_shots
 
 OWN = {"query": "who keeps it", "divided": ["a"], "triples": [["a", "b", "c"]], "answers": ["a"]}
 

@@ -1,6 +1,7 @@
 """SynaptiQA on a Neo4j server, asked at its address."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from graphs import EXAMPLES, load
@@ -64,3 +65,61 @@ def test_methods_of_an_index_are_refused(movies):
         movies.ask("Who?", method="kaping", model=model("", ""))
     with pytest.raises(UsageError, match="needs a chat model"):
         movies.ask("Who?")
+
+
+@pytest.fixture(scope="module")
+def rare(neo4j_address):
+    """A graph that has a hop which its schema lacks, as one does that is read from a sample."""
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    from clew.database import Database
+    from clew.stores.neo4j import Neo4jStore
+    from clew.text.embedders.static import StaticEmbedder
+
+    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
+        driver.execute_query(
+            "CREATE (p:Person {name: 'Ford'})<-[:KNOWS]-(:Person {name: 'Arthur'}), "
+            "(:Robot {name: 'Marvin'})-[:KNOWS]->(p)-[:OWNS]->(:Ship {name: 'Heart'})"
+        )
+    store = Neo4jStore(neo4j_address, password=PASSWORD, seconds=30)
+    whole = store.schema()
+    sampled = replace(whole, hops=tuple(hop for hop in whole.hops if hop.head != "Robot"))
+    with pytest.MonkeyPatch.context() as patch, Database(store, StaticEmbedder.load()) as opened:
+        patch.setattr(store, "schema", lambda: sampled)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("pattern", "corrected"),
+    [
+        ("(r:Robot)-[:KNOWS]->(x:Person)", "(r:Robot)-[:KNOWS]->(x:Person)"),
+        ("(r:Robot)-[:KNOWS]->(x)", "(r:Robot)-[:KNOWS]->(x)"),
+        ("(r:Robot)-->(x:Person)", "(r:Robot)-->(x:Person)"),
+        ("(x:Person)-[:KNOWS]->(r:Robot)", "(x:Person)<-[:KNOWS]-(r:Robot)"),
+        ("(x:Person)<-[:OWNS]-(s:Ship)", "(x:Person)-[:OWNS]->(s:Ship)"),
+    ],
+)
+def test_a_hop_that_the_sample_missed_is_looked_for_before_it_is_called_illegal(rare, pattern, corrected):
+    answer = rare.ask("Whom does the robot know?", model=model(f"MATCH {pattern} RETURN x.name AS x", "x"))
+    assert [a.label for a in answer.answers] == ["Ford"], answer.abstained
+    assert corrected in (answer.query or "")
+
+
+@pytest.mark.parametrize(
+    ("heads", "types", "tails", "found"),
+    [
+        (("Robot",), ("KNOWS",), ("Person",), ("Robot", "KNOWS", "Person")),
+        (("Ship", "Robot"), ("OWNS", "KNOWS"), (), ("Robot", "KNOWS", "Person")),
+        ((), (), ("Ship",), ("Person", "OWNS", "Ship")),
+        (("Person",), ("KNOWS",), ("Robot",), None),
+        (("Person",), ("OWNS",), ("Robot",), None),
+        (("Robot",), ("OWNS",), ("Ship",), None),
+    ],
+)
+def test_a_hop_is_found_where_it_is(rare, heads, types, tails, found):
+    from clew.stores.cypher.schema import Hop, HopSearch
+
+    hops = rare.store.find_hops(HopSearch(heads, types, tails))
+    assert hops == (() if found is None else (Hop(*found),))

@@ -83,9 +83,10 @@ def of_version(version):
 
 
 def test_no_server_and_no_host():
-    message = failure("bolt://localhost:9")
-    assert "cannot be reached" in message
-    assert "Check that the server runs" in message
+    for scheme in ("bolt", "neo4j", "neo4j+s"):
+        message = failure(f"{scheme}://localhost:9")
+        assert "cannot be reached: nothing answers at that port" in message
+        assert "Check that the server runs" in message
     assert "no host of that name" in failure("bolt://nowhere.invalid")
 
 

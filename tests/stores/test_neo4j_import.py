@@ -24,6 +24,8 @@ def store(neo4j_address):
             "CREATE (h:Hub:Big {name: 'hub', tags: ['a', 'b'], born: date('1999-03-12')}), (o "
             "{title: 'other'}) "
             "CREATE (h)-[:LIKES {since: 5}]->(o), (o)-[:LIKES]->(o), (o)-[:LIKES]->(o) "
+            "CREATE (h)-[:HAS]->(:`Leaf;s` {name: 'odd leaf', notes: ['x; y', 'a|b', 'c'], mixed: 'p;q'}), "
+            "(h)-[:HAS]->(:Leaf {name: 'plain leaf', mixed: ['r', 's'], notes: []}) "
             "WITH h UNWIND range(1, 30) AS i CREATE (h)-[:HAS]->(:Leaf {name: 'leaf ' + i, size: i})"
         )
     with closing(Neo4jStore(neo4j_address, password=PASSWORD, seconds=60)) as opened:
@@ -45,6 +47,9 @@ EXPECTED = {
     *(("hub", "tags", tag) for tag in "ab"),
     *[("hub", "born", "1999-03-12"), ("hub", "LIKES", "other"), ("other", "LIKES", "other")],
     ("other", "title", "other"),
+    *[("hub", "HAS", "odd leaf"), ("hub", "HAS", "plain leaf")],
+    *(("odd leaf", "notes", note) for note in ("x; y", "a|b", "c")),
+    *[("odd leaf", "mixed", "p;q"), ("plain leaf", "mixed", "r"), ("plain leaf", "mixed", "s")],
 }
 
 
@@ -56,9 +61,9 @@ def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
     export(store, folder, lambda *state: shown.append(state))
     found, graph, report = triples(folder)
     assert found | {("other", "title", "other")} == EXPECTED
-    assert sorted(graph.types.names) == ["Big", "Hub", "Leaf"]
+    assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
     assert report.duplicates == 1
-    assert shown[-1] == ("nodes and edges", 32 + 33, 32 + 33)
+    assert shown[-1] == ("nodes and edges", 34 + 35, 34 + 35)
     assert folder.notes == {"edges have properties, which are left out": 1}
 
 

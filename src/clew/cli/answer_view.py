@@ -10,6 +10,7 @@ from rich.text import Text
 
 from clew.cli.console import shown
 from clew.cli.paths import Path, paths_of
+from clew.text.counted import counted
 from clew.types import Abstention, Answer, Citation
 
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ def print_answer(
         console.print(line, soft_wrap=True)
     left = len(answer.citations) - len(shown_citations)
     if left > 0:
-        console.print(Text(f"  … and {left:,} more citations; --json prints all", "dim"), soft_wrap=True)
+        console.print(
+            Text(f"  … and {counted(left, 'more citation')}; --json prints all", "dim"), soft_wrap=True
+        )
+    for note in answer.notes:
+        console.print(Text(f"  Note: {note}.", "yellow"), soft_wrap=True)
     if not answer.complete:
         console.print(Text("  The search stopped early; there may be more.", "yellow"), soft_wrap=True)
 
@@ -64,7 +69,7 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     lines = filled(items, width)
     if answer.text not in ("", SEPARATOR.join(a.label for a in answer.answers)):
         # A method that writes sentences: its text first, then the entities that it names.
-        lines = [shown(answer.text), *(lines if items else [])]
+        lines = [*map(shown, answer.text.splitlines()), *(lines if items else [])]
     note = _note(answer)
     texts = [Text(line, "bold") for line in lines]
     if width is None:
@@ -78,7 +83,7 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
 
 def _note(answer: Answer) -> str:
     count = len(answer.answers)
-    parts = [f"{count:,} answer{'' if count == 1 else 's'}"] if count else []
+    parts = [counted(count, "answer")] if count else []
     if "total" in answer.timings_ms:
         total = answer.timings_ms["total"]
         parts.append(f"{total:,.0f} ms" if total >= 1 else "< 1 ms")

@@ -59,11 +59,21 @@ def root(
         write(context.get_help())
 
 
-for command in (index, update, ask, verify, compare, match, info, query):
-    app.command()(command)
-app.command("eval")(evaluate)
-app.command()(report)
-app.command()(datasets)
-app.command()(doctor)
-app.add_typer(cypher, name="cypher")
-app.add_typer(history, name="history")
+# In a list of commands a line has room for a few words.
+for name, command, short in (
+    ("index", index, "Index graph files, or a database."),
+    ("update", update, "Add to an index and remove from it."),
+    ("ask", ask, "Ask a question, or a file of them."),
+    ("verify", verify, "Check a claim, or a file of them."),
+    ("compare", compare, "Ask several methods the same question."),
+    ("match", match, "Find a pattern in the graph."),
+    ("info", info, "Show what an index holds."),
+    ("query", query, "Run a reading query of Cypher or SPARQL."),
+    ("eval", evaluate, "Measure methods on a data set, or run an experiment."),
+    ("report", report, "Make a page of the figures of runs."),
+    ("datasets", datasets, "List the data sets that eval reads."),
+    ("doctor", doctor, "Check a chat model, a database, or both."),
+):
+    app.command(name, short_help=short)(command)
+app.add_typer(cypher, name="cypher", short_help="Correct Cypher statements, without a database.")
+app.add_typer(history, name="history", short_help="Keep solved questions as examples for synaptiqa.")

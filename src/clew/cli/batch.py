@@ -1,4 +1,7 @@
-"""Many questions or claims, one JSON line each; those that `--out` has a result of are left out."""
+"""Many questions or claims, one JSON line each; those that `--out` has a result of are left out.
+
+What the budget of the run stopped has no result: it is not written to `--out`, so that it is asked again.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,12 @@ from clew.cli.jsonl import STDIN, parse
 from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+
+    from clew.llm.managed import ManagedModel
 
 _LINE_START = b'{"id": '
 """How each line of results begins; what a kill has torn begins so too."""
@@ -71,6 +77,7 @@ class Batch:
     method: str
     out: Path | None
     quiet: bool
+    model: ManagedModel | None = None
 
     def run(
         self,
@@ -81,7 +88,8 @@ class Batch:
     ) -> None:
         """Write the result of `one` for each item that was read from `given`; `start` opens the source.
 
-        Raises UsageError if `out` is the file that was given, else as `answered`, `answers_file` and `one`.
+        Raises UsageError if `out` is the file that was given, Stopped if the budget of the run left some out,
+        else as `answered`, `answers_file` and `one`.
         """
         out = self.out
         if out is None:
@@ -96,7 +104,10 @@ class Batch:
                 if done and not self.quiet:
                     counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
                     warn(f"{out}: {counts} are {self.kind.done} already")
-                self._write_all(clew, [item for item in items if item.id not in done], one, file)
+                left = [item for item in items if item.id not in done]
+                self._write_all(clew, left, one, file)
+            if left and not self.quiet:
+                warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now")
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[Item]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
@@ -133,15 +144,19 @@ class Batch:
         one: Callable[[OpenT, ItemT], dict[str, Any]],
         file: BinaryIO | None,
     ) -> None:
-        done = 0
+        done = stopped = 0
         try:
             with Bar(quiet=self.quiet) as bar, explained_wait(FIRST_TIME, quiet=self.quiet):
                 for item in items:
+                    refused = self._refusals
                     try:
                         result = one(clew, item)
                     except ClewError as error:
                         error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
                         raise
+                    if file is not None and self._refusals > refused:
+                        stopped += 1
+                        continue
                     self._write(result, file)
                     done += 1
                     bar.update(self.kind.doing, done, len(items), self.kind.items)
@@ -153,6 +168,18 @@ class Batch:
             )
             counts = f"{done:,} of {len(items):,} {self.kind.done} now"
             raise Interrupted(f"interrupted: {counts}; {how}") from error
+        if stopped and self.model is not None:
+            from clew.evaluate.answering import Stopped
+
+            raise Stopped(
+                f"{counted(stopped, self.kind.item)} of {len(items):,} not {self.kind.done}: "
+                f"{self.model.run.reached}. The same command asks them again"
+            )
+
+    @property
+    def _refusals(self) -> int:
+        """Calls of the model that the budget of the run has refused so far."""
+        return 0 if self.model is None else self.model.run.refusals
 
     def _write(self, result: dict[str, Any], file: BinaryIO | None) -> None:
         if file is None:

@@ -9,6 +9,7 @@ from rich.text import Text
 from clew.cli.answer_view import SEPARATOR, drawn
 from clew.cli.console import shown
 from clew.cli.paths import paths_of
+from clew.text.counted import counted
 from clew.types import Chain, Citation, SubAnswer, TripleText
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def print_chain(console: Console, chain: Chain, *, whole: bool) -> None:
     """Print sub-questions with answers and proofs; the whole tree has reasoning, evidence and notes too."""
     console.print(Text("Reasoning chain", "bold cyan"), soft_wrap=True)
     if whole and chain.reasoning:
-        console.print(Text(f"  {shown(chain.reasoning)}", "italic"), soft_wrap=True)
+        console.print(Text(f"  {_line(chain.reasoning)}", "italic"), soft_wrap=True)
     for number, link in enumerate(chain.links, 1):
         last = number == len(chain.links) and not chain.notes
         for line in _link_lines(number, link, "└─" if last else "├─", "   " if last else "│  ", whole):
@@ -63,8 +64,13 @@ def _answer_line(link: SubAnswer) -> Text:
     more = f" … and {left:,} more" if left > 0 else ""
     if link.answers:
         return Text(f"→ {names}{more}", "bold")
-    said = f": {shown(link.text[:LONGEST])}" if link.text else ""
+    said = f": {_line(link.text)[:LONGEST]}" if link.text else ""
     return Text(f"→ nothing that the evidence proves{said}", "yellow")
+
+
+def _line(text: str) -> str:
+    """Write a model's text in one line."""
+    return shown(" ".join(text.split()))
 
 
 def _whole(link: SubAnswer) -> list[Text]:
@@ -72,8 +78,8 @@ def _whole(link: SubAnswer) -> list[Text]:
     if link.question != link.asked:
         parts.append(Text(f"  from: {shown(link.question)}", "dim"))
     if link.text and link.text != ", ".join(link.answers):
-        parts.append(Text(f"  said: {shown(link.text[:LONGEST])}", "dim"))
-    parts.append(Text(f"  given {len(link.evidence):,} triples, the most similar first:", "dim"))
+        parts.append(Text(f"  said: {_line(link.text)[:LONGEST]}", "dim"))
+    parts.append(Text(f"  given {counted(len(link.evidence), 'triple')}, the most similar first:", "dim"))
     for triple in link.evidence[:MOST_EVIDENCE]:
         parts.append(Text(f"    {shown(triple.head)} ─{shown(triple.relation)}→ {shown(triple.tail)}", "dim"))
     if len(link.evidence) > MOST_EVIDENCE:

@@ -15,7 +15,7 @@ from clew.errors import InputError, ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.llm.types import ChatModel
+    from clew.llm.managed import ManagedModel
 
 _KIND = Kind(
     "claim", "claims", "verdict", "a verdict", "verdicts", "on another claim", "verifying", "verified"
@@ -39,7 +39,7 @@ def verify_all(
     closed_world: bool,
     explain: bool,
     quiet: bool,
-    model: ChatModel | None = None,
+    model: ManagedModel | None = None,
     settings: object = None,
 ) -> None:
     """Verify all claims of a file, to stdout or, resumable, to `out`; `start` opens the source.
@@ -58,7 +58,7 @@ def verify_all(
         )
         return verification_json(result, explain=explain)
 
-    Batch(_KIND, method, out, quiet).run(start, claims, read_claims(claims), one)
+    Batch(_KIND, method, out, quiet, model).run(start, claims, read_claims(claims), one)
 
 
 def read_claims(path: str) -> list[Claim]:

@@ -8,30 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.method_options import (
-    Examples,
-    FewCandidates,
-    Frontier,
-    Hints,
-    Hops,
-    K,
-    MethodOptions,
-    Seed,
-    Shots,
-    Texts,
-)
-from clew.cli.model import (
-    Cache,
-    MaxCalls,
-    MaxCost,
-    MaxTokens,
-    ModelOptions,
-    PricesFile,
-    Replay,
-    Trace,
-    opened_model,
-)
-from clew.cli.opening import FIRST_TIME, AskedSource, EmbedderSpec, Json, LlmSpec, Quiet, opened_for_asking
+from clew.cli.method_options import MethodOptions
+from clew.cli.model import ModelOptions, opened_model
+from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
+from clew.cli.options import with_options
 from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:
@@ -40,11 +20,13 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-
 _READ = frozenset(("evidence", "match"))
 """Steps that show the triples which were read."""
 LONGEST = 160
 """Characters of a text without answers that a cell shows."""
+NARROW = 72
+"""A table needs a terminal of so many columns."""
+FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +67,7 @@ class Row:
         }
 
 
+@with_options
 def compare(
     source: AskedSource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
@@ -96,32 +79,18 @@ def compare(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     llm: LlmSpec = None,
-    cache: Cache = None,
-    replay: Replay = False,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    prices: PricesFile = None,
-    trace: Trace = None,
-    hops: Hops = None,
-    k: K = None,
-    frontier: Frontier = None,
-    seed: Seed = None,
-    texts: Texts = None,
-    shots: Shots = None,
-    candidates: FewCandidates = None,
-    examples: Examples = None,
-    hints: Hints = False,
-    embedder: EmbedderSpec = None,
+    *,
+    calling: ModelOptions,
+    options: MethodOptions,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Ask several methods the same question, and see what each answers and what it costs.
 
     Each method gets those of the options that it takes. A method that fails has its error in its row. Exit
     code 1 if all of them fail.
     """
-    from clew.cli.console import out, write_json
+    from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
     from clew.engine import clean_question
     from clew.methods.registry import method_named
@@ -133,15 +102,13 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
-    chosen = MethodOptions(hops, k, frontier, seed, tuple(texts or ()), shots, candidates, examples, hints)
-    settings = chosen.settings_of_each(names, model=llm is not None)
-    ranking = chosen.rank_triples(names)
-    calling = ModelOptions(cache, replay, max_calls, max_tokens, max_cost, prices, trace)
+    settings = options.settings_of_each(names, model=llm is not None)
+    ranking = options.rank_triples(names)
     rows: list[Row] = []
     with (
         opened_model(llm, calling) as model,
-        opened_for_asking(source, embedder, quiet=quiet, rank_triples=ranking) as clew,
-        explained_wait(FIRST_TIME, quiet=quiet),
+        opened_for_asking(source, reading, rank_triples=ranking) as clew,
+        explained_wait(waiting(model), quiet=reading.quiet),
     ):
         for name in names:
             asked: Answer | ClewError
@@ -155,9 +122,29 @@ def compare(
     if json:
         write_json({"question": question, "rows": [row.as_json() for row in rows]})
     else:
-        out().print(_table(rows))
+        _print(rows)
     if all(row.error is not None for row in rows):
         raise typer.Exit(1)
+
+
+def _print(rows: Sequence[Row]) -> None:
+    """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
+    from rich.text import Text
+
+    from clew.cli.console import out, shown
+
+    console = out()
+    done = [row for row in rows if row.answer is not None]
+    if done and console.width >= NARROW:
+        console.print(_table(done))
+    for row in done if console.width < NARROW else ():
+        method, said, abstained, *figures = _cells(row)
+        used = ", ".join(f"{title} {figure}" for title, figure in zip(FIGURES, figures, strict=True))
+        console.print(Text(method, "bold cyan"), Text(abstained or said), soft_wrap=True)
+        console.print(Text(f"  {used}", "dim"), soft_wrap=True)
+    for row in rows:
+        if row.error is not None:
+            console.print(Text(f"{row.method}: error: {shown(str(row.error))}", "yellow"), soft_wrap=True)
 
 
 def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
@@ -168,7 +155,7 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
     table.add_column("method", no_wrap=True)
     table.add_column("answer", overflow="fold")
     table.add_column("abstained", no_wrap=True)
-    for title in ("evidence", "cited", "calls", "tokens", "ms"):
+    for title in FIGURES:
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in _cells(row)))
@@ -176,32 +163,32 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
 
 
 def _cells(row: Row) -> list[str]:
-    from clew.cli.console import shown
-
     answer = row.answer
     if answer is None:
-        return [row.method, f"error: {shown(str(row.error))}", *[""] * 6]
-    names = [shown(a.label) for a in answer.answers]
-    said = " · ".join(names[:MOST_NAMES]) + (
-        f" … and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-    )
-    if not names:
-        said = shown(answer.text) if answer.abstained is None else "–"
-        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
-    marks = [] if answer.grounded else ["ungrounded"]
-    marks += [] if answer.complete or not names else ["incomplete"]
-    said += f" ({', '.join(marks)})" if marks else ""
+        return []
     used = answer.usage
-    tokens = used.input_tokens + used.output_tokens
-    total = answer.timings_ms.get("total", 0.0)
-    abstained = "" if answer.abstained is None else answer.abstained.reason
     return [
         row.method,
-        said,
-        abstained,
+        _said(answer),
+        "" if answer.abstained is None else answer.abstained.reason,
         f"{row.evidence:,}",
         f"{row.cited:,}",
         f"{used.calls:,}",
-        f"{tokens:,}",
-        f"{total:,.0f}",
+        f"{used.input_tokens + used.output_tokens:,}",
+        f"{answer.timings_ms.get('total', 0.0):,.0f}",
     ]
+
+
+def _said(answer: Answer) -> str:
+    """The first answers, or the start of a text without any, and what is to be said of them."""
+    from clew.cli.console import shown
+
+    names = [shown(a.label) for a in answer.answers]
+    left = len(names) - MOST_NAMES
+    said = " · ".join(names[:MOST_NAMES]) + (f" … and {left:,} more" if left > 0 else "")
+    if not names:
+        said = shown(" ".join(answer.text.split())) if answer.abstained is None else "–"
+        said = said if len(said) <= LONGEST else said[:LONGEST] + " …"
+    marks = [] if answer.grounded else ["ungrounded"]
+    marks += [] if answer.complete or not names else ["incomplete"]
+    return said + (f" ({', '.join(marks)})" if marks else "")

@@ -33,11 +33,6 @@ def shown(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
-    """Write a count with its noun: `1 triple`, `2 triples`."""
-    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
-
-
 def write(text: str) -> None:
     """Write a line to stdout."""
     sys.stdout.write(text + "\n")
@@ -62,6 +57,11 @@ def write_json(value: Any) -> None:  # noqa: ANN401
 def warn(text: str) -> None:
     """Write a line about the run to stderr, dim on a terminal."""
     err().print(_text(shown(text), "dim"), soft_wrap=True)
+
+
+def write_help(text: str) -> None:
+    """Write a help text to stderr."""
+    err().print(_text(text, ""), soft_wrap=True)
 
 
 def write_error(text: str) -> None:

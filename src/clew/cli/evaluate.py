@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,23 +12,12 @@ import typer
 
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.model import (
-    MaxCalls,
-    MaxCost,
-    MaxTokens,
-    ModelOptions,
-    OpenModels,
-    PricesFile,
-    Replay,
-    RunCalls,
-    RunCost,
-    RunTokens,
-    Trace,
-    opened_models,
-)
+from clew.cli.model import ModelOptions, OpenModels, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
+from clew.cli.options import with_options
 from clew.cli.progress import Bar
 from clew.errors import InputError, UsageError
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.evaluate.plans import Wanted
@@ -42,6 +31,17 @@ REPLIES = "replies.sqlite"
 HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
 
 
+@dataclass(frozen=True, slots=True)
+class RunModelOptions(ModelOptions):
+    """How the chat models of a run are called."""
+
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Replies of models are kept here; else in RUN/replies.sqlite."),
+    ] = None
+
+
+@with_options
 def evaluate(
     target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")],
     dataset: Annotated[
@@ -70,19 +70,8 @@ def evaluate(
         bool, typer.Option("--given-entities", help="Tell methods which entities a question is about.")
     ] = False,
     llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Replies of models are kept here; else in RUN/replies.sqlite."),
-    ] = None,
-    replay: Replay = False,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    run_calls: RunCalls = None,
-    run_tokens: RunTokens = None,
-    run_cost: RunCost = None,
-    prices: PricesFile = None,
-    trace: Trace = None,
+    *,
+    calling: RunModelOptions,
     judge: Annotated[
         list[str] | None, typer.Option(metavar="MODEL", help="A judging model; again for more.")
     ] = None,
@@ -119,25 +108,12 @@ def evaluate(
         workers=workers or (CALLS_AT_ONCE if llm else os.cpu_count() or 1),
         out=out or Path("runs") / target.resolve().name.removesuffix(".toml"),
     )
-    calling = ModelOptions(
-        cache=cache,
-        replay=replay,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        run_calls=run_calls,
-        run_tokens=run_tokens,
-        run_cost=run_cost,
-        prices=prices,
-        trace=trace,
-        at_once=wanted.workers,
-    )
     judges = tuple(judge or ())
     if llm is None and not judges:
         calling.refuse()
-    elif cache is None:
+    elif calling.cache is None:
         calling = replace(calling, cache=_made(wanted.out) / REPLIES)
-    with opened_models(calling) as models:
+    with opened_models(calling, wanted.workers) as models:
         run = _run(wanted, models, judges, bert, quiet=quiet)
     if json:
         write_json(run.as_json())
@@ -170,7 +146,8 @@ def _run(
     from clew.evaluate.plans import make_plan
     from clew.evaluate.rundir import RunDirectory
     from clew.evaluate.runner import run
-    from clew.evaluate.summary import load, write_tables
+    from clew.evaluate.summary import load
+    from clew.evaluate.tables import write_tables
 
     directory = RunDirectory(wanted.out)
     model = None if wanted.llm is None else models(wanted.llm)
@@ -230,18 +207,20 @@ def _tell(done: Done, *, quiet: bool) -> None:
     if quiet:
         return
     if done.kept:
-        warn(f"{done.kept:,} questions were answered already, {done.asked:,} asked now")
+        kept = counted(done.kept, "question was", "questions were")
+        warn(f"{kept} answered already, {done.asked:,} asked now")
     told = {
-        "no_gold": "have no gold answer (abstaining is right)",
-        "gold_missing": "have gold that the graph lacks; they stay in the score",
-        "gold_partly_missing": "have gold that the graph has only in part",
-        "entity_missing": "are about an entity that the graph lacks",
+        "no_gold": "without a gold answer (abstaining is right)",
+        "gold_missing": "with gold that the graph lacks, in the score all the same",
+        "gold_partly_missing": "with gold that the graph has only in part",
+        "entity_missing": "about an entity that the graph lacks",
+        "path_missing": "with a gold path by a relation that the graph lacks, which no citation follows",
     }
     for part, problems in done.problems.items():
         for kind, count in problems.items():
-            warn(f"{part}: {count:,} questions {told[kind]}")
+            warn(f"{part}: {counted(count, 'question')} {told[kind]}")
     if done.failed:
-        warn(f"{done.failed:,} questions ended in an error; the same command asks them again")
+        warn(f"{counted(done.failed, 'question')} ended in an error; the same command asks again")
 
 
 def _print(run: LoadedRun) -> None:

@@ -10,6 +10,7 @@ import typer
 from clew.cli.jsonl import objects, source_name
 from clew.cli.opening import Faults, Json, OnError
 from clew.errors import InputError, ParseError
+from clew.text.counted import counted
 
 app = typer.Typer(
     help="Keep solved questions of a source with their queries, as examples for synaptiqa.",
@@ -50,7 +51,7 @@ def list_(
     """List the solved questions, oldest first."""
     from dataclasses import asdict
 
-    from clew.cli.console import counted, shown, warn, write, write_json
+    from clew.cli.console import shown, warn, write, write_json
     from clew.history import source_key
 
     history = _history(file)
@@ -76,7 +77,7 @@ def import_(
     on_error: Faults = OnError.fail,
 ) -> None:
     """Add the questions of a file; nothing is added if one line is wrong, unless it is skipped."""
-    from clew.cli.console import counted, warn
+    from clew.cli.console import warn
     from clew.history import Entry, source_key
 
     entries: list[Entry] = []
@@ -113,7 +114,8 @@ def remove(
 
 
 def _history(file: Path | None):  # noqa: ANN202 (imported late)
-    from clew.history import History, default_history
+    from clew.engine import default_history
+    from clew.history import History
 
     return History(default_history() if file is None else file)
 

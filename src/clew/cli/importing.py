@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,16 @@ COUNT_SECONDS = 300.0
 """For what is counted before a graph is read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What is to be indexed; `addresses` are those of the databases that some `paths` were read from."""
+
+    paths: list[Path]
+    addresses: dict[Path, str]
+
+
 @contextmanager
-def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[list[Path]]:
+def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Generator[Imported]:
     """Yield paths for all sources; what was read from a database is removed once it is indexed.
 
     After an interruption the folder stays, and the same command goes on from it.
@@ -28,22 +37,24 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
     from clew.cli.console import warn
     from clew.stores.opening import is_address, shown_address
 
-    paths: list[Path] = []
+    found = Imported([], {})
     folders: list[Path] = []
     for source in sources:
         if not is_address(source):
-            paths.append(Path(source))
+            found.paths.append(Path(source))
             continue
         if output is None:
-            raise UsageError(f"Say where the index of {shown_address(source)} shall be: --output NAME.clew")
+            shown = shown_address(source)
+            raise UsageError(f"Say where the index shall be, as in: clew index {shown} -o NAME.clew")
         path = output.with_name(f"{output.stem}.import-{len(folders)}")
         with Bar(quiet=quiet) as bar:
             data, notes = _read(source, path, bar)
         for note in () if quiet else notes:
             warn(f"note: {note}")
         folders.append(path)
-        paths.append(data)
-    yield paths
+        found.paths.append(data)
+        found.addresses[data] = shown_address(source)
+    yield found
     for path in folders:
         shutil.rmtree(path)
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import counted, shown, write, write_json
-from clew.cli.model import ModelOptions
-from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, reading_notes, stage_progress
+from clew.cli.console import shown, write, write_json
+from clew.cli.failures import Interrupted
+from clew.cli.opening import Json, SourceOptions, reading_notes, stage_progress
+from clew.cli.options import with_options
 from clew.cli.progress import Bar
-from clew.cli.verbalise import (
-    MostCalls,
-    MostCost,
-    MostTokens,
-    Prices,
-    Replies,
-    Verbalise,
-    opened_sayer,
-)
+from clew.cli.verbalise import SayerOptions, opened_sayer
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
@@ -46,6 +42,7 @@ class Vectors(StrEnum):
     milvus = "milvus"
 
 
+@with_options
 def index(
     sources: Annotated[
         list[str],
@@ -59,8 +56,6 @@ def index(
     ] = None,
     types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None,
     aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
-    format: Format = None,
-    on_error: Faults = OnError.fail,
     triple_vectors: Annotated[
         bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
     ] = False,
@@ -82,15 +77,10 @@ def index(
         str | None,
         typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
     ] = None,
-    verbalise: Verbalise = None,
-    cache: Replies = None,
-    max_calls: MostCalls = None,
-    max_tokens: MostTokens = None,
-    max_cost: MostCost = None,
-    prices: Prices = None,
-    embedder: EmbedderSpec = None,
+    *,
+    saying: SayerOptions,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Index graph files, once, so that they are asked in milliseconds.
 
@@ -100,35 +90,44 @@ def index(
     from clew.engine import index_sources, vector_choice
 
     start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
-    calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
-    with (
-        imported(sources, output, quiet=quiet) as paths,
-        Bar(quiet=quiet) as bar,
-        opened_sayer(
-            verbalise, default_output(paths[0]) if output is None else output, calling, bar, quiet=quiet
-        ) as sayer,
-    ):
-        out = default_output(paths[0]) if output is None else output
-        built = index_sources(
-            paths,
-            out,
-            embedder=embedder,
-            types=types,
-            aliases=aliases,
-            format=format,
-            on_error=on_error.value,
-            triple_vectors=triple_vectors,
-            progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
-            corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
-            sayer=sayer,
-            vectors=choice,
-        )
+    quiet = reading.quiet
+    with imported(sources, output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
+        out = default_output(found.paths[0]) if output is None else output
+        with opened_sayer(saying, out, bar, quiet=quiet) as sayer:
+            built = index_sources(
+                found.paths,
+                out,
+                embedder=reading.embedder,
+                types=types,
+                aliases=aliases,
+                format=reading.format,
+                on_error=reading.on_error.value,
+                triple_vectors=triple_vectors,
+                progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
+                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
+                sayer=sayer,
+                vectors=choice,
+                addresses=found.addresses,
+            )
     seconds = time.monotonic() - start
     if json:
         write_json(summary_json(built, seconds))
     elif not quiet:
         for line in summary_lines(built, seconds):
             write(shown(line))
+
+
+@contextmanager
+def going_on() -> Generator[None]:
+    """Say at Ctrl-C what becomes of the work that is done."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if isinstance(error, Interrupted):
+            raise
+        raise Interrupted(
+            "interrupted; an index that was there is as it was, and the same command goes on with the new one"
+        ) from error
 
 
 def _corpus(

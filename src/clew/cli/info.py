@@ -6,18 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.cli.console import counted, out, shown, write_json
-from clew.cli.opening import (
-    EmbedderSpec,
-    Faults,
-    Format,
-    Json,
-    OnError,
-    Quiet,
-    Source,
-    opened,
-    reading_notes,
-)
+from clew.cli.console import out, shown, write_json
+from clew.cli.opening import Json, Source, SourceOptions, opened, reading_notes
+from clew.cli.options import with_options
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.info import Info, RelationInfo, TypeShare
@@ -27,16 +19,15 @@ MOST_TYPES = 12
 LONGEST_EXAMPLE = 80
 
 
+@with_options
 def info(
     source: Source,
-    format: Format = None,
-    on_error: Faults = OnError.fail,
-    embedder: EmbedderSpec = None,
+    *,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
-    held = _held(source, format, on_error, embedder, quiet)
+    held = _held(source, reading)
     if json:
         write_json(held.as_json())
         return
@@ -51,19 +42,19 @@ def info(
             console.print(shown(line), soft_wrap=True)
     left = len(held.relations) - MOST_RELATIONS
     if left > 0:
-        console.print(f"\n… and {left:,} more relations; --json prints all")
+        console.print(f"\n… and {counted(left, 'more relation')}; --json prints all")
 
 
-def _held(source: str, format: str | None, on_error: OnError, embedder: str | None, quiet: bool) -> Info:
+def _held(source: str, reading: SourceOptions) -> Info:
     """Describe the source; an index whose embedder is not at hand can be described too."""
     from clew.engine import is_index
 
-    if embedder is None and format is None and is_index(Path(source)):
+    if reading.embedder is None and reading.format is None and is_index(Path(source)):
         from clew.index.directory import open_index
         from clew.info import info_of
 
         return info_of(open_index(Path(source)))
-    with opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew:
+    with opened(source, reading) as clew:
         return clew.info()
 
 
@@ -71,7 +62,7 @@ def _facts(held: Info) -> list[str]:
     from clew.cli.index import size
 
     counts = held.counts
-    literals = f", {counts['literals']:,} literals" if counts["literals"] else ""
+    literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
     lines = [
         f"{held.path}: {size(held.bytes)}, made {held.created} by Clew {held.clew}",
         f"triples    {counts['triples']:,}",
@@ -109,8 +100,13 @@ def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     if corpus["kind"] == "lazy":
         return [f"corpus     {how}: walks are made when a question comes", *more]
     if corpus["kind"] == "random":
-        return [f"corpus     {how}: {corpus['made']:,} walks, {corpus['distinct']:,} without repeats", *more]
-    lines = [f"corpus     {how}: {corpus['distinct']:,} walks, at most {corpus['max_walks']} of an entity"]
+        return [
+            f"corpus     {how}: {counted(corpus['made'], 'walk')}, {corpus['distinct']:,} without repeats",
+            *more,
+        ]
+    lines = [
+        f"corpus     {how}: {counted(corpus['distinct'], 'walk')}, at most {corpus['max_walks']} of an entity"
+    ]
     if corpus["drawn"] or corpus["undecided"]:
         cut = corpus["drawn"] + corpus["undecided"]
         lines.append(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, EmbedderSpec, Faults, Format, Json, OnError, Quiet, Source, opened
+from clew.cli.opening import FIRST_TIME, Json, Source, SourceOptions, opened
+from clew.cli.options import with_options
 from clew.errors import ParseError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Asked:
     where: str
 
 
+@with_options
 def match(
     source: Source,
     pattern: Annotated[
@@ -48,11 +50,9 @@ def match(
     milliseconds: Annotated[
         float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
     ] = None,
-    format: Format = None,
-    on_error: Faults = OnError.fail,
-    embedder: EmbedderSpec = None,
+    *,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Find a pattern in the graph: its matches in order of graph semantic distance.
 
@@ -66,14 +66,14 @@ def match(
 
     single, found = pattern is not None, False
     with (
-        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
-        Bar(quiet=quiet or single) as bar,
+        opened(source, reading) as clew,
+        Bar(quiet=reading.quiet or single) as bar,
     ):
         given = None if tables is None else _open_tables(clew, tables)
         every_distance = [None if given is None else given.of(item.record, item.where) for item in asked]
         for done, (item, distances) in enumerate(zip(asked, every_distance, strict=True), 1):
             start = time.perf_counter()
-            with explained_wait(FIRST_TIME, quiet=quiet or done > 1):
+            with explained_wait(FIRST_TIME, quiet=reading.quiet or done > 1):
                 result = clew.match(
                     item.pattern, k=k, all=every, milliseconds=milliseconds, distances=distances
                 )

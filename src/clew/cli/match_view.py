@@ -8,6 +8,7 @@ from rich.text import Text
 
 from clew.cli.answer_view import drawn
 from clew.cli.paths import paths_of
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,8 +22,9 @@ MOST_MATCHES = 50
 def print_matches(console: Console, clew: Clew, result: MatchResult, elapsed: float) -> None:
     """Print matches as paths with their GSD, best first; `elapsed` in ms."""
     count = len(result.matches)
-    noun = "match" if count == 1 else "matches"
-    console.print(Text(f"{count:,} {noun}").append(f"   ({elapsed:,.1f} ms)", "dim"), soft_wrap=True)
+    console.print(
+        Text(counted(count, "match", "matches")).append(f"   ({elapsed:,.1f} ms)", "dim"), soft_wrap=True
+    )
     for found in result.matches[:MOST_MATCHES]:
         labels = clew.labels(found.triples)
         lines = [drawn(path, labels) for path in paths_of([clew.triple(t) for t in found.triples], "")]

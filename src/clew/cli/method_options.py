@@ -41,7 +41,14 @@ Texts = Annotated[
     ),
 ]
 Shots = Annotated[
-    int | None, typer.Option(metavar="N", min=0, help="simgrag: worked examples in each prompt (12).")
+    int | None,
+    typer.Option(
+        metavar="N", min=0, help="simgrag (12), synaptiqa (5): worked or solved examples in each prompt."
+    ),
+]
+ClaimShots = Annotated[
+    int | None,
+    typer.Option("--shots", metavar="N", min=0, help="simgrag: worked examples in each prompt (12)."),
 ]
 Subgraphs = Annotated[
     int | None, typer.Option("--k", metavar="N", min=1, help="simgrag: subgraphs that are read (3).")
@@ -90,18 +97,14 @@ _TAKEN: Mapping[str, _Taken] = {
 
 
 @dataclass(frozen=True, slots=True)
-class MethodOptions:
-    """What the user said of how methods work; None, False and empty leave it to the method."""
+class SimgragOptions:
+    """What the user said of how SimGRAG works; None, False and empty leave it to the method."""
 
-    hops: int | None = None
-    k: int | None = None
-    frontier: str | None = None
-    seed: int | None = None
-    texts: tuple[Path, ...] = ()
-    shots: int | None = None
-    candidates: int | None = None
-    examples: Path | None = None
-    hints: bool = False
+    k: Subgraphs = None
+    shots: ClaimShots = None
+    candidates: FewCandidates = None
+    examples: Examples = None
+    hints: Hints = False
 
     def settings(self, method: str) -> object:
         """Make the settings of one method; None where nothing is given.
@@ -111,25 +114,10 @@ class MethodOptions:
         self._refuse_others((method,))
         return self._settings(method)
 
-    def rank_triples(self, methods: Sequence[str]) -> bool:
-        """Whether a method compares the vectors of triples."""
-        from clew.methods.registry import RANK_TRIPLES
-
-        return any(m in RANK_TRIPLES and not (m == "vector-rag" and self.texts) for m in methods)
-
-    def settings_of_each(self, methods: Sequence[str], *, model: bool) -> dict[str, object]:
-        """Make the settings of several methods: each gets what it takes.
-
-        Without a `model` auto, which then is the built-in parser, gets none. Raises UsageError for an option
-        that no method takes.
-        """
-        self._refuse_others(methods)
-        return {m: None if m == "auto" and not model else self._settings(m) for m in methods}
-
     def _given(self) -> dict[str, Any]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         # By identity: a seed of 0 is given.
-        return {name: v for name, v in values.items() if v is not None and v is not False and v != ()}
+        return {name: v for name, v in values.items() if v is not None and v is not False and v != []}
 
     def _refuse_others(self, methods: Sequence[str]) -> None:
         taken = {name for m in methods if m in _TAKEN for name in _TAKEN[m].fields}
@@ -145,9 +133,38 @@ class MethodOptions:
         values = {taken.fields[name]: v for name, v in self._given().items() if name in taken.fields}
         if not values:
             return None
-        if "examples" in values:
-            from clew.steps.simgrag_prompts import read_shots
+        from clew.user_files import read_documents, read_shots
 
+        if "texts" in values:
+            values["texts"] = read_documents(values["texts"])
+        if "examples" in values:
             values["examples"] = read_shots(values["examples"])
         module, _, name = taken.settings.partition(":")
         return getattr(import_module(module), name)(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodOptions(SimgragOptions):
+    """What the user said of how methods work."""
+
+    k: K = None
+    shots: Shots = None
+    hops: Hops = None
+    frontier: Frontier = None
+    seed: Seed = None
+    texts: Texts = None
+
+    def rank_triples(self, methods: Sequence[str]) -> bool:
+        """Whether a method compares the vectors of triples."""
+        from clew.methods.registry import RANK_TRIPLES
+
+        return any(m in RANK_TRIPLES and not (m == "vector-rag" and self.texts) for m in methods)
+
+    def settings_of_each(self, methods: Sequence[str], *, model: bool) -> dict[str, object]:
+        """Make the settings of several methods: each gets what it takes.
+
+        Without a `model` auto, which then is the built-in parser, gets none. Raises UsageError for an option
+        that no method takes.
+        """
+        self._refuse_others(methods)
+        return {m: None if m == "auto" and not model else self._settings(m) for m in methods}

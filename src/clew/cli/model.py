@@ -17,6 +17,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.llm.managed import ManagedModel
     from clew.llm.settings import Settings
+    from clew.llm.streamed import Listener
 
 CALLS = 40
 """Calls of a chat model that one question may take."""
@@ -63,31 +64,34 @@ Trace = Annotated[
     Path | None,
     typer.Option("--trace", metavar="FILE.jsonl", help="Write every prompt and reply of --llm here."),
 ]
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Show on stderr what --llm says, while it comes; by default on a terminal.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What the user said of how the chat model is called; limits are for a question, or for the run.
+    """What the user said of how the chat model is called; limits are for a question, or for the run."""
 
-    `trace` is a file for every prompt and reply; so many calls are under way `at_once`.
-    """
+    cache: Cache = None
+    replay: Replay = False
+    max_calls: MaxCalls = None
+    max_tokens: MaxTokens = None
+    max_cost: MaxCost = None
+    run_calls: RunCalls = None
+    run_tokens: RunTokens = None
+    run_cost: RunCost = None
+    prices: PricesFile = None
+    trace: Trace = None
 
-    cache: Path | None = None
-    replay: bool = False
-    max_calls: int | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    prices: Path | None = None
-    trace: Path | None = None
-    run_calls: int | None = None
-    run_tokens: int | None = None
-    run_cost: float | None = None
-    at_once: int | None = None
-
-    def settings(self, spec: str, *, whole: bool = False) -> Settings:
+    def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
         """Make the settings of a model, with keys and addresses of the environment.
 
-        The limits are for all work together if `whole`.
+        The limits are for all work together if `whole`; so many calls are under way `at_once`.
 
         Raises UsageError for a spec that is wrong or options that do not go together, InputError for the
         prices file.
@@ -110,7 +114,7 @@ class ModelOptions:
             spec,
             per_question=Limits() if whole else limits,
             per_run=limits if whole else Limits(self.run_calls, self.run_tokens, self.run_cost),
-            concurrency=self.at_once,
+            concurrency=at_once,
             prices=None if self.prices is None else read_prices(self.prices),
             cache=self.cache,
             replay=self.replay,
@@ -139,8 +143,8 @@ class ModelOptions:
 class OpenModels:
     """Models by name, each opened when it is first asked for."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        self._options = options
+    def __init__(self, options: ModelOptions, at_once: int | None = None) -> None:
+        self._options, self._at_once = options, at_once
         self._models: dict[str, ManagedModel] = {}
 
     def __call__(self, spec: str) -> ManagedModel:
@@ -148,7 +152,7 @@ class OpenModels:
         from clew.llm import open_model
 
         if spec not in self._models:
-            self._models[spec] = open_model(self._options.settings(spec))
+            self._models[spec] = open_model(self._options.settings(spec, at_once=self._at_once))
         return self._models[spec]
 
     def close(self) -> None:
@@ -160,9 +164,9 @@ class OpenModels:
 
 
 @contextmanager
-def opened_models(options: ModelOptions) -> Generator[OpenModels]:
-    """Hand out models as they are asked for, and close them."""
-    models = OpenModels(options)
+def opened_models(options: ModelOptions, at_once: int | None = None) -> Generator[OpenModels]:
+    """Hand out models as they are asked for, each for so many calls `at_once`, and close them."""
+    models = OpenModels(options, at_once)
     try:
         yield models
     finally:
@@ -170,9 +174,12 @@ def opened_models(options: ModelOptions) -> Generator[OpenModels]:
 
 
 @contextmanager
-def opened_model(spec: str | None, options: ModelOptions) -> Generator[ManagedModel | None]:
+def opened_model(
+    spec: str | None, options: ModelOptions, listener: Listener | None = None
+) -> Generator[ManagedModel | None]:
     """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
 
+    A `listener` hears what it says while it says it.
     Raises UsageError for a spec, key or option that is wrong, InputError for a file that cannot be used,
     MissingExtra if the provider's SDK is not installed.
     """
@@ -180,5 +187,10 @@ def opened_model(spec: str | None, options: ModelOptions) -> Generator[ManagedMo
         options.refuse()
         yield None
         return
-    with opened_models(options) as models:
-        yield models(spec)
+    from clew.llm import open_model, run_sync
+
+    model = open_model(options.settings(spec), listener)
+    try:
+        yield model
+    finally:
+        run_sync(model.close())

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import counted, warn
+from clew.cli.console import warn
 from clew.cli.progress import Bar, Unit
 from clew.errors import ClewError, UsageError
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
     from clew.index.build import Progress, Stage
+    from clew.llm.types import ChatModel
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew) or a graph file.")]
 AskedSource = Annotated[
@@ -49,6 +52,17 @@ Faults = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """What the user said of how a source is opened."""
+
+    format: Format = None
+    on_error: Faults = OnError.fail
+    embedder: EmbedderSpec = None
+    quiet: Quiet = False
+
+
 _STAGES: dict[str, tuple[str, Unit]] = {
     "read": ("reading", "bytes"),
     "schema": ("counting relations", "entities"),
@@ -60,6 +74,11 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "triples": ("embedding triples", "triples"),
 }
 FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
+
+
+def waiting(model: ChatModel | None) -> str:
+    """Say what a user is told who waits for an answer."""
+    return FIRST_TIME if model is None else f"still working … ({model.name} is asked)"
 
 
 def stage_progress(bar: Bar, *, without: Set[Stage] = frozenset()) -> Progress:
@@ -74,34 +93,26 @@ def stage_progress(bar: Bar, *, without: Set[Stage] = frozenset()) -> Progress:
     return tell
 
 
-def opened(
-    source: str,
-    embedder: str | None,
-    *,
-    format: str | None = None,
-    on_error: OnError = OnError.fail,
-    quiet: bool = False,
-    rank_triples: bool = False,
-) -> Clew:
+def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -> Clew:
     """Open `source` for asking; says on stderr if a plain file was indexed.
 
     `rank_triples` makes the vectors of triples now, with progress, if the index has none.
     """
     from clew.engine import Clew
 
-    with Bar(quiet=quiet) as bar:
+    with Bar(quiet=options.quiet) as bar:
         clew = Clew.open(
             source,
-            embedder=embedder,
-            format=format,
-            on_error=on_error.value,
+            embedder=options.embedder,
+            format=options.format,
+            on_error=options.on_error.value,
             progress=stage_progress(bar),
         )
         if rank_triples:
             # If this fails, the method that needs them fails with the same error, in its own row.
             with suppress(ClewError):
                 clew.embed_triples(stage_progress(bar))
-    if not quiet:
+    if not options.quiet:
         if clew.note is not None:
             warn(f"note: {clew.note}")
         if clew.built:
@@ -111,27 +122,17 @@ def opened(
     return clew
 
 
-def opened_for_asking(
-    source: str,
-    embedder: str | None,
-    *,
-    format: str | None = None,
-    on_error: OnError = OnError.fail,
-    quiet: bool = False,
-    rank_triples: bool = False,
-) -> Clew | Database:
+def opened_for_asking(source: str, options: SourceOptions, *, rank_triples: bool = False) -> Clew | Database:
     """Open `source` for asking: also a database, at its address."""
     from clew.stores.opening import is_address
 
     if not is_address(source):
-        return opened(
-            source, embedder, format=format, on_error=on_error, quiet=quiet, rank_triples=rank_triples
-        )
-    if format is not None or on_error is not OnError.fail:
+        return opened(source, options, rank_triples=rank_triples)
+    if options.format is not None or options.on_error is not OnError.fail:
         raise UsageError("--format and --on-error are for graph files. Leave them out")
     from clew.database import Database
 
-    return Database.open(source, embedder=embedder)
+    return Database.open(source, embedder=options.embedder)
 
 
 def _with_side_files(clew: Clew, source: str) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.jsonl import text_or_stdin
-from clew.cli.opening import Json, Quiet, opened
+from clew.cli.opening import Json, SourceOptions, opened
+from clew.cli.options import with_options
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 NO_ROWS = 3
 
 
+@with_options
 def query(
     source: Annotated[
         str,
@@ -37,8 +39,9 @@ def query(
     show: Annotated[
         bool, typer.Option("--explain", help="Print the query as it is sent, on stderr.")
     ] = False,
+    *,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Run a query that only reads, of Cypher or SPARQL: whatever else it may do is refused.
 
@@ -49,7 +52,7 @@ def query(
     from clew.stores.store import as_json
 
     text = text_or_stdin(statement)
-    store = _open(source, text, seconds, rows, quiet=quiet)
+    store = _open(source, text, seconds, rows, reading)
     try:
         result = store.run(text)
     finally:
@@ -62,13 +65,16 @@ def query(
         write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
     else:
         _print(result)
-    if not result.complete and not quiet:
-        warn(f"only the first {len(result.rows):,} rows; --rows N returns more")
+    if not result.complete and not reading.quiet:
+        first = "row" if len(result.rows) == 1 else f"{len(result.rows):,} rows"
+        warn(f"only the first {first}; --rows N returns more")
     if not result.rows:
         raise typer.Exit(NO_ROWS)
 
 
-def _open(source: str, text: str, seconds: float, rows: int, *, quiet: bool) -> CypherStore | SparqlStore:
+def _open(
+    source: str, text: str, seconds: float, rows: int, reading: SourceOptions
+) -> CypherStore | SparqlStore:
     from clew.stores.cypher.guard import Rules
     from clew.stores.opening import is_address, is_sparql, open_database, shown_address
 
@@ -82,7 +88,7 @@ def _open(source: str, text: str, seconds: float, rows: int, *, quiet: bool) -> 
         from clew.engine import neo4j_login
 
         return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
-    graph = opened(source, None, quiet=quiet).index.graph
+    graph = opened(source, reading).index.graph
     if sparql:
         from clew.stores.sparql.embedded import EmbeddedSparql
 

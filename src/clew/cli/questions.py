@@ -16,7 +16,7 @@ from clew.errors import InputError, ParseError, UsageError
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
-    from clew.llm.types import ChatModel
+    from clew.llm.managed import ManagedModel
     from clew.types import Answer
 
 _KIND = Kind(
@@ -41,7 +41,7 @@ def ask_all(
     method: str,
     explain: bool,
     quiet: bool,
-    model: ChatModel | None = None,
+    model: ManagedModel | None = None,
     settings: object = None,
     keep: Callable[[Answer], None] | None = None,
 ) -> None:
@@ -65,7 +65,7 @@ def ask_all(
             keep(answer)
         return answer_json(answer, explain=explain)
 
-    Batch(_KIND, method, out, quiet).run(start, questions, read_questions(questions), one)
+    Batch(_KIND, method, out, quiet, model).run(start, questions, read_questions(questions), one)
 
 
 def read_questions(path: str) -> list[Question]:

@@ -46,12 +46,12 @@ Chooser = Annotated[
 class QueryOptions:
     """What the user said of queries."""
 
-    allow_ungrounded: bool = False
-    remember: bool = False
-    history: Path | None = None
-    repairs: int | None = None
-    schema_tokens: int | None = None
-    chooser: str | None = None
+    allow_ungrounded: AllowUngrounded = False
+    remember: Remember = False
+    history: HistoryFile = None
+    repairs: Repairs = None
+    schema_tokens: SchemaTokens = None
+    chooser: Chooser = None
 
     def settings(self, method: str, source: str, llm: str | None, shots: int | None) -> Settings | None:
         """Make the settings, with the history of the source; None for other methods and without a model.
@@ -93,7 +93,7 @@ class QueryOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def _path(self) -> Path:
-        from clew.history import default_history
+        from clew.engine import default_history
 
         return default_history() if self.history is None else self.history
 

@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from clew.cli.console import shown, write, write_json
-from clew.cli.model import ModelOptions
 from clew.cli.opening import EmbedderSpec, Json, Quiet
+from clew.cli.options import with_options
 from clew.cli.progress import Bar, Unit
-from clew.cli.verbalise import (
-    MostCalls,
-    MostCost,
-    MostTokens,
-    Prices,
-    Replies,
-    Verbalise,
-    opened_sayer,
-)
+from clew.cli.verbalise import SayerOptions, opened_sayer
 from clew.errors import UsageError
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.update import Progress, Updated
@@ -29,8 +22,9 @@ if TYPE_CHECKING:
 Files = list[Path] | None
 
 
+@with_options
 def update(
-    source: Annotated[Path, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
+    source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
     add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None,
     remove: Annotated[
         Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
@@ -53,12 +47,8 @@ def update(
         bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
     ] = False,
     format: Annotated[str | None, typer.Option(metavar="NAME", help="Format, if it is not clear.")] = None,
-    verbalise: Verbalise = None,
-    cache: Replies = None,
-    max_calls: MostCalls = None,
-    max_tokens: MostTokens = None,
-    max_cost: MostCost = None,
-    prices: Prices = None,
+    *,
+    saying: SayerOptions,
     embedder: EmbedderSpec = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -69,20 +59,21 @@ def update(
     it failed to say.
     """
     from clew.engine import said_by, update_index_files
+    from clew.stores.opening import refuse_address
 
-    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities, verbalise)
+    refuse_address(source)
+    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities, saying.verbalise)
     if not any(given):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )
-    start = time.monotonic()
-    calling = ModelOptions(cache, False, max_calls, max_tokens, max_cost, prices)
+    start, path = time.monotonic(), Path(source)
     with (
         Bar(quiet=quiet) as bar,
-        opened_sayer(verbalise or said_by(source), source, calling, bar, quiet=quiet) as sayer,
+        opened_sayer(saying, path, bar, quiet=quiet, said_by=said_by(path)) as sayer,
     ):
         updated = update_index_files(
-            source,
+            path,
             add or (),
             remove or (),
             types=types,
@@ -138,18 +129,28 @@ def _json(updated: Updated, seconds: float) -> dict[str, Any]:
 def _lines(updated: Updated, seconds: float) -> list[str]:
     report, counts = updated.report, updated.manifest.about.counts
     lines = [
-        f"{updated.path}: {report.added:,} triples added, {report.removed:,} removed; "
-        f"now {counts['triples']:,} triples, {counts['nodes']:,} entities ({seconds:.2f} s)"
+        f"{updated.path}: {counted(report.added, 'triple')} added, {report.removed:,} removed; now "
+        f"{counted(counts['triples'], 'triple')}, {counted(counts['nodes'], 'entity', 'entities')} "
+        f"({seconds:.2f} s)"
     ]
     if report.new_entities or report.new_relations:
-        lines.append(f"{report.new_entities:,} new entities, {report.new_relations:,} new relations")
+        lines.append(
+            f"{counted(report.new_entities, 'new entity', 'new entities')}, "
+            f"{counted(report.new_relations, 'new relation')}"
+        )
     if report.duplicates:
-        lines.append(f"{report.duplicates:,} triples were there already")
+        lines.append(f"{counted(report.duplicates, 'triple was', 'triples were')} there already")
     if report.missing:
-        lines.append(f"{report.missing:,} were not there to be removed: {'; '.join(report.missing_examples)}")
+        examples = "; ".join(report.missing_examples)
+        lines.append(f"{counted(report.missing, 'was', 'were')} not there to be removed: {examples}")
     if report.types or report.aliases:
-        lines.append(f"{report.types:,} types and {report.aliases:,} aliases added")
+        lines.append(
+            f"{counted(report.types, 'type')} and {counted(report.aliases, 'alias', 'aliases')} added"
+        )
     if updated.corpus is not None:
         change = updated.corpus
-        lines.append(f"walks of {change.changed:,} entities changed, {change.embedded:,} walks embedded")
+        lines.append(
+            f"walks of {counted(change.changed, 'entity', 'entities')} changed, "
+            f"{counted(change.embedded, 'walk')} embedded"
+        )
     return lines

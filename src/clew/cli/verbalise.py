@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import counted, warn
+from clew.cli.console import warn
 from clew.cli.model import ModelOptions
 from clew.cli.progress import Bar
+from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.steps.verbalise_llm import ModelSayer, VerbaliseEstimate
@@ -38,23 +40,47 @@ Replies = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class SayerOptions:
+    """What the user said of the model that says walks; the limits are for all of its work together."""
+
+    verbalise: Verbalise = None
+    cache: Replies = None
+    max_calls: MostCalls = None
+    max_tokens: MostTokens = None
+    max_cost: MostCost = None
+    prices: Prices = None
+
+    @property
+    def calling(self) -> ModelOptions:
+        """How the model is called."""
+        return ModelOptions(
+            cache=self.cache,
+            max_calls=self.max_calls,
+            max_tokens=self.max_tokens,
+            max_cost=self.max_cost,
+            prices=self.prices,
+        )
+
+
 @contextmanager
 def opened_sayer(
-    spec: str | None, index: Path, options: ModelOptions, bar: Bar, *, quiet: bool
+    options: SayerOptions, index: Path, bar: Bar, *, quiet: bool, said_by: str | None = None
 ) -> Generator[ModelSayer | None]:
-    """Open the model that says the walks of `index`; None without one.
+    """Open the model that says the walks of `index`, else the one that they are `said_by`; None without one.
 
     What it said before it was stopped is used again. Raises as `opened_model`.
     """
+    spec = options.verbalise or said_by
     if spec is None:
-        options.refuse("--verbalise")
+        options.calling.refuse("--verbalise")
         yield None
         return
     from clew.index.directory import SAID
     from clew.llm import open_model, run_sync
     from clew.steps.verbalise_llm import ModelSayer
 
-    settings = options.settings(spec, whole=True)
+    settings = options.calling.settings(spec, whole=True)
     model = open_model(settings)
     sayer = ModelSayer(
         model,

@@ -10,6 +10,7 @@ from rich.text import Text
 from clew.cli.answer_view import drawn
 from clew.cli.console import shown
 from clew.cli.paths import paths_of
+from clew.text.counted import counted
 from clew.types import Verdict, Verification
 
 if TYPE_CHECKING:
@@ -39,4 +40,6 @@ def print_verification(console: Console, result: Verification, labels: Mapping[s
             console.print(Text("  ") + drawn(path, labels), soft_wrap=True)
         left = len(part.triples) - limit
         if left > 0:
-            console.print(Text(f"    … and {left:,} more triples; --json prints all", "dim"), soft_wrap=True)
+            console.print(
+                Text(f"    … and {counted(left, 'more triple')}; --json prints all", "dim"), soft_wrap=True
+            )

@@ -9,33 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.method_options import Examples, FewCandidates, Hints, MethodOptions, Shots, Subgraphs
-from clew.cli.model import (
-    Cache,
-    MaxCalls,
-    MaxCost,
-    MaxTokens,
-    ModelOptions,
-    PricesFile,
-    Replay,
-    RunCalls,
-    RunCost,
-    RunTokens,
-    Trace,
-    opened_model,
-)
-from clew.cli.opening import (
-    FIRST_TIME,
-    EmbedderSpec,
-    Faults,
-    Format,
-    Json,
-    LlmSpec,
-    OnError,
-    Quiet,
-    Source,
-    opened,
-)
+from clew.cli.method_options import SimgragOptions
+from clew.cli.model import ModelOptions, Stream, opened_model
+from clew.cli.opening import Json, LlmSpec, Source, SourceOptions, opened, waiting
+from clew.cli.options import with_options
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,6 +21,7 @@ if TYPE_CHECKING:
 NOT_ENOUGH = 3
 
 
+@with_options
 def verify(
     source: Source,
     claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None,
@@ -60,72 +38,57 @@ def verify(
     ] = False,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to verify.")] = "auto",
     llm: LlmSpec = None,
-    cache: Cache = None,
-    replay: Replay = False,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    run_calls: RunCalls = None,
-    run_tokens: RunTokens = None,
-    run_cost: RunCost = None,
-    prices: PricesFile = None,
-    shots: Shots = None,
-    k: Subgraphs = None,
-    candidates: FewCandidates = None,
-    examples: Examples = None,
-    hints: Hints = False,
-    trace: Trace = None,
+    *,
+    calling: ModelOptions,
+    stream: Stream = None,
+    options: SimgragOptions,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False,
     limit_triples: Annotated[
         int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
     ] = 5,
-    embedder: EmbedderSpec = None,
-    format: Format = None,
-    on_error: Faults = OnError.fail,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Check a claim: supported, refuted, or not enough information, with the triples that show it.
 
     Exit code 0 is a verdict either way; 3 means that the graph does not hold enough.
     """
-    options = MethodOptions(k=k, shots=shots, candidates=candidates, examples=examples, hints=hints)
+    from clew.cli.console import write_json
+    from clew.cli.progress import explained_wait
+    from clew.cli.replies import heard_replies
+    from clew.engine import clean_question
+
     settings = options.settings(method)
-    calling = ModelOptions(
-        cache, replay, max_calls, max_tokens, max_cost, prices, trace, run_calls, run_tokens, run_cost
-    )
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
+        if stream:
+            raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
         from clew.cli.claims import verify_all
 
-        start = partial(opened, source, embedder, format=format, on_error=on_error, quiet=quiet)
         with opened_model(llm, calling) as model:
             verify_all(
-                start,
+                partial(opened, source, reading),
                 claims,
                 out,
                 method=method,
                 closed_world=closed_world,
                 explain=explain,
-                quiet=quiet,
+                quiet=reading.quiet,
                 model=model,
                 settings=settings,
             )
         return
-    from clew.cli.console import write_json
-    from clew.cli.progress import explained_wait
-    from clew.engine import clean_question
-
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
     if out is not None:
         raise UsageError("--out is for --claims. Leave it out, or redirect: … --json > FILE")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with (
-        opened_model(llm, calling) as model,
-        opened(source, embedder, format=format, on_error=on_error, quiet=quiet) as clew,
-        explained_wait(FIRST_TIME, quiet=quiet),
+        heard_replies(stream, llm, quiet=reading.quiet) as listener,
+        opened_model(llm, calling, listener) as model,
+        opened(source, reading) as clew,
+        explained_wait(waiting(model), quiet=reading.quiet or bool(stream)),
     ):
         result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)

@@ -94,7 +94,6 @@ class GraphSource:
     files: tuple[Path, ...] = ()
     format: str | None = None
     make: Callable[[Path], None] | None = None
-    made_from: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from clew.llm.types import ChatModel
 
 Progress = Callable[[str, int, int], None]
 """Told what is done: a title, how many, of how many."""
-Kind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing"]
+Kind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
 LISTED = 200
 """So many ids of questions with a problem are kept by name for each kind; all are counted."""
 
@@ -163,8 +163,9 @@ def _facts(plan: Plan, part: Part) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
     clew, sampling = plan.graphs[part.name].clew, plan.settings.sampling
     listed: dict[Kind, list[str]] = {}
+    relations = frozenset(clew.index.graph.relations)
     for question in sampling.union(part):
-        for kind in problems_of(clew, question):
+        for kind in problems_of(clew, question, relations):
             listed.setdefault(kind, []).append(question.id)
     counts = clew.index.graph
     return {
@@ -185,8 +186,11 @@ def _facts(plan: Plan, part: Part) -> dict[str, Any]:
     }
 
 
-def problems_of(clew: Clew, question: EvalQuestion) -> list[Kind]:
-    """Name what stands against answering a question from the graph; such questions stay in the score."""
+def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[Kind]:
+    """Name what stands against answering a question from the graph; such questions stay in the score.
+
+    `relations` are the names of those of the graph.
+    """
     found: list[Kind] = []
     if question.verdict is None and question.gold_known:
         there = sum(in_graph(clew, answer.names) for answer in question.gold)
@@ -198,6 +202,8 @@ def problems_of(clew: Clew, question: EvalQuestion) -> list[Kind]:
             found.append("gold_partly_missing")
     if any(not in_graph(clew, (entity,)) for entity in question.entities):
         found.append("entity_missing")
+    if any(not relations >= set(path.relations) for path in question.paths):
+        found.append("path_missing")
     return found
 
 

@@ -11,23 +11,16 @@ from typing import Any, cast
 
 from clew.errors import InputError
 from clew.evaluate.metrics.intervals import Comparison, compare, holm
-from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS, about
-from clew.evaluate.metrics.run import percentile, stages
+from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
 from clew.evaluate.records import Key
 from clew.evaluate.rows import Row
 from clew.evaluate.rundir import (
     BERT,
-    COMPARISONS,
     CONFIG,
-    ERRORS,
     JUDGEMENTS,
-    LATENCY,
     RECORDS,
     RunDirectory,
     key_of,
-)
-from clew.evaluate.rundir import (
-    METRICS as METRICS_FILE,
 )
 from clew.evaluate.scoring import Figure, figures, mean_figure, score
 
@@ -186,78 +179,3 @@ def _pairs(run: LoadedRun, part: str, metric: str) -> list[Pair]:
                 right = [scores[second][key] for key in shared]
                 found.append(Pair(part, metric, first, second, compare(left, right), 1.0))
     return found
-
-
-def write_tables(run: LoadedRun) -> None:
-    """Write `metrics.csv`, `latency.csv`, `comparisons.csv` and `errors.csv` into the run directory."""
-    directory = run.directory
-    header = [
-        "part",
-        "method",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "seeds_mean",
-        "seeds_std",
-        "n",
-        "unit",
-        "better",
-    ]
-    rows = [line for cell in run.cells for line in _metric_lines(cell)]
-    directory.write_csv(METRICS_FILE, header, rows)
-    latency = [
-        [
-            cell.part,
-            cell.method,
-            stage,
-            _number(percentile(cell.rows, stage, 0.5)),
-            _number(percentile(cell.rows, stage, 0.95)),
-        ]
-        for cell in run.cells
-        for stage in stages(cell.rows)
-    ]
-    directory.write_csv(LATENCY, ["part", "method", "stage", "p50_ms", "p95_ms"], latency)
-    pairs = [
-        [
-            p.part,
-            p.metric,
-            p.first,
-            p.second,
-            *map(
-                _number,
-                (
-                    p.comparison.difference,
-                    p.comparison.interval.low,
-                    p.comparison.interval.high,
-                    p.comparison.p,
-                    p.adjusted,
-                ),
-            ),
-            p.comparison.pairs,
-        ]
-        for p in comparisons(run)
-    ]
-    names = ["part", "metric", "first", "second", "difference", "low", "high", "p", "p_holm", "pairs"]
-    directory.write_csv(COMPARISONS, names, pairs)
-    errors = [
-        [cell.part, cell.method, step, sum(r.error_step == step for r in cell.rows)]
-        for cell in run.cells
-        for step in dict.fromkeys(r.error_step for r in cell.rows if r.error_step is not None)
-    ]
-    directory.write_csv(ERRORS, ["part", "method", "step", "questions"], errors)
-
-
-def _metric_lines(cell: Cell) -> list[list[object]]:
-    lines: list[list[object]] = []
-    for figure in cell.figures.values():
-        what, seeds = about(figure.metric), cell.over_seeds(figure.metric)
-        low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
-        mean, deviation = seeds or (None, None)
-        numbers = map(_number, (figure.value, low, high, mean, deviation))
-        lines.append([cell.part, cell.method, figure.metric, *numbers, figure.n, what.unit, what.better])
-    return lines
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"

@@ -147,6 +147,17 @@ def days_since_epoch(year: int, month: int, day: int) -> int | None:
     return 365 * years + years // 4 - years // 100 + years // 400 + day_of_year - 306
 
 
+def year_of(days: float) -> float:
+    """The year in which a day lies, given in days since 0001-01-01."""
+    whole = math.floor(days)
+    year = math.floor(whole / 365.2425) + 1
+    while (days_since_epoch(year + 1, 1, 1) or 0) <= whole:
+        year += 1
+    while (days_since_epoch(year, 1, 1) or 0) > whole:
+        year -= 1
+    return float(year)
+
+
 def node_values(names: Names, datatype: NDArray[np.int16], datatypes: Sequence[str]) -> Values:
     """Parse the values of all nodes; `datatype` int16 [nodes] is an index into `datatypes` or -1.
 

@@ -35,6 +35,8 @@ def touched_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequen
     them that do not differ.
     """
     changed = np.unique(np.concatenate([edit.endpoints, np.arange(before.nodes, walker.nodes)]))
+    if walker.edges is not None and walker.settings.depth == 1:
+        return changed.astype(np.int32)  # their own triples are all that roots have
     found = np.zeros(walker.nodes, np.uint8)
     found[changed] = 1
     changes, stale = _stale(before, changed[changed < before.nodes], walker)

@@ -27,7 +27,12 @@ class Choices:
 
     @classmethod
     def of(
-        cls, graph: Graph, *, directed: bool = False, nodes: Int64 | None = None, threads: int | None = None
+        cls,
+        graph: Graph,
+        *,
+        directed: bool = False,
+        nodes: Int32 | Int64 | None = None,
+        threads: int | None = None,
     ) -> Choices:
         """Make the tables of all nodes, or of `nodes` alone; about 40 bytes an edge."""
         from clew.graph.kernels.choices import fill_tables, slot_counts
@@ -60,11 +65,18 @@ class WalkEdges:
     backward: Int32
 
     @classmethod
-    def of(cls, graph: Graph, *, directed: bool = False, threads: int | None = None) -> WalkEdges:
-        """Make the lists; 8 bytes an edge and direction."""
+    def of(
+        cls, graph: Graph, *, directed: bool = False, nodes: Int32 | None = None, threads: int | None = None
+    ) -> WalkEdges:
+        """Make the lists, 8 bytes an edge and direction; only those of `nodes`, if given."""
         from clew.graph.kernels.walks import join_sides
 
-        offsets = _offsets(_degrees(graph, directed=directed))
+        degrees = _degrees(graph, directed=directed)
+        if nodes is not None:
+            kept = np.zeros_like(degrees)
+            kept[nodes] = degrees[nodes]
+            degrees = kept
+        offsets = _offsets(degrees)
         edges = np.empty((int(offsets[-1]), 2), np.int32)
         sides = (*_side(graph.out), *_side(graph.into))
 
@@ -72,7 +84,7 @@ class WalkEdges:
             join_sides(*sides, first, last, offsets, edges)
 
         spread(graph.nodes, fill, threads)
-        if directed:
+        if directed and nodes is None:
             return cls(offsets, edges, _offsets(graph.into.degrees()), graph.into.columns()[2][:, None])
         return cls(offsets, edges, offsets, edges)
 

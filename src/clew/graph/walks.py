@@ -76,15 +76,25 @@ class Walks:
 
 
 class Walker:
-    """Makes walks of one graph."""
+    """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at."""
 
-    def __init__(self, graph: Graph, settings: WalkSettings, *, threads: int | None = None) -> None:
-        self.settings, self.threads = settings, threads or usable_threads()
-        self.nodes = graph.nodes
-        self.choices = Choices.of(graph, directed=settings.directed, threads=self.threads)
+    def __init__(
+        self,
+        graph: Graph,
+        settings: WalkSettings,
+        *,
+        roots: Int32 | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.settings, self.threads, self.nodes = settings, threads or usable_threads(), graph.nodes
+        layered, directed = settings.kind == "bfs", settings.directed
+        alone = np.zeros(0, np.int32) if layered and settings.depth == 1 else None
+        self.choices = Choices.of(graph, directed=directed, nodes=alone, threads=self.threads)
         self.edges = (
-            WalkEdges.of(graph, directed=settings.directed, threads=self.threads)
-            if settings.kind == "bfs"
+            WalkEdges.of(
+                graph, directed=directed, nodes=None if alone is None else roots, threads=self.threads
+            )
+            if layered
             else None
         )
         self._scratch: list[Scratch] = []

@@ -68,13 +68,14 @@ def build_index(
     corpus: CorpusSettings | None = None,
     sayer: Sayer | None = None,
     vectors: VectorChoice | None = None,
+    addresses: Mapping[Path, str] | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
     question.
     With `corpus`, also the walks of every node (see `clew.index.corpus`), said by `sayer` if there is one.
-    `vectors` says with what vectors are searched.
+    `vectors` says with what vectors are searched; `addresses` are of databases that sources were read from.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
     still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written, VectorStoreError if
@@ -115,7 +116,7 @@ def build_index(
             from clew.index.triple_vectors import write_triple_vectors
 
             write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
-        manifest = writer.commit(_about(graph, report, embedder, modified))
+        manifest = writer.commit(_about(graph, report, embedder, modified, addresses or {}))
     return Built(out, manifest, report)
 
 
@@ -259,18 +260,27 @@ def _say_nothing(_stage: Stage, _done: int, _total: int) -> None:
     pass
 
 
-def _about(graph: Graph, report: BuildReport, embedder: Embedder, modified: dict[Path, int]) -> About:
-    by_name = {str(path): time for path, time in modified.items()}
-    records = [_record(source, "source", by_name) for source in report.sources]
+def _about(
+    graph: Graph,
+    report: BuildReport,
+    embedder: Embedder,
+    modified: Mapping[Path, int],
+    addresses: Mapping[Path, str],
+) -> About:
+    records = [_record(source, "source", modified, addresses) for source in report.sources]
     for side in report.side_files:
         role = "types" if side.format == "entity-type" else "aliases"
-        records.append(_record(side, role, by_name))
+        records.append(_record(side, role, modified, addresses))
     made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
     return About(tuple(records), made_with, graph_counts(graph), asdict(report))
 
 
 def _record(
-    source: SourceReport, role: Literal["source", "types", "aliases"], modified: dict[str, int]
+    source: SourceReport,
+    role: Literal["source", "types", "aliases"],
+    modified: Mapping[Path, int],
+    addresses: Mapping[Path, str],
 ) -> SourceRecord:
-    path = str(Path(source.path).resolve())
-    return SourceRecord(path, role, source.format, source.bytes, modified[source.path], source.sha256)
+    path = Path(source.path)
+    name = addresses.get(path) or str(path.resolve())
+    return SourceRecord(name, role, source.format, source.bytes, modified[path], source.sha256)

@@ -20,7 +20,10 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk."""
+    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk.
+
+    `path` is the address of a database that was read.
+    """
 
     path: str
     role: Literal["source", "types", "aliases"]
@@ -112,11 +115,12 @@ def _load(path: Path) -> dict[str, Any]:
         raw = json.loads((path / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         what = "a folder without a manifest.json" if path.is_dir() else "a file"
-        advice = (
-            f"To make an index: clew index SOURCE -o {path.with_suffix('.clew')}"
-            if path.is_dir()
-            else ("To ask a graph file, give it another ending than .clew")
-        )
+        if path.is_dir():
+            advice = f"To make an index: clew index SOURCE -o {path.with_suffix('.clew')}"
+        elif path.suffix == ".clew":
+            advice = "To ask a graph file, give it another ending than .clew"
+        else:
+            advice = f"To make an index of it: clew index {path} -o {path.with_suffix('.clew')}"
         raise InputError(f"{path}: not a Clew index but {what}. {advice}") from error
     except OSError as error:
         raise IndexError_(f"{path}: cannot read the index ({error.strerror})") from error

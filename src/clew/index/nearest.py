@@ -31,7 +31,7 @@ from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
 from clew.index.walk_vectors import WalkEmbedder
 from clew.text.embedder import Embedder
 
-LAZY_WALKS = 200
+LAZY_WALKS = 1000
 """Walks made of one node where none are stored; a smaller tree is taken whole."""
 LAZY_EDGES = 200_000
 """Edges looked at for one of these nodes."""

@@ -57,12 +57,13 @@ def estimate(request: Request, price: Price | None) -> Charge:
 class Ledger:
     """What was spent within one scope, `question` or `run`; safe to share between threads.
 
-    `reached` is the first refusal of a call, None while there was none.
+    `reached` is the first refusal of a call, None while there was none; `refusals` counts them.
     """
 
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
         self.scope, self.limits = scope, limits or Limits()
         self.reached: BudgetReached | None = None
+        self.refusals = 0
         self._lock = threading.Lock()
         self._spent = Charge()
         self._usage = Usage()
@@ -97,6 +98,7 @@ class Ledger:
                     detail = f"{wanted:g} needed with the next call, {most:g} allowed"
                     refused = BudgetReached(self.scope, limit, detail)
                     self.reached = self.reached or refused
+                    self.refusals += 1
                     raise refused
             self._spent = after
 

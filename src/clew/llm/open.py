@@ -6,6 +6,7 @@ from clew.llm.cache import ReplyCache
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.profiles import profile_of
 from clew.llm.settings import Settings
+from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
 from clew.llm.trace import TraceFile
 from clew.llm.types import ChatModel
@@ -34,8 +35,8 @@ def open_adapter(settings: Settings) -> ChatModel:
     )
 
 
-def open_model(settings: Settings) -> ManagedModel:
-    """Open a chat model; nothing is sent yet.
+def open_model(settings: Settings, listener: Listener | None = None) -> ManagedModel:
+    """Open a chat model; nothing is sent yet. A `listener` hears its replies while they come.
 
     Raises:
         UsageError: no such provider, or something is missing.
@@ -45,6 +46,8 @@ def open_model(settings: Settings) -> ManagedModel:
     """
     settings.check()
     adapter = open_adapter(settings)
+    if listener is not None:
+        adapter = Streamed(adapter, listener)
     policy = Policy(
         timeout=settings.timeout,
         concurrency=settings.concurrency,

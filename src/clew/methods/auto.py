@@ -8,34 +8,55 @@ or two readings tie (`no_relation`), and when the graph holds nothing that fits 
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from time import perf_counter
+from weakref import WeakValueDictionary
 
-from clew.graph.graph import Graph
+from clew.graph.graph import ValueKind
+from clew.graph.literals import parse_value
 from clew.graph.schema import Schema
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.stored_schema import schema_of_index
 from clew.steps.alignment import Weights
-from clew.steps.comparison import Comparison, compare
+from clew.steps.compare_two import compare_two
+from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.confidence import Trust, confidence
-from clew.steps.doubt import confident, content, credible, doubt
+from clew.steps.doubt import confident, content, credible, doubt, ending_as_asked
 from clew.steps.explain import Explanation, explain
-from clew.steps.found import Found, draw, nothing, text_of
+from clew.steps.found import Found, nothing, text_of
+from clew.steps.leave_out import Asked, Leaver, number_of_answers
 from clew.steps.link import Linker, given_mentions, unknown_names
-from clew.steps.measured import asks_over_all, counted, cut, extreme_of, foremost, in_range, over_all
+from clew.steps.measured import (
+    CLEARLY,
+    asks_over_all,
+    counted,
+    cut,
+    extreme_of,
+    foremost,
+    in_range,
+    named_ends,
+    over_all,
+    with_number,
+)
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading, asked_type
+from clew.steps.rivals import answer_nodes, differ_in, tie
+from clew.steps.shown import explain_step, link_step, readings_step
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
 from clew.steps.yes_no import yes_or_no
+from clew.text.contrast import Contrast, find_contrast
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
-from clew.text.question import Question, read_question
+from clew.text.negation import Negation, find_negation
+from clew.text.question import Question, Word, read_question
 from clew.types import Abstention, Answer, MatchResult, Mention, Pattern, Step
 
 TIE = 0.02
@@ -44,6 +65,10 @@ LOOSE_TIE = 0.15
 """The same for readings that differ only in a step that no word names: that would be a guess."""
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
+PLURAL = 1.5
+"""So much dearer may a reading be that takes a noun for the entity whose plural it is, not for a type."""
+NAMELIKE = 0.5
+"""Below this cost (`Reader.common`) words are taken for a name where one is expected."""
 FIRM = 1.0
 """A reading below this cost is not doubted for an open word that may be a misspelt name."""
 
@@ -60,6 +85,8 @@ class _Work:
     operator: Operator
     timings: dict[str, float]
     steps: list[Step]
+    given: Sequence[str] = ()
+    """Names of entities that the question is about, if the user gave them."""
     score: float = 1.0
     """Confidence in the reading that is answered from."""
     only_pattern: bool = False
@@ -102,7 +129,10 @@ class Auto:
         began = perf_counter()
         work = self._link(question, entities)
         unknown = unknown_names(self.index.names, entities)
-        found = self._lacks(unknown) if unknown else self._answer(work)
+        found = self._lacks(unknown) if unknown else self._found(work)
+        if work.question.count and found.answers and not any(_is_number(a.entity) for a in found.answers):
+            detail = "it is asked how many, and finds no number"
+            found = Found(pattern=found.pattern, abstained=Abstention("no_relation", detail))
         work.timings["total"] = (perf_counter() - began) * 1000
         return Answer(
             question=question,
@@ -113,6 +143,7 @@ class Auto:
             pattern=found.pattern,
             method=self.name,
             complete=found.complete,
+            notes=found.notes,
             timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
             steps=tuple(work.steps),
             id=id,
@@ -149,7 +180,7 @@ class Auto:
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
         mentions = [m for m in mentions if not any(m.start in starts for starts in said)]
         operator = find_operator(question, comparison, self.table, self.schema)
-        work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [])
+        work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [], entities)
         work.time("link", since)
         return work
 
@@ -167,7 +198,50 @@ class Auto:
             question = replace(question, limits=None)
         if question.wanted is not None and _touches(names, question.wanted.starts):
             question = replace(question, wanted=None)
+        if question.counting is not None and _touches(names, question.counting.starts):
+            question = replace(question, counting=None)
         return question
+
+    def _found(self, work: _Work) -> Found:
+        """What a question asks for: two things compared, or what one pattern finds."""
+        contrast = find_contrast(work.question)
+        if contrast is not None:
+            return self._compared(work, contrast)
+        question, names = work.question, [(m.start, m.stop) for m in work.mentions]
+        likely = [(m.start, m.stop) for m in work.mentions if self.reader.common(question, m) < NAMELIKE]
+        negation = find_negation(question.text, question.words, names, likely)
+        if negation is not None and not _asks_more(work.question):
+            return self._negated(work, negation)
+        return self._answer(work)
+
+    def _negated(self, work: _Work, negation: Negation) -> Found:
+        """What the question asks for, less what it leaves out."""
+        many = _HOW_MANY.search(work.question.text) if work.question.count else None
+
+        def ask(text: str) -> Asked:
+            plain = _HOW_MANY.sub("which   ", text) if many else text
+            part = self._link(plain, work.given)
+            found = self._answer(part)
+            work.steps.append(
+                Step("part", {"question": " ".join(plain.split()), "answers": len(found.answers)})
+            )
+            work.score = min(work.score, part.score)
+            return Asked(found, part.comparison, part.mentions, found.last)
+
+        if work.question.count and many is None:
+            return self._answer(work)
+        found = Leaver(self.graph, self.schema, ask).answer(work.comparison, negation, work.mentions)
+        return number_of_answers(found) if many and found.abstained is None else found
+
+    def _compared(self, work: _Work, contrast: Contrast) -> Found:
+        args = (self.graph, self.schema, self.table, work.comparison, contrast)
+        found = compare_two(*args, work.mentions)
+        if found.abstained is not None:
+            guessed = self.linker.link_typos(work.question, [])
+            mended = compare_two(*args, [*work.mentions, *guessed]) if guessed else found
+            found = mended if mended.abstained is None else found
+        work.steps.append(link_step(self.graph, work.mentions))
+        return found
 
     def _answer(self, work: _Work) -> Found:
         if work.question.yes_no and len(work.mentions) > 1:
@@ -178,20 +252,39 @@ class Auto:
             if found is not None:
                 return found
         readings = self._readings(work)
-        work.steps.append(_link_step(self.graph, work.mentions))
-        work.steps.append(_readings_step(self.graph, readings))
+        readings = self._measure_what_it_has(work, readings)
+        work.steps.append(link_step(self.graph, work.mentions))
+        work.steps.append(readings_step(self.graph, readings))
         if not readings:
             return self._without_mentions(work)
         told = work.explain(readings[0])
-        work.steps.append(_explain_step(told))
+        work.steps.append(explain_step(told))
         doubted = doubt(
             work.question, work.comparison, readings[0], told, work.operator, self.trust, self._near_names
         )
+        if doubted is None and work.question.yes_no and len(readings[0].anchors) > 1:
+            names = " and ".join(f'"{self.graph.labels[a.entity]}"' for a in readings[0].anchors)
+            return Found(abstained=Abstention("no_relation", f"it does not tell yes or no for {names}"))
         if doubted is None:
             return self._first_that_holds(work, readings)
         if asks_over_all(work.comparison, work.operator):
             return self._without_mentions(work)
         return Found(abstained=doubted)
+
+    def _measure_what_it_has(self, work: _Work, readings: list[Reading]) -> list[Reading]:
+        """The readings with a measure that the things at their end have."""
+        operator = work.operator
+        if not readings or operator.kind not in ("extreme", "range"):
+            return readings
+        end = readings[0].last ^ 1
+        if end == operator.end ^ 1 or self.schema.cooccur[end, operator.end] > 0:
+            return readings
+        comparison = compare(work.question, self.table, self.weights)
+        other = find_operator(work.question, comparison, self.table, self.schema, end)
+        if other.kind != operator.kind:
+            return readings
+        work.operator, work.comparison = other, comparison.without(other.used)
+        return self._readings(work)
 
     def _readings(self, work: _Work) -> list[Reading]:
         """Readings with the names as written; with misspelt ones where that leaves something open."""
@@ -202,6 +295,14 @@ class Auto:
         given = any(c.how == "given" for m in work.mentions for c in m.candidates)
         if given:
             return readings
+        plural = [] if told is None or readings[0].cost <= FIRM else self._plural_names(work, readings[0])
+        if plural:
+            mended = self.reader.read(work.comparison, [*work.mentions, *plural])
+            starts = {m.start for m in plural}
+            mended.sort(key=lambda r: r.cost - PLURAL * any(a.span.start in starts for a in r.anchors))
+            if mended and any(a.span.start in starts for a in mended[0].anchors):
+                readings, told = mended, work.explain(mended[0])
+                work.mentions = [*work.mentions, *plural]
         if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
             since = perf_counter()
             taken = [m for m in work.mentions if readings and _is_anchor(m, readings[0])]
@@ -215,7 +316,21 @@ class Auto:
             if mended and (not readings or mended[0].cost < readings[0].cost):
                 readings, work.mentions = mended, mentions
             work.time("readings", since)
-        return [r for r in readings if credible(work.comparison, r, readings)]
+        credited = [r for r in readings if credible(work.comparison, r, readings)]
+        return ending_as_asked(work.comparison, credited)
+
+    def _plural_names(self, work: _Work, reading: Reading) -> list[Mention]:
+        """Mentions by the singular of a noun that the reading takes for a type (*strikers*: Striker)."""
+        comparison, last = work.comparison, reading.last
+        nouns = [
+            w
+            for i, w in enumerate(comparison.words)
+            if is_asked(comparison.question, w)
+            and not w.capital
+            and all(not _overlaps(w, a.span) for a in reading.anchors)
+            and comparison.node[i, last] < CLEARLY
+        ]
+        return self.linker.link_plurals(nouns)
 
     def _near_names(self, text: str) -> tuple[str, ...]:
         hits = self.index.names.fuzzy(text, 3)
@@ -228,15 +343,16 @@ class Auto:
         for reading in readings:
             if best is not None and reading.cost > best.cost + CLOSE:
                 break
-            if reading is not readings[0] and not confident(
-                work.comparison, reading, work.operator, self.trust
-            ):
+            if reading is not readings[0] and not self._may_stand_in(work, reading, readings[0]):
                 continue
             # Nothing found for an ordinary word taken for a name: then it was none.
             best = best or (None if reading.doubtful else reading)
             pattern = write_pattern(self.graph, reading)
+            tied = self._tied(work, reading, readings)
             since = perf_counter()
-            evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading))
+            # A hub has a million answers, and nobody reads them here.
+            some = work.only_pattern and not tied and self._is_plain(work, reading)
+            evidence = find_evidence(self.graph, pattern, away=self.reader.leads_away(reading), first=some)
             work.time("match", since)
             if not evidence.matches and not evidence.complete:
                 return Found(
@@ -245,44 +361,55 @@ class Auto:
             if not evidence.matches:
                 empty = empty or pattern
                 continue
-            rival = self._rival(work, reading, readings, evidence)
+            rival = self._rival(reading, tied, evidence)
             if rival is None:
-                return self._read(work, reading, pattern, evidence)
+                return replace(self._read(work, reading, pattern, evidence), last=reading.last)
             shared = self._shared(work, reading, rival, readings)
             if shared is None:
-                return Found(pattern=pattern, abstained=self._tie(reading, rival))
+                return Found(pattern=pattern, abstained=tie(self.graph, reading, rival))
             pattern = write_pattern(self.graph, shared)
-            return self._read(work, shared, pattern, find_evidence(self.graph, pattern))
-        return nothing(self.graph, best or readings[0], empty)
+            found = self._read(work, shared, pattern, find_evidence(self.graph, pattern))
+            return replace(found, last=shared.last)
+        last = (best or readings[0]).last
+        return replace(nothing(self.graph, best or readings[0], empty), last=last)
+
+    def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
+        """Whether a reading may answer where the graph holds nothing for the first.
+
+        Not by the same steps and more: that would answer another question. Nor with the same name where
+        that is an ordinary word: then it was none.
+        """
+        if first.doubtful and reading.anchors == first.anchors and reading.cost > first.cost + CLOSE:
+            return False
+        if len(reading.steps) > len(first.steps) and not Counter(first.steps) - Counter(reading.steps):
+            return False
+        return confident(work.comparison, reading, work.operator, self.trust)
 
     def _is_plain(self, work: _Work, reading: Reading) -> bool:
         """Whether reading the matches cannot lead to another pattern."""
-        return work.operator.kind not in ("range", "extreme") and not self.reader.turns_back(reading)
+        return work.operator.kind not in ("range", "extreme", "number") and not self.reader.turns_back(
+            reading
+        )
 
-    def _rival(
-        self, work: _Work, chosen: Reading, readings: Sequence[Reading], evidence: MatchResult
-    ) -> Reading | None:
-        """Another reading that ties with the chosen one and would be answered differently."""
-        node = _answer_node(evidence, write_pattern(self.graph, chosen))
+    def _tied(self, work: _Work, chosen: Reading, readings: Sequence[Reading]) -> list[Reading]:
+        """The readings that tie with the chosen one."""
         unnamed = work.explain(chosen).unnamed
-        for other in readings:
-            near = LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE
-            if other is chosen or abs(other.cost - chosen.cost) > near:
-                continue
+        return [
+            other
+            for other in readings
+            if other is not chosen
+            and abs(other.cost - chosen.cost) <= (LOOSE_TIE if differ_in(chosen, other, unnamed) else TIE)
+        ]
+
+    def _rival(self, chosen: Reading, tied: Sequence[Reading], evidence: MatchResult) -> Reading | None:
+        """The first of the readings that tie with the chosen one and would be answered differently."""
+        node = answer_nodes(evidence, write_pattern(self.graph, chosen)) if tied else None
+        for other in tied:
             pattern = write_pattern(self.graph, other)
             others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
-            if others.matches and _answer_node(others, pattern) != node:
+            if others.matches and answer_nodes(others, pattern) != node:
                 return other
         return None
-
-    def _tie(self, chosen: Reading, other: Reading) -> Abstention:
-        mine, theirs = {a.entity for a in chosen.anchors}, {a.entity for a in other.anchors}
-        if mine != theirs:
-            names = tuple(self.graph.entities[e] for e in sorted(mine ^ theirs))
-            text = " ".join(a.text for a in chosen.anchors if a.entity not in theirs)
-            return Abstention("ambiguous_entity", f'"{text}" may be {" or ".join(names)}', names)
-        either = f"{draw(self.graph, chosen)} or {draw(self.graph, other)}"
-        return Abstention("no_relation", f"the question may mean {either}")
 
     def _shared(
         self, work: _Work, chosen: Reading, other: Reading, readings: Sequence[Reading]
@@ -318,12 +445,16 @@ class Auto:
             if not draft:
                 return nothing(graph, reading, pattern)
         wanted = work.question.wanted
-        if operator.kind == "range" or (operator.kind == "extreme" and wanted is not None):
+        counting = work.question.counting
+        if operator.kind in ("range", "number") or (operator.kind == "extreme" and wanted is not None):
             proofs = {m.nodes[node]: m.triples for m in reversed(evidence.matches)}
             drafted = [(n, proofs[n]) for n in draft]
             if operator.kind == "extreme" and wanted is not None:
                 return foremost(graph, operator, wanted.number, drafted, pattern, evidence.complete)
-            found = in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
+            if operator.kind == "number" and counting is not None:
+                found = with_number(graph, operator, counting, drafted, pattern, evidence.complete)
+            else:
+                found = in_range(graph, operator, work.question.limits, drafted, pattern, evidence.complete)
             return found if wanted is None else cut(found, wanted.number)
         if operator.kind == "extreme":
             return extreme_of(graph, operator, reading, pattern, evidence, draft)
@@ -339,56 +470,49 @@ class Auto:
     def _without_mentions(self, work: _Work) -> Found:
         """Superlatives and ranges over a whole type; anything else needs a name that the graph has."""
         if asks_over_all(work.comparison, work.operator):
-            asked = asked_type(work.comparison, work.operator.end)
-            return over_all(self.graph, work.operator, work.question, asked)
+            end = work.operator.end
+            asked = asked_type(work.comparison, end)
+            kinds = [] if asked is not None else named_ends(work.comparison, self.schema, end)
+            return over_all(self.graph, work.operator, work.question, asked, kinds)
         names = " ".join(w.text for w in work.question.words if w.capital)
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
 
 
+def auto_of(index: Index, embedder: Embedder) -> Auto:
+    """Return the built-in parser of a graph: one for all methods that use it, as long as one of them does."""
+    key = id(index.graph), id(embedder)
+    made = _MADE.get(key)
+    if made is None:
+        made = _MADE[key] = Auto(index, embedder)
+    return made
+
+
+_MADE: WeakValueDictionary[tuple[int, int], Auto] = WeakValueDictionary()
+"""Parsers by their graph and embedder, which they hold, so that no other one gets its place in memory."""
+
+
+def _is_number(text: str) -> bool:
+    return parse_value(text)[0] == ValueKind.NUMBER
+
+
+def _overlaps(word: Word, span: Span) -> bool:
+    return word.start < span.stop and span.start < word.stop
+
+
+def _asks_more(question: Question) -> bool:
+    """Whether something else is asked of the answers than which they are."""
+    others = (question.superlative, question.limits, question.wanted, question.counting)
+    return question.yes_no or any(part is not None for part in others)
+
+
+_HOW_MANY = re.compile(r"how many", re.IGNORECASE)
+
+
 def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
     return any(m.start <= start < m.stop for m in mentions for start in starts)
 
 
-def _answer_node(evidence: MatchResult, pattern: Pattern) -> set[int]:
-    return {m.nodes[pattern.answer or 0] for m in evidence.matches}
-
-
-def _differ_in(one: Reading, other: Reading, unnamed: Sequence[int]) -> bool:
-    if one.anchors != other.anchors or len(one.steps) != len(other.steps):
-        return False
-    return all(a == b or a in unnamed for a, b in zip(one.steps, other.steps, strict=True))
-
-
 def _is_anchor(mention: Mention, reading: Reading) -> bool:
     return any(a.span.start == mention.start and a.span.stop == mention.stop for a in reading.anchors)
-
-
-def _link_step(graph: Graph, mentions: Sequence[Mention]) -> Step:
-    rows = [
-        {
-            "text": m.text,
-            "candidates": [
-                {"entity": graph.entities[c.entity], "how": c.how, "score": c.score} for c in m.candidates
-            ],
-        }
-        for m in mentions
-    ]
-    return Step("link", {"mentions": rows})
-
-
-def _readings_step(graph: Graph, readings: Sequence[Reading]) -> Step:
-    rows = [
-        {
-            "cost": round(r.cost, 3),
-            "mentions": [graph.entities[a.entity] for a in r.anchors],
-            "pattern": draw(graph, r),
-        }
-        for r in readings[:8]
-    ]
-    return Step("readings", {"readings": rows})
-
-
-def _explain_step(told: Explanation) -> Step:
-    return Step("explanation", {"open_words": list(told.open_words), "explained_share": round(told.share, 3)})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clew.errors import UsageError
 from clew.index.directory import Index
-from clew.methods.auto import Auto
+from clew.methods.auto import Auto, auto_of
 from clew.text.embedder import Embedder
 from clew.types import Answer, Step
 
@@ -31,7 +31,7 @@ def make_auto(
         return AutoWithModel(index, embedder, model, settings)
     if settings is not None:
         raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-    return Auto(index, embedder)
+    return auto_of(index, embedder)
 
 
 class AutoWithModel:
@@ -45,7 +45,7 @@ class AutoWithModel:
         # Without a model nothing of the LLM layer is imported.
         from clew.methods.simgrag import SimGRAG
 
-        self.parser = Auto(index, embedder)
+        self.parser = auto_of(index, embedder)
         self.simgrag = SimGRAG(index, embedder, model=model, settings=settings, parser=self.parser)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:

@@ -11,7 +11,7 @@ from clew.grounding import ground
 from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
-from clew.methods.auto import Auto
+from clew.methods.auto import auto_of
 from clew.methods.kg_rag import built_in_decompose
 from clew.steps.prompting import Sampling, Talk, prompt_named
 from clew.steps.read_triples import Read, ReadTriples
@@ -46,7 +46,7 @@ class EvidenceMethod(ABC):
 
     def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
         self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
-        self.auto = Auto(index, embedder)
+        self.auto = auto_of(index, embedder)
         self.find_seeds = FindSeeds(self.graph, index.names, self.auto.linker, self.auto.reader)
         decompose = built_in_decompose(self.auto)
         self.read = ReadTriples(self.graph, decompose, prompt_named(self.prompt), ZERO_SHOT)

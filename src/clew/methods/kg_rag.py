@@ -47,7 +47,7 @@ from clew.index.directory import Index
 from clew.index.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
-from clew.methods.auto import Auto
+from clew.methods.auto import Auto, auto_of
 from clew.methods.settings import positive
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
@@ -157,7 +157,7 @@ class KgRag:
         self.index = with_triple_vectors(index, embedder)
         self.graph, self.model, self.settings = self.index.graph, model, settings or Settings()
         self.vectors = TripleVectors.of(self.index, embedder)
-        auto = Auto(self.index, embedder)
+        auto = auto_of(self.index, embedder)
         self.find_seeds = FindSeeds(self.graph, self.index.names, auto.linker, auto.reader)
         self.steps = steps or (
             built_in_steps(auto, self.settings.frontier)

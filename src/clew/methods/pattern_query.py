@@ -14,7 +14,7 @@ from time import perf_counter
 
 from clew.grounding import cite
 from clew.index.directory import Index
-from clew.methods.auto import Auto
+from clew.methods.auto import auto_of
 from clew.steps.write_query import write_query
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Rows
@@ -31,7 +31,7 @@ class PatternQuery:
     def __init__(self, index: Index, embedder: Embedder, store: LadybugStore) -> None:
         """Use an index and the embedded store that was made of it."""
         self._graph, self._store = index.graph, store
-        self._auto = Auto(index, embedder)
+        self._auto = auto_of(index, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""

@@ -11,6 +11,7 @@ from clew.steps.index_triples import IndexTriples
 from clew.steps.read_rows import ReadRow, StoredTriples, Triples, read_row
 from clew.steps.schema_slice import SchemaSlicer
 from clew.steps.values import StoredValues
+from clew.stores.cypher.direction import Directions, correct_directions
 from clew.stores.cypher.evidence import is_evidence, sample_of_evidence, with_evidence
 from clew.stores.cypher.guard import Rules
 from clew.stores.cypher.schema import GraphSchema
@@ -67,6 +68,15 @@ class QueriedGraph:
     def of_index(cls, graph: Graph, embedder: Embedder, store: CypherStore) -> QueriedGraph:
         """Use the embedded store that was made of a graph."""
         return cls.of_store(store, embedder, IndexTriples(graph))
+
+    def directions(self, statement: Statement) -> Directions:
+        """Correct the directions of a statement by the schema, and by the graph where that lacks a hop.
+
+        Raises StoreError where the database fails.
+        """
+        found = correct_directions(statement, self.schema)
+        hops = [hop for search in found.lacking for hop in self.store.find_hops(search)]
+        return correct_directions(statement, self.schema.with_hops(hops)) if hops else found
 
     def run(self, statement: Statement) -> Result:
         """Run a statement and read its rows with what they rest on.

@@ -40,7 +40,7 @@ from clew.llm.profiles import Form
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Reply, Request, add_usage
-from clew.methods.auto import Auto
+from clew.methods.auto import Auto, auto_of
 from clew.steps.find_subgraphs import (
     BOUND,
     Unfit,
@@ -165,7 +165,7 @@ class Retrieval:
         self.shots = self.settings.examples or default_shots()
         self.distances: Distances
         if self.settings.candidates is None:
-            table = (parser or Auto(index, embedder)).table
+            table = (parser or auto_of(index, embedder)).table
             self.distances = PatternDistances(index, embedder, table)
         else:
             self.distances = FewCandidates(IndexDistances(index, embedder), self.settings.candidates)

@@ -47,7 +47,7 @@ from clew.steps.prompting import Talk
 from clew.steps.read_rows import ReadRow, is_void
 from clew.steps.read_rows_llm import read_own, read_rows
 from clew.steps.write_query_llm import QueryWriter
-from clew.stores.cypher.direction import Correction, correct_directions, require_legal
+from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import Statement
@@ -229,7 +229,7 @@ class _Work:
         tried.query = statement.text
         if tried.unknown:
             raise QueryError(f"The graph has no {', no '.join(map(str, tried.unknown))}")
-        directions = correct_directions(statement, self.graph.schema)
+        directions = self.graph.directions(statement)
         require_legal(directions)
         statement = self._edited(statement, directions.edits, directions.turned, tried)
         return self._checked(self.graph.check.values(statement, self.question, choose), tried)

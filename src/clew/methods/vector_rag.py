@@ -2,8 +2,8 @@
 
 *Vector-retrieval* of SynaptiQA (section 4.3). A document is what the graph says of one entity: its outgoing
 triples, verbalised, whose vector is the sum of the triples' vectors, so that nothing is embedded again.
-`texts` gives documents of the user's own instead, files or folders of them: their paragraphs are embedded
-once, and answers from them are not grounded in triples, which the answer says.
+`texts` gives documents of the user's own instead: their paragraphs are embedded once, and answers from them
+are not grounded in triples, which the answer says.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from textwrap import wrap
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import InputError, UsageError
+from clew.errors import UsageError
 from clew.graph.candidates import best_of
 from clew.graph.kernels.dots import summed_rows
 from clew.index.directory import Index
@@ -32,29 +31,28 @@ from clew.steps.prompting import LONGEST_LINE, Talk, data_line, data_lines, prom
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, Step
 
-TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
 _BLANK = re.compile(r"\n\s*\n")
 MOST_TRIPLES = 60
 """Triples of one document that are read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Documents that are read; `texts` are files or folders to take them from instead of the graph.
+class Document:
+    """A text of the user's own, and what it is called."""
 
-    An experiment names one of them, as a string.
-    """
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Documents that are read; `texts` are read instead of the graph."""
 
     documents: int = 3
-    texts: tuple[Path, ...] | str = ()
+    texts: tuple[Document, ...] = ()
 
     def __post_init__(self) -> None:
         positive("vector-rag", documents=self.documents)
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The texts, always several."""
-        return (Path(self.texts),) if isinstance(self.texts, str) else self.texts
 
 
 class VectorRag(EvidenceMethod):
@@ -71,12 +69,10 @@ class VectorRag(EvidenceMethod):
         settings: Settings | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        texts = self.settings.paths
+        texts = self.settings.texts
         if texts and model is None:
             raise UsageError("Only a chat model reads texts. Name one with --llm, or leave the texts out")
-        self.paragraphs = [p for path in texts for file in _files(path) for p in _paragraphs(file)]
-        if texts and not self.paragraphs:
-            raise InputError(f"{texts[0]}: there is no text in the documents. Give others")
+        self.paragraphs = [paragraph for document in texts for paragraph in _paragraphs(document)]
         if self.paragraphs:
             super().__init__(index, embedder, model=model)
             self._vectors: NDArray[np.float32] = embedder.embed([p.text for p in self.paragraphs])
@@ -127,28 +123,16 @@ class VectorRag(EvidenceMethod):
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A document: its text, and the file and number of the paragraph."""
+    """A part of a document: its text, and the document's name with the number of the part."""
 
     text: str
     source: str
 
 
-def _files(path: Path) -> list[Path]:
-    """A file itself; of a folder all files with names of text, in order."""
-    if not path.is_dir():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
-
-
-def _paragraphs(path: Path) -> list[Paragraph]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}). Give a text file") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file in UTF-8 (byte {error.start}). Give another") from error
-    parts = (part for paragraph in _BLANK.split(text) for part in _pieces(" ".join(paragraph.split())))
-    return [Paragraph(part, f"{path.name}:{number}") for number, part in enumerate(parts, 1)]
+def _paragraphs(document: Document) -> list[Paragraph]:
+    paragraphs = (" ".join(paragraph.split()) for paragraph in _BLANK.split(document.text))
+    parts = (part for paragraph in paragraphs for part in _pieces(paragraph))
+    return [Paragraph(part, f"{document.name}:{number}") for number, part in enumerate(parts, 1)]
 
 
 def _pieces(paragraph: str) -> list[str]:

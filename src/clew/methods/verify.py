@@ -16,7 +16,7 @@ from time import perf_counter
 
 from clew.grounding import cite
 from clew.index.directory import Index
-from clew.methods.auto import Auto
+from clew.methods.auto import auto_of
 from clew.steps.check_claim import Checked, Found, check_tree, part_of, whole
 from clew.steps.claim_compare import find_comparing, measure
 from clew.steps.claim_edges import Item, Scene
@@ -43,7 +43,7 @@ class Verify:
     name = "auto"
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        self.parser = parser = Auto(index, embedder)
+        self.parser = parser = auto_of(index, embedder)
         self.index, self.graph = index, index.graph
         self.weights, self.table = parser.weights, parser.table
         self.reader = parser.reader

@@ -33,7 +33,7 @@ from clew.index.nearest import NearWalk, WalkIndex
 from clew.index.vectors import Float32
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
-from clew.methods.auto import Auto
+from clew.methods.auto import auto_of
 from clew.steps.read_walks import WalkEvidence, match_in_walks, path_to_answer
 from clew.steps.read_walks_llm import WalkReading, proof_of, read_walks
 from clew.text.embedder import Embedder, unit_rows
@@ -82,7 +82,7 @@ class WalkRetrieve:
         self.graph, self.embedder, self.model = index.graph, embedder, model
         self.names, self.k = index.names, (settings or WalkRetrieveSettings()).k
         self.walks = WalkIndex(index, embedder)
-        self._writer = Auto(index, embedder) if model is None else None
+        self._writer = auto_of(index, embedder) if model is None else None
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer from retrieved walks, or abstain; `entities` are names that the question is about, if known.

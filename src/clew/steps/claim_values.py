@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from clew.graph.graph import ValueKind
 from clew.graph.literals import days_since_epoch
-from clew.text.question import COMPARATORS
+from clew.text.english import COMPARATORS
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)

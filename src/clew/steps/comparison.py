@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
-from clew.text.english import WH_CLASSES
+from clew.text.english import FORMER, WH_CLASSES
 from clew.text.question import Question, Word
 
 Float = NDArray[np.float64]
@@ -22,6 +22,10 @@ TELLING = 0.5
 """Unless it is so similar to a relation (*which national team*)."""
 LITTLE = 0.3
 """Weight of *type* in *type of religion*."""
+PAST = 0.6
+"""What is left of a word's similarity with a relation that holds no longer (`former_club`)."""
+AWAY = 0.3
+"""What is left of a verb's similarity with a step away from who does it, where that is asked for."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
@@ -185,7 +189,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             question, (), np.zeros(0), none, none, none, none, relation, none, vocabulary, weights
         )
     found = table.compare([w.norm for w in words])
-    step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type
+    step, cover, kind = found.arrive.copy(), found.cover.copy(), found.type.copy()
     arrived = np.arange(ends) ^ 1
     node = kind[:, arrived].copy()
     telling = found.relation.max(axis=1) >= TELLING
@@ -193,10 +197,20 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
     words = _counting(question)
     weight = np.array([_weight(question, w, weights, bool(t)) for w, t in zip(words, telling, strict=True)])
     weight *= weights.word
+    relation = found.relation
+    if vocabulary.past.any() and not any(w.norm in FORMER for w in words):
+        fading = np.where(vocabulary.past, PAST, 1.0)
+        relation = relation * fading
+        step, cover = step * np.repeat(fading, 2), cover * np.repeat(fading, 2)
     for row, word in enumerate(words):
         if is_asked(question, word):
             step[row] *= found.turned[row]
             cover[row] *= found.turned[row]
+        if _acts_itself(question, word) and vocabulary.lexicon.agent(word.norm):
+            acted = _towards_agents(vocabulary)
+            step[row] *= acted
+            cover[row] *= acted
+            node[row] = kind[row] = 0.0
         if word.capital:
             step[row] *= NAME
             cover[row] *= NAME
@@ -206,7 +220,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             step[row] = cover[row] = weights.wh_step * likely
             node[row] = likely
     return Comparison(
-        question, words, weight, cover, step, node, kind, found.relation, found.fits, vocabulary, weights
+        question, words, weight, cover, step, node, kind, relation, found.fits, vocabulary, weights
     )
 
 
@@ -242,13 +256,37 @@ def _weight(question: Question, word: Word, weights: Weights, telling: bool) -> 
     return word.weight * (weights.asked if is_asked(question, word) else 1.0)
 
 
+def _acts_itself(question: Question, word: Word) -> bool:
+    """Whether it is the verb right after *who* (*who plays …*)."""
+    at = question.words.index(word)
+    return at == 1 and question.words[0].norm == "who"
+
+
+def _towards_agents(vocabulary: Vocabulary) -> Float:
+    """[S]: what is left of a verb's similarity with a step, where who does it is asked for.
+
+    A step that leads on from who does it cannot arrive there.
+    """
+    left = np.ones(2 * len(vocabulary.labels))
+    for relation, words in enumerate(vocabulary.labels):
+        if vocabulary.active[relation]:
+            left[2 * relation] = AWAY
+        elif words and words[-1] == "by":
+            left[2 * relation + 1] = AWAY
+    return left
+
+
 def is_asked(question: Question, word: Word) -> bool:
     """Whether it is the noun right after *which* or *what*; of two (*what film genre*) the second."""
     words, at = question.words, question.words.index(word)
     asked = at > 0 and words[at - 1].norm in ("which", "what")
     compound = at > 1 and words[at - 2].norm in ("which", "what") and _is_plain(words[at - 1])
-    return (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1]))) or (
-        compound and _is_plain(word)
+    named = at > 1 and words[at - 2].norm in ("which", "what") and words[at - 1].capital
+    named = named and question.text[words[at - 1].stop : word.start] == " "
+    return (
+        (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1])))
+        or (compound and _is_plain(word))
+        or (named and word.weight >= 0.9 and not word.capital and not word.norm.endswith(("ed", "ing")))
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import shorten
 
-from clew.steps.comparison import Comparison
+from clew.steps.comparison import Comparison, is_asked
 from clew.steps.confidence import Trust, confidence
 from clew.steps.direction import BEING
 from clew.steps.explain import Explanation, explain
 from clew.steps.operators import Operator
 from clew.steps.readings import Anchor, Reading
-from clew.steps.vocabulary import class_fit
-from clew.text.english import INTERROGATIVE, WH_CLASSES
+from clew.steps.vocabulary import class_fit, class_row, is_noun
+from clew.text.english import ARITHMETIC, INTERROGATIVE, WH_CLASSES
+from clew.text.lexicon import CLASSES
 from clew.text.question import Question, Word
 from clew.types import Abstention
 
@@ -24,6 +25,8 @@ SURE = 0.6
 """The same where the question word says otherwise (*who is the gender of …*)."""
 KNOWN_CLASS = 0.8
 """From this on it is known of what class the nodes of an end are."""
+TELLING = ("person", "location", "time")
+"""Classes of nouns that tell what is asked for."""
 LEAST_FIT = 0.2
 """Below this they are not what *who*, *when* or *where* asks for."""
 NEGATING = frozenset(
@@ -52,7 +55,9 @@ def credible(comparison: Comparison, reading: Reading, readings: Sequence[Readin
 def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, branch: Sequence[int]) -> bool:
     """Whether an ordinary word stands where a name would; `branch`: the steps from it."""
     words = comparison.question.words
-    if any(w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop):
+    if anchor.how == "plural" or any(
+        w.capital for w in words if anchor.span.start <= w.start < anchor.span.stop
+    ):
         return True
     outside = [
         i
@@ -98,9 +103,18 @@ def doubt(
     negated = [w.text for w in question.words if w.norm in NEGATING and _is_outside(w, reading)]
     if negated:
         return Abstention("no_relation", f'it cannot be asked for what is "{negated[0]}" so')
+    if any(w.norm == "or" and _is_between(w, reading) for w in question.words):
+        names = " or ".join(a.text for a in reading.anchors)
+        return Abstention("no_relation", f'it cannot be asked for either: "{names}"')
     if question.superlative is not None and operator.kind == "none":
         word = question.words[question.superlative[2]].text
         return Abstention("no_relation", f'it has no number or date that "{word}" could mean')
+    reckoning = [w.text for w in question.words if _asks_to_reckon(comparison, w, reading)]
+    if reckoning:
+        return Abstention("no_relation", f'it does not calculate: no relation says "{reckoning[0]}"')
+    if question.counting is not None and operator.kind == "none":
+        words = " ".join(w.text for w in question.counting.nouns)
+        return Abstention("no_relation", f'it has no relation by which to count "{words}"')
     owned = _owns_open(question, told)
     if told.open_names and not owned:
         names = " ".join(told.open_names)
@@ -113,6 +127,20 @@ def doubt(
     if confidence(reading, told, trust) < ENOUGH or owned:
         return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
     return None
+
+
+def _asks_to_reckon(comparison: Comparison, word: Word, reading: Reading) -> bool:
+    """Whether a word asks for a calculation, and no relation of the reading is called so."""
+    if word.norm not in ARITHMETIC or not _is_outside(word, reading):
+        return False
+    labels = comparison.vocabulary.labels
+    return not any(word.norm in labels[step // 2] for step in reading.steps)
+
+
+def _is_between(word: Word, reading: Reading) -> bool:
+    """Whether a word stands between two names of the reading."""
+    spans = [a.span for a in reading.anchors]
+    return any(s.stop <= word.start for s in spans) and any(s.start >= word.stop for s in spans)
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:
@@ -142,18 +170,51 @@ def content(comparison: Comparison) -> list[str]:
 def _asks_elsewhere(comparison: Comparison, reading: Reading) -> str:
     """*Who*, *when* or *where*, if the reading ends at something else and no word says so; else nothing."""
     question, classes = comparison.question, comparison.vocabulary.classes
-    if not question.classes:
+    wanted, word = _wanted_class(comparison)
+    if not wanted:
         return ""
     end = reading.last ^ 1
     told = [
         float(comparison.step[i, reading.last])
         for i, w in enumerate(comparison.words)
         if w.norm not in WH_CLASSES
+        and is_noun(comparison.vocabulary.lexicon, w.norm)
+        and word in ("", w.text)
     ]
     if max(told, default=0.0) >= SURE or classes[end].max() < KNOWN_CLASS:
         return ""
-    fits = class_fit(classes, question.classes)[end]
-    return "" if fits >= LEAST_FIT else next(w.norm for w in question.words if w.norm in INTERROGATIVE)
+    fits = class_fit(classes, wanted)[end]
+    if fits >= LEAST_FIT:
+        return ""
+    return word or next(w.norm for w in question.words if w.norm in INTERROGATIVE)
+
+
+def ending_as_asked(comparison: Comparison, readings: list[Reading]) -> list[Reading]:
+    """The readings from the first on that ends at what is asked for, if one nearly as good does."""
+    for at, reading in enumerate(readings):
+        if reading.cost > readings[0].cost + NEARLY:
+            break
+        if not _asks_elsewhere(comparison, reading):
+            return readings[at:]
+    return readings
+
+
+NEARLY = 0.35
+"""How much dearer a reading may be."""
+
+
+def _wanted_class(comparison: Comparison) -> tuple[Mapping[str, float], str]:
+    """What *who*, *when* or *where* asks for; else the class of the noun after *which*, if it is clear."""
+    if comparison.question.classes:
+        return comparison.question.classes, ""
+    for word in comparison.words:
+        asked = is_asked(comparison.question, word) and not word.capital
+        if asked and is_noun(comparison.vocabulary.lexicon, word.norm):
+            row = class_row(comparison.vocabulary.lexicon, word.norm)
+            sure = {c: 1.0 for c in TELLING if row[CLASSES.index(c)] >= KNOWN_CLASS}
+            others = {c: 1.0 for c in CLASSES if row[CLASSES.index(c)] >= LEAST_FIT}
+            return (others, word.text) if sure else ({}, "")
+    return {}, ""
 
 
 def _owns_open(question: Question, told: Explanation) -> bool:

@@ -23,6 +23,8 @@ TYPED = 0.5
 """From this share on a word says of what type the nodes are to which a step leads."""
 APART = 0.2
 """By this much it says so less of the nodes to which the entity's other steps lead."""
+CALLED = 0.8
+"""Evidence from which the name of a type is the name of a relation too."""
 NAMED = 0.5
 """Evidence for every step from which the noun after *which* may stay open."""
 
@@ -116,7 +118,15 @@ def _told(comparison: Comparison, steps: list[int]) -> Float:
     if not comparison.words or not steps:
         return np.zeros(len(comparison.words))
     node = np.maximum(comparison.node[:, steps].max(axis=1), comparison.kind[:, steps].max(axis=1))
-    return np.maximum(comparison.step[:, steps].max(axis=1), node)
+    step = comparison.step[:, steps].max(axis=1)
+    vocabulary = comparison.vocabulary
+    ends = [*steps, *(s ^ 1 for s in steps)]
+    for row, word in enumerate(comparison.words if vocabulary.type_forms else ()):
+        named = vocabulary.types_named(word.norm)
+        if named and vocabulary.type_share[ends][:, named].max() == 0:
+            # It says a declared type that the path does not touch.
+            node[row], step[row] = 0.0, step[row] * (step[row] >= CALLED)
+    return np.maximum(step, node)
 
 
 def _open(comparison: Comparison, content: list[int], told: Float, weakest: float) -> list[int]:
@@ -131,6 +141,7 @@ def _open(comparison: Comparison, content: list[int], told: Float, weakest: floa
         heads = after.get(word.start)
         least = MODIFIER if heads is not None and heads.start in firm else EXPLAINED
         asked = follows is not None and follows.norm in ("which", "what", "same", "how")
+        asked = asked and not comparison.vocabulary.types_named(word.norm)
         # The noun after *which* says of what type something is; where every step is named it may stay open.
         if told[i] < least and not (asked and not word.capital and weakest >= NAMED):
             found.append(i)

@@ -20,6 +20,9 @@ class Found:
     pattern: Pattern | None = None
     abstained: Abstention | None = None
     complete: bool = True
+    notes: tuple[str, ...] = ()
+    last: int | None = None
+    """The step that arrives at the answers, where a reading was answered from."""
 
 
 def text_of(answers: Sequence[AnswerEntity]) -> str:

@@ -14,7 +14,7 @@ from clew.text.embedder import Embedder
 from clew.text.english import FUNCTION
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
-from clew.text.question import Question
+from clew.text.question import Question, Word
 from clew.types import Candidate, Mention
 
 MOST_MENTIONS = 12
@@ -92,6 +92,17 @@ class Linker:
             ]
             if found:
                 mentions.append(Mention(word.start, word.stop, word.text, tuple(found[:MOST_CANDIDATES])))
+        return mentions
+
+    def link_plurals(self, words: Sequence[Word]) -> list[Mention]:
+        """Mentions by the singular of a word: *strikers* → Striker."""
+        mentions: list[Mention] = []
+        for word in words:
+            bases = [b for b in self.lexicon.lemmas(word.norm) if b != word.norm and word.norm.endswith("s")]
+            hits = [hit for base in bases for hit in self.names.exact(base)]
+            if hits:
+                found = tuple(Candidate(h.entity, 0.95, "plural") for h in hits[:MOST_CANDIDATES])
+                mentions.append(Mention(word.start, word.stop, word.text, found))
         return mentions
 
     def _spans(self, found: Sequence[Token], taken: Sequence[Mention]) -> list[tuple[int, int]]:

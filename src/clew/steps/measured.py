@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from clew.graph.graph import Graph
+import numpy as np
+
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.schema import Schema
 from clew.grounding import cite, ground
-from clew.steps.comparison import Comparison
+from clew.steps.comparison import Comparison, is_asked
 from clew.steps.found import Found, nothing, text_of
 from clew.steps.operators import Operator, busiest
-from clew.steps.read import find_evidence, find_extreme, holder_pattern, holders, values_of, with_value
+from clew.steps.read import (
+    degrees_at,
+    edges_at,
+    end_pattern,
+    find_evidence,
+    find_extreme,
+    holder_pattern,
+    holders,
+    values_of,
+    with_value,
+)
 from clew.steps.readings import Reading
+from clew.steps.vocabulary import class_fit
+from clew.text.quantity import Counting
 from clew.text.question import Limits, Question
 from clew.types import Abstention, AnswerEntity, Citation, MatchResult, Pattern
 
+CLEARLY = 0.85
+"""From this similarity on a noun names the nodes of an end."""
 SAID = 0.3
 """From this share on a word says the type of the nodes that are measured."""
-OVER_ALL = ("extreme", "most", "range")
+OVER_ALL = ("extreme", "most", "range", "number")
 """Operators that may range over all entities that have the relation."""
 
 
@@ -57,7 +75,8 @@ def in_range(
     citations: list[Citation] = []
     for entity, proof in drafted:
         for value, tail in values_of(graph, entity, operator.relation):
-            if limits is not None and limits.hold(value):
+            dated = graph.values.kind[tail] == ValueKind.DATE
+            if limits is not None and limits.hold(value, dated=dated):
                 name = graph.entities[entity]
                 answers.append(AnswerEntity(name, graph.labels[entity], 1.0))
                 triple = graph.find_triple(entity, operator.relation, tail)
@@ -67,6 +86,28 @@ def in_range(
         name = graph.relation_labels[operator.relation]
         detail = f'nothing that fits has a "{name}" in that range'
         return Found(pattern=pattern, abstained=Abstention("empty_result", detail))
+    if operator.counts:
+        answers, citations = counted(answers, citations)
+    return Found(tuple(answers), tuple(citations), text_of(answers), pattern, None, complete)
+
+
+def with_number(
+    graph: Graph,
+    operator: Operator,
+    counting: Counting,
+    drafted: Sequence[tuple[int, tuple[int, ...]]],
+    pattern: Pattern | None,
+    complete: bool,
+) -> Found:
+    """The drafted entities, each with the ids of its triples, that have as many edges as asked for."""
+    kept = [(n, proof, edges_at(graph, n, operator.end)) for n, proof in drafted]
+    kept = [row for row in kept if counting.holds(len(row[2]))]
+    if not kept:
+        name = graph.relation_labels[operator.relation]
+        detail = f'nothing that fits has so many by "{name}"'
+        return Found(pattern=pattern, abstained=Abstention("empty_result", detail))
+    answers = [AnswerEntity(graph.entities[n], graph.labels[n], 1.0) for n, _, _ in kept]
+    citations = [cite(graph, graph.entities[n], (*proof, *triples)) for n, proof, triples in kept]
     if operator.counts:
         answers, citations = counted(answers, citations)
     return Found(tuple(answers), tuple(citations), text_of(answers), pattern, None, complete)
@@ -124,15 +165,34 @@ def counted(
     return [AnswerEntity(number, number, 1.0)], [replace(c, answer=number) for c in citations]
 
 
-def over_all(graph: Graph, operator: Operator, question: Question, type: int | None) -> Found:
-    """A superlative or a range over all entities that have the relation, or those of a declared type."""
+def named_ends(comparison: Comparison, schema: Schema, end: int) -> list[int]:
+    """The ends whose nodes the noun after *which* names, if it names those of `end` less clearly."""
+    rows = [i for i, w in enumerate(comparison.words) if is_asked(comparison.question, w)]
+    if not rows or comparison.kind[rows, end].max() >= CLEARLY:
+        return []
+    named = comparison.kind[rows].max(axis=0)
+    return [int(e) for e in np.flatnonzero((named >= CLEARLY) & ~schema.measured)]
+
+
+def over_all(
+    graph: Graph, operator: Operator, question: Question, type: int | None, kinds: Sequence[int] = ()
+) -> Found:
+    """A superlative or a range over all entities that have the relation, those of a declared type at most.
+
+    Or those that have one of the ends `kinds`.
+    """
     number = 1 if question.wanted is None else question.wanted.number
     if operator.kind == "most":
         return _most(graph, operator, number)
+    if operator.kind == "number" and question.counting is not None:
+        return _numbered(graph, operator, question.counting, type)
     heads = [int(n) for n in holders(graph, operator.relation)]
     if type is not None:
         of = graph.types.having(type)
         heads = [n for n in heads if of[n]]
+    if kinds:
+        having = np.logical_or.reduce([degrees_at(graph, end) > 0 for end in kinds])
+        heads = [n for n in heads if having[n]]
     if operator.kind == "range":
         pattern = holder_pattern(graph, operator.relation, None)
         found = in_range(graph, operator, question.limits, [(n, ()) for n in heads], pattern, True)
@@ -149,9 +209,10 @@ def over_all(graph: Graph, operator: Operator, question: Question, type: int | N
 
 def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
     """Whether nothing but the type of what is measured is said: *the longest film*."""
-    if operator.kind not in OVER_ALL:
+    if operator.kind not in OVER_ALL or _asks_on(comparison, operator):
         return False
-    ends = [operator.end, operator.end ^ 1] if operator.kind == "most" else [operator.end]
+    both = operator.kind in ("most", "number")
+    ends = [operator.end, operator.end ^ 1] if both else [operator.end]
     return not any(
         w.weight >= 0.9
         and w.start not in operator.used
@@ -161,10 +222,41 @@ def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
     )
 
 
+def _asks_on(comparison: Comparison, operator: Operator) -> bool:
+    """Whether something of what is measured is asked for: *the maker of the oldest drug*, *who makes …*."""
+    question, words = comparison.question, comparison.question.words
+    starts = [w.start for w in words if w.start in operator.used]
+    first = min(starts, default=len(question.text))
+    before = [w for w in words if w.start < first and w.start not in operator.used]
+    if any(w.weight > 0 and after.norm == "of" for w, after in pairwise(before)):
+        return True
+    classes = comparison.vocabulary.classes
+    acting = words[1:2] if operator.kind == "extreme" and words[0].norm == "who" else ()
+    if any(w.start not in operator.used and comparison.vocabulary.lexicon.agent(w.norm) for w in acting):
+        return True
+    if not question.classes or classes[operator.end].max() < SAID:
+        return False
+    return bool(class_fit(classes, question.classes)[operator.end] < LEAST_FIT)
+
+
+LEAST_FIT = 0.2
+"""Below this the nodes of an end are not what *who* or *where* asks for."""
+
+
 def _with_value(graph: Graph, pattern: Pattern, entities: Sequence[int]) -> Found:
     evidence = find_evidence(graph, pattern)
     answers, citations, left = ground(graph, entities, evidence.matches, pattern.answer or 0)
     return Found(answers, citations, text_of(answers), pattern, left, evidence.complete)
+
+
+def _numbered(graph: Graph, operator: Operator, counting: Counting, type: int | None) -> Found:
+    """All nodes that have as many edges of a relation as the question says."""
+    degrees = degrees_at(graph, operator.end)
+    fits = (degrees >= max(counting.low, 1)) & (degrees <= counting.high)
+    if type is not None:
+        fits &= graph.types.having(type)
+    drafted = [(int(n), ()) for n in np.flatnonzero(fits)]
+    return with_number(graph, operator, counting, drafted, end_pattern(graph, operator.end), True)
 
 
 def _most(graph: Graph, operator: Operator, number: int) -> Found:
@@ -174,17 +266,6 @@ def _most(graph: Graph, operator: Operator, number: int) -> Found:
     citations = tuple(
         cite(graph, graph.entities[node], [triple])
         for node in nodes
-        for triple in _triples_at(graph, node, operator)
+        for triple in edges_at(graph, node, operator.end)
     )
     return Found(answers, citations, text_of(answers))
-
-
-def _triples_at(graph: Graph, node: int, operator: Operator) -> list[int]:
-    """Ids of the triples of the operator's relation at its end of a node."""
-    forward = operator.end % 2 == 0
-    side = graph.out if forward else graph.into
-    found: list[int] = []
-    for other in side.neighbour[slice(*side.relation_span(node, operator.relation))].tolist():
-        head, tail = (node, other) if forward else (other, node)
-        found.append(graph.find_triple(head, operator.relation, tail))
-    return found

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.steps.comparison import Comparison, Float
+from clew.steps.counted import DATED, named_end
+from clew.steps.read import degrees_at
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import class_fit
+from clew.text.quantity import Counting, noun_phrase
 from clew.text.question import Limits, Question
 
-Kind = Literal["none", "count", "extreme", "most", "range"]
+Kind = Literal["none", "count", "extreme", "most", "range", "number"]
 
 NAMED = 0.3
 """Least similarity of an attribute word with the relation that measures it."""
@@ -22,8 +26,8 @@ USED = 0.5
 """From this similarity on, a word of the question belongs to the measured relation."""
 KIND = 0.1
 """What a measure of things of the type that is asked for is worth more than one of other things."""
-DATED = 0.5
-"""Least share of a relation's tails that are dates."""
+YEAR = 365.2425
+"""Days of a year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class Operator:
 
     `count` them; keep those with a value of `relation` in the question's `range` (and count them, if
     `counts`); keep those of `extreme` value of `relation` (`sign` 1 largest, -1 smallest), or those with
-    the `most` edges of `relation` at their end `end`. `used`: the characters at which the words that say
-    so start.
+    the `most` edges of `relation` at their end `end`, or with a `number` of them as the question says.
+    `used`: the characters at which the words that say so start.
     """
 
     kind: Kind
@@ -48,31 +52,71 @@ COUNTING = ("most", "fewest", "least")
 NONE = Operator("none")
 
 
-def find_operator(question: Question, comparison: Comparison, table: WordTable, schema: Schema) -> Operator:
-    """The operator of a question; `NONE` where nothing in this graph can be measured as asked."""
+def find_operator(
+    question: Question,
+    comparison: Comparison,
+    table: WordTable,
+    schema: Schema,
+    end: int | None = None,
+) -> Operator:
+    """The operator of a question; `NONE` where nothing in this graph can be measured as asked.
+
+    Of things of which it is known that they have the `end`, only what such things have is measured.
+    """
+    held = None if end is None else schema.cooccur[end, ::2] > 0
     if question.limits is not None:
-        return _range(question, question.limits, comparison, schema)
+        found = _range(question, question.limits, comparison, schema, held)
+        if question.counting is None or _names(comparison, question.counting, found.relation):
+            return found
+    if question.counting is not None:
+        return _number(question, question.counting, comparison, schema)
     if question.superlative is not None:
-        return _extreme(question, comparison, table, schema)
+        return _extreme(question, comparison, table, schema, held)
     return Operator("count") if question.count else NONE
 
 
-def _range(question: Question, limits: Limits, comparison: Comparison, schema: Schema) -> Operator:
+def _names(comparison: Comparison, counting: Counting, relation: int) -> bool:
+    """Whether what is counted names a measured relation (*more than 500 employees*)."""
+    starts = {w.start for w in counting.nouns}
+    rows = [i for i, w in enumerate(comparison.words) if w.start in starts]
+    return relation >= 0 and float(comparison.relation[rows, relation].max(initial=0.0)) >= NAMED
+
+
+def _number(question: Question, counting: Counting, comparison: Comparison, schema: Schema) -> Operator:
+    rows = [i for i, w in enumerate(comparison.words) if not w.capital]
+    found = named_end(comparison, schema, counting.nouns, rows, counting.low)
+    if found is None:
+        return NONE
+    used = counting.starts | found.used
+    return Operator("number", 1, found.end // 2, found.end, used, question.count)
+
+
+def _range(
+    question: Question,
+    limits: Limits,
+    comparison: Comparison,
+    schema: Schema,
+    held: NDArray[np.bool_] | None,
+) -> Operator:
     """The measured relation that the words name best, or the one whose values fit the range.
 
-    A range of years goes with years only.
+    A range of years goes with years and dates only.
     """
     tails = np.arange(len(schema.triples)) * 2 + 1
-    years = schema.years[tails]
-    measured = years if limits.years else schema.measured[tails] & ~years
+    years, dated = schema.years[tails], schema.dates[tails] >= DATED
+    measured = years | dated if limits.years else schema.measured[tails] & ~years
+    if held is not None:
+        measured &= held
     number = limits.low if np.isfinite(limits.low) else limits.high
+    low = np.where(dated, schema.low[tails] / YEAR + 1, schema.low[tails])
+    high = np.where(dated, schema.high[tails] / YEAR + 1, schema.high[tails])
     named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
-    fits = measured & (schema.low[tails] <= number) & (schema.high[tails] >= number)
+    fits = measured & (low <= number + dated) & (high >= number - dated)
     if not fits.any():
         fits = measured & (named >= NAMED)
     if not fits.any():
         return NONE
-    relation = int(np.where(fits, 1 + named, 0).argmax())
+    relation = int(np.where(fits, 1 + named + KIND * _of_the_kind(comparison), 0).argmax())
     if fits.sum() > 1 and named[relation] < NAMED:
         return NONE
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
@@ -80,16 +124,26 @@ def _range(question: Question, limits: Limits, comparison: Comparison, schema: S
     return Operator("range", 1, relation, 2 * relation, limits.starts | used, question.count)
 
 
-def _extreme(question: Question, comparison: Comparison, table: WordTable, schema: Schema) -> Operator:
+def _extreme(
+    question: Question,
+    comparison: Comparison,
+    table: WordTable,
+    schema: Schema,
+    held: NDArray[np.bool_] | None,
+) -> Operator:
     sign, attribute, at = question.superlative or (1, "", 0)
     word = question.words[at]
     tails = np.arange(len(schema.triples)) * 2 + 1
     timed = schema.years[tails] | (schema.dates[tails] >= DATED)
     measured = timed | schema.measured[tails]
+    if held is not None:
+        measured &= held
     if not measured.any():
-        return _most(question, comparison, at)
+        return _most(question, comparison, schema, at)
     rows = [i for i, w in enumerate(comparison.words) if w.start > word.start]
+    least = NAMED
     if word.norm in COUNTING:
+        least, measured = USED, measured & ~timed
         # *The most films* counts films; *the most employees* may be a number of employees.
         rows = rows[:1]
     named = comparison.relation[rows].max(axis=0) if rows else np.zeros(len(tails))
@@ -102,8 +156,8 @@ def _extreme(question: Question, comparison: Comparison, table: WordTable, schem
         named = np.maximum(named, table.compare([attribute]).relation[0])
     named = np.where(measured, named + KIND * _of_the_kind(comparison), 0.0)
     relation = int(named.argmax())
-    if named[relation] < NAMED:
-        return _most(question, comparison, at)
+    if named[relation] < least:
+        return _most(question, comparison, schema, at)
     if attribute == "date" and not timed[relation]:
         sign = -sign
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
@@ -120,27 +174,23 @@ def _of_the_kind(comparison: Comparison) -> Float:
     return np.maximum(said, asked)
 
 
-def _most(question: Question, comparison: Comparison, at: int) -> Operator:
-    """*Who directed the most films*: the relation that is named, counted at the end that is not *films*."""
+def _most(question: Question, comparison: Comparison, schema: Schema, at: int) -> Operator:
+    """*Who directed the most films*: the edges that are counted, at the end of those that have them."""
     word = question.words[at]
     if word.norm not in COUNTING or not len(comparison.words):
         return NONE
-    after = [i for i, w in enumerate(comparison.words) if w.start > word.start and w.weight > 0]
-    if not after:
+    rows = [i for i, w in enumerate(comparison.words) if not w.capital]
+    found = named_end(comparison, schema, noun_phrase(question.words, at + 1), rows)
+    if found is None:
         return NONE
-    relation = int(comparison.relation.max(axis=0).argmax())
-    if comparison.relation[:, relation].max() < USED:
-        return NONE
-    counted = comparison.kind[after[0], [2 * relation, 2 * relation + 1]]
-    end = 2 * relation + 1 if counted[0] >= counted[1] else 2 * relation
-    return Operator("most", 1 if word.norm == "most" else -1, relation, end, frozenset({word.start}))
+    return Operator(
+        "most", 1 if word.norm == "most" else -1, found.end // 2, found.end, frozenset({word.start})
+    )
 
 
 def busiest(graph: Graph, operator: Operator, number: int = 1) -> list[int]:
     """The `number` nodes with the most (or fewest, at least one) edges of a relation at one end, and ties."""
-    heads, relations, tails = graph.out.columns()
-    nodes = (heads if operator.end % 2 == 0 else tails)[relations == operator.relation]
-    counts = np.bincount(nodes, minlength=graph.nodes)
+    counts = degrees_at(graph, operator.end)
     present = np.flatnonzero(counts)
     rank = -operator.sign * counts[present]
     last = np.sort(rank)[min(number, len(rank)) - 1]

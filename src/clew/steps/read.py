@@ -17,12 +17,12 @@ EVIDENCE_BUDGET = Budget(expansions=200_000_000)
 """Where the search for one pattern stops; the answer then says that it is not complete."""
 
 
-def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> MatchResult:
+def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False, first: bool = False) -> MatchResult:
     """One match for every entity that the answer node can take; for a pattern without one, the first match.
 
     Edges run as in the pattern; the types of its nodes are declared ones. Nodes may repeat: a son's father
     may be the one who was asked about. Where a path has to lead `away` (*the director of X also directed*),
-    no two edges take one triple.
+    no two edges take one triple. Where only the `first` match is wanted, it tells whether there is any.
     """
     types = {n.type for n in pattern.nodes if n.type is not None}
     masks = {name: graph.types.having(list(graph.types.names).index(name)) for name in types}
@@ -30,7 +30,7 @@ def find_evidence(graph: Graph, pattern: Pattern, *, away: bool = False) -> Matc
         graph,
         pattern,
         FixedDistances(masks),
-        k=1 if pattern.answer is None else None,
+        k=1 if first or pattern.answer is None else None,
         project=pattern.answer,
         distinct="triples" if away else "none",
         undirected=False,
@@ -76,6 +76,21 @@ def find_extreme(graph: Graph, entities: Iterable[int], relation: int, sign: int
     return None if best is None else Extreme(tuple(winners), best[1])
 
 
+def edges_at(graph: Graph, node: int, end: int) -> list[int]:
+    """Ids of the triples of a relation at one end (see `graph.schema`) of a node."""
+    relation, forward = end // 2, end % 2 == 0
+    side = graph.out if forward else graph.into
+    others = side.neighbour[slice(*side.relation_span(node, relation))].tolist()
+    return [graph.find_triple(*((node, relation, n) if forward else (n, relation, node))) for n in others]
+
+
+def degrees_at(graph: Graph, end: int) -> NDArray[np.int64]:
+    """How many triples of a relation every node has at one end, int64 [nodes]."""
+    heads, relations, tails = graph.out.columns()
+    nodes = (heads if end % 2 == 0 else tails)[relations == end // 2]
+    return np.bincount(nodes, minlength=graph.nodes)
+
+
 def holders(graph: Graph, relation: int) -> NDArray[np.int64]:
     """The nodes at the head of a relation's triples, ascending."""
     heads, relations, _ = graph.out.columns()
@@ -99,5 +114,16 @@ def holder_pattern(graph: Graph, relation: int, value: int | None) -> Pattern:
     return Pattern(
         (PatternNode("UNKNOWN 1", known=False), held),
         (PatternEdge(0, graph.relations[relation], 1, fixed=relation),),
+        0,
+    )
+
+
+def end_pattern(graph: Graph, end: int) -> Pattern:
+    """What has an edge of a relation at one end (see `graph.schema`): both nodes unknown."""
+    relation = end // 2
+    head, tail = (0, 1) if end % 2 == 0 else (1, 0)
+    return Pattern(
+        (PatternNode("UNKNOWN 1", known=False), PatternNode("UNKNOWN 2", known=False)),
+        (PatternEdge(head, graph.relations[relation], tail, fixed=relation),),
         0,
     )

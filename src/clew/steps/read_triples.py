@@ -71,7 +71,7 @@ class ReadTriples:
             return Read(abstained=pattern)
         proofs, complete = read_pattern(self.graph, pattern, triples)
         if not proofs:
-            detail = f"the {len(triples)} triples that were retrieved do not hold the answer"
+            detail = "the triples that were retrieved do not hold the answer"
             return Read(abstained=Abstention("empty_result", detail), pattern=pattern, complete=complete)
         text = " · ".join(self.graph.labels[e] for e in proofs)
         return Read(text, proofs, pattern=pattern, complete=complete)

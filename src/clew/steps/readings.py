@@ -18,8 +18,9 @@ from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
-from clew.steps.vocabulary import Vocabulary, class_fit, is_noun
+from clew.steps.vocabulary import WHOLLY, Vocabulary, class_fit, class_row, is_noun, of_other_types
 from clew.text.english import FUNCTION
+from clew.text.lexicon import CLASSES
 from clew.text.normalise import normalise
 from clew.text.question import Question
 from clew.types import Mention
@@ -30,10 +31,12 @@ MOST_RELATIONS = 24
 """Relations that are tried beyond the first step: those nearest to the words of the question."""
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
-WHOLLY = 0.95
-"""From this share on the nodes of an end are all of a type."""
 NAMED, TYPED = 0.2, 0.4
 """Evidence from which a second word names a way back, or a word the nodes to which it leads."""
+SURELY, GROUP = 0.8, 0.5
+"""From this on a type is one of persons; the share of a word that it costs if *who* is none of them."""
+MOST_COMMON = 1.3
+"""Cost up to which a word is taken for a name in a yes/no question."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -208,7 +211,7 @@ class Reader:
         space = self._space(comparison)
         found: list[tuple[Reading, Anchor]] = []
         for first, second in self._sets(comparison, mentions, 2):
-            if first.cost > 0.6 or second.cost > 1.3:
+            if first.cost > MOST_COMMON or second.cost > MOST_COMMON:
                 continue
             ends, start = self._start(first.entity)
             start = self._directed(comparison, first, start)
@@ -292,10 +295,12 @@ class Reader:
             likely = class_fit(self.vocabulary.classes, comparison.question.classes)[np.arange(steps) ^ 1]
             known = np.minimum(2 * self.vocabulary.classes.max(axis=1), 1.0)[np.arange(steps) ^ 1]
             final = self.weights.answer_class * (1 - likely) * np.maximum(known, UNKNOWN_CLASS)
+            final = final + GROUP * self.weights.word * self._declared_otherwise(comparison)
         for row, word in enumerate(comparison.words):
             if is_asked(comparison.question, word) and is_noun(self.vocabulary.lexicon, word.norm):
                 told = np.maximum(comparison.node[row], comparison.cover[row])
                 final = final + self.weights.asked_type * (1 - told)
+                final = final + self.weights.word * of_other_types(self.vocabulary, word.norm)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
@@ -303,6 +308,17 @@ class Reader:
         return Space(
             self.follow, self.backs, self.meets, self.symmetric, self.fixed, final, active.astype(np.int64)
         )
+
+    def _declared_otherwise(self, comparison: Comparison) -> NDArray[np.bool_]:
+        """Whether each step arrives at nodes of declared types that are no persons, if asked for *who*."""
+        vocabulary = self.vocabulary
+        if "person" not in comparison.question.classes or not vocabulary.type_words:
+            return np.zeros(len(self.fixed), bool)
+        lexicon, person = vocabulary.lexicon, CLASSES.index("person")
+        people = [bool(t) and class_row(lexicon, t[-1])[person] >= SURELY for t in vocabulary.type_words]
+        share = vocabulary.type_share[np.arange(len(self.fixed)) ^ 1]
+        none = share[:, people].sum(axis=1) == 0 if any(people) else np.zeros(len(share), bool)
+        return none & (share.max(axis=1) >= WHOLLY)
 
     def _directed(self, comparison: Comparison, anchor: Anchor, start: Float) -> Float:
         """Charge first steps against the grammar around the mention, where both ways are possible."""

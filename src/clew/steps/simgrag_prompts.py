@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from clew.errors import InputError
@@ -79,22 +78,6 @@ def default_shots() -> Shots:
     return shots_from(
         json.loads((files("clew.steps") / "prompts" / "simgrag_examples.json").read_text("utf-8")), "examples"
     )
-
-
-def read_shots(path: Path) -> Shots:
-    """Read a user's examples for one graph; a task that the file leaves out keeps Clew's own.
-
-    Raises:
-        InputError: the file cannot be read, or does not hold examples.
-
-    """
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}). {ADVICE}") from error
-    return shots_from(value, str(path))
 
 
 def shots_from(value: object, where: str) -> Shots:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.steps.vocabulary import Vocabulary, class_row, is_noun, names_tail
+from clew.steps.vocabulary import SAME, Vocabulary, class_row, is_noun, names_tail
+from clew.text.english import SORTING
 from clew.text.lexicon import CLASSES
 from clew.text.thesaurus import ALIKE
 
@@ -108,6 +109,18 @@ def _beside_identifiers(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     return np.array([[APART if ids and w not in ids else 1.0 for ids in identifying] for w in words])
 
 
+def _sorted_by(vocabulary: Vocabulary, words: Sequence[str]) -> NDArray[np.bool_]:
+    """[W, R]: whether a word says what the relation sorts (*drugs*: `drug_class`), so what its heads are."""
+    found = np.zeros((len(words), len(vocabulary.labels)), bool)
+    for r, label in enumerate(vocabulary.labels):
+        if len(label) < 2 or label[-1] not in SORTING or "of" in label:
+            continue
+        for row, word in enumerate(words):
+            near = max(vocabulary.near(word, said) for said in label[:-1])
+            found[row, r] = near >= SAME and vocabulary.near(word, label[-1]) < SAME
+    return found
+
+
 def _places(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     """[W, R]: `PLACE` where a word says that something is at a place, and the relation's tails are places."""
     placing = np.array([vocabulary.near(w, "location") >= ALIKE for w in words])
@@ -137,7 +150,11 @@ def _agreement(vocabulary: Vocabulary, words: Sequence[str]) -> tuple[Float, Flo
 
 
 def _facing(
-    vocabulary: Vocabulary, table: Float, noun: NDArray[np.bool_], person: Float
+    vocabulary: Vocabulary,
+    words: Sequence[str],
+    table: Float,
+    noun: NDArray[np.bool_],
+    person: Float,
 ) -> NDArray[np.bool_]:
     """[W, S]: whether the step arrives at the end that the noun does not name.
 
@@ -149,7 +166,20 @@ def _facing(
     by_tail = np.array([names_tail(words, vocabulary.lexicon) for words in vocabulary.labels])
     by_head = vocabulary.active & ~by_tail
     wrong = np.where(steps % 2 == 1, by_tail[steps // 2], by_head[steps // 2])
-    return named[:, steps // 2] & wrong[None]
+    return (named[:, steps // 2] & wrong[None]) | (
+        _names_tails(vocabulary, words)[:, steps // 2] & (steps % 2 == 1)
+    )
+
+
+def _names_tails(vocabulary: Vocabulary, words: Sequence[str]) -> NDArray[np.bool_]:
+    """[W, R]: whether a word is the noun that says what a relation's tails are (*symptom*: `has_symptom`)."""
+    found = np.zeros((len(words), len(vocabulary.labels)), bool)
+    for r, label in enumerate(vocabulary.labels):
+        noun = label[0] if "of" in label else label[-1] if label else ""
+        if vocabulary.active[r] or not is_noun(vocabulary.lexicon, noun) or label[-1] == "of":
+            continue
+        found[:, r] = [vocabulary.lexicon.similarity(w, noun) >= 0.9 for w in words]
+    return found
 
 
 def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> Similarities:
@@ -176,6 +206,8 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
     beside = _beside_namesakes(vocabulary, words) * _beside_identifiers(vocabulary, words)
+    sorts = _sorted_by(vocabulary, words)
+    beside = np.where(sorts, beside * APART, beside)
     relation = (1 - (1 - cosine) * (1 - scale.lexical * lexical)) * beside
     full = (1 - (1 - cosine) * (1 - scale.lexical * _best(vocabulary, table))) * beside
     top = relation.max(axis=1, keepdims=True)
@@ -189,6 +221,9 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     agents = person[:, None] * (full[:, None, :] * vocabulary.acts[None]).max(axis=2)
     roles = np.maximum(roles, agents)
     kind = np.maximum(kind, scale.role * roles)
+    kind[:, ::2] = np.maximum(kind[:, ::2], sorts)
+    # Nodes that have such an end beside others are of the same kind.
+    kind = np.maximum(kind, scale.role * (sorts[:, None, :] * vocabulary.heads[None]).max(axis=2))
     if vocabulary.type_words:
         named = np.array(
             [
@@ -206,7 +241,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     steps = np.arange(2 * relation.shape[1])
     clash = 1 - scale.clash * (1 - arrival[:, steps ^ 1])
     verb = np.array([bool(vocabulary.lexicon.agent(w)) for w in words])
-    facing = _facing(vocabulary, table, noun, person)
+    facing = _facing(vocabulary, words, table, noun, person)
     clash = np.where((noun & ~verb)[:, None], clash, 1.0)
     turned = np.where(facing, scale.facing, 1.0)
     return Similarities(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
-from clew.text.english import FUNCTION
+from clew.text.english import FORMER, FUNCTION
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
 from clew.text.thesaurus import ALIKE, groups_of
@@ -44,9 +45,9 @@ class Vocabulary:
     / sqrt(number of relations with the word) where the relation has it, else 0. `end_vectors` [S, d]: of
     the type of the end's nodes; `richness` [S]: how much their relations tell of it. `type_words`: of the
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
-    the end's nodes that are tails of each relation; `acts` [S, R]: that are heads of it, where its name is
-    a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how likely the end's nodes are
-    of each of the lexicon's noun classes.
+    the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]:
+    the same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how
+    likely the end's nodes are of each of the lexicon's noun classes.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -61,6 +62,7 @@ class Vocabulary:
     type_share: Float
     classes: Float
     role: Float
+    heads: Float
     acts: Float
     active: NDArray[np.bool_]
     inverse: NDArray[np.int64]
@@ -69,12 +71,25 @@ class Vocabulary:
 
     def types_named(self, word: str) -> list[int]:
         """The declared types whose whole name a word is, in one of its forms."""
+        if not self.type_forms:
+            return []
         forms = {word, *self.lexicon.lemmas(word)}
-        return [
-            t
-            for t, names in enumerate(self.type_words)
-            if len(names) == 1 and forms & {names[0], *self.lexicon.lemmas(names[0])}
-        ]
+        return sorted({t for form in forms for t in self.type_forms.get(form, ())})
+
+    @cached_property
+    def type_forms(self) -> dict[str, list[int]]:
+        """The declared types with a name of one word, by its forms."""
+        forms: dict[str, list[int]] = {}
+        for t, names in enumerate(self.type_words):
+            if len(names) == 1:
+                for form in {names[0], *self.lexicon.lemmas(names[0])}:
+                    forms.setdefault(form, []).append(t)
+        return forms
+
+    @cached_property
+    def past(self) -> NDArray[np.bool_]:
+        """Bool [R]: relations that hold no longer (`former_club`)."""
+        return np.array([bool(FORMER & set(label)) for label in self.labels], bool)
 
     def near(self, word: str, other: str) -> float:
         """Lexical similarity of two words: the lexicon's, or that of one group of the thesaurus."""
@@ -221,12 +236,26 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         share,
         _end_classes(schema, words, full, types, share, lexicon),
         company[:, 1::2],
+        company[:, 0::2],
         company[:, 0::2] * active,
         active.astype(bool),
         schema.inverse,
         embedder,
         lexicon,
     )
+
+
+def of_other_types(vocabulary: Vocabulary, word: str) -> NDArray[np.bool_]:
+    """[S]: whether a step arrives at nodes of other declared types than the one that a word names."""
+    named = vocabulary.types_named(word)
+    share = vocabulary.type_share[np.arange(len(vocabulary.type_share)) ^ 1]
+    if not named:
+        return np.zeros(len(share), bool)
+    return (share.max(axis=1) >= WHOLLY) & (share[:, named].max(axis=1) == 0)
+
+
+WHOLLY = 0.95
+"""From this share on the nodes of an end are all of a type."""
 
 
 def same_label(vocabulary: Vocabulary, first: str, second: str) -> bool:

@@ -52,6 +52,8 @@ def _leaves_open(
 ) -> bool:
     if target.ordinary and not stands_as_name(comparison, reading, target, reading.branches[0]):
         return True
+    if reading.doubtful and not stands_as_name(comparison, reading, reading.anchors[0], reading.branches[0]):
+        return True
     start, stop = target.span.start, target.span.stop
     inside = frozenset(w.start for w in comparison.words if w.start < stop and start < w.stop)
     told = explain(comparison, reading, extra=operator.used | inside)

@@ -10,6 +10,7 @@ from clew.errors import ClewError
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.opening import Login, is_sparql, open_neo4j, open_sparql, shown_address
 from clew.stores.sparql.endpoint import SparqlEndpoint
+from clew.text.counted import counted
 
 SECONDS = 10.0
 
@@ -62,7 +63,7 @@ def _reading(store: Neo4jStore) -> Check:
         nodes, edges = store.counts()
     except ClewError as error:
         return Check("reading", "failed", str(error))
-    detail = f"{nodes:,} nodes and {edges:,} edges that this user may read"
+    detail = f"{counted(nodes, 'node')} and {counted(edges, 'edge')} that this user may read"
     if nodes:
         return Check("reading", "ok", detail)
     return Check(
@@ -76,7 +77,7 @@ def _reading(store: Neo4jStore) -> Check:
 
 def _schema(store: Neo4jStore) -> str:
     schema = store.schema()
-    return f"{len(schema.labels):,} labels, {len(schema.types):,} relation types"
+    return f"{counted(len(schema.labels), 'label')}, {counted(len(schema.types), 'relation type')}"
 
 
 def _sparql(address: str) -> Iterator[Check]:
@@ -109,7 +110,7 @@ def _sparql(address: str) -> Iterator[Check]:
 
 def _relations(store: SparqlEndpoint) -> str:
     rows = store.run("SELECT DISTINCT ?p { { SELECT ?p { ?s ?p ?o } LIMIT 10000 } }").rows
-    return f"{len(rows):,} relations among its first 10,000 triples"
+    return f"{counted(len(rows), 'relation')} among its first 10,000 triples"
 
 
 def _speed(work: Callable[[], object]) -> str:

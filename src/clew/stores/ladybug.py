@@ -9,6 +9,7 @@ the graph's ids. Ladybug has one space of names, without case: a type named as a
 from __future__ import annotations
 
 import csv
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import quoted, to_ladybug
-from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
@@ -89,6 +90,11 @@ class LadybugStore:
         """Return the labels, types, properties and hops that the graph has."""
         return self._schema
 
+    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+        """Return nothing: the schema has all hops of the graph."""
+        del search
+        return ()
+
     def label_of(self, node: int) -> str | None:
         """Return the label of a node of the graph; None for a literal, which is a property here."""
         table = int(self._tables[node])
@@ -114,10 +120,17 @@ class LadybugStore:
         self._database.close()
 
 
+_LACKING = re.compile(r"Table (.+) does not exist\.")
+
+
 def _failure(message: str, seconds: float) -> StoreError | QueryError:
     if "Interrupted" in message:
         return StoreTimeout(f"The query ran longer than {seconds:g} s and was stopped. Ask for less")
     kind, _, rest = message.partition(" exception: ")
+    if lacking := _LACKING.search(rest):
+        return QueryError(
+            f"The graph has no label or relation {lacking[1]}. clew info shows those that it has"
+        )
     if kind in ("Binder", "Catalog", "Conversion", "Parser"):
         return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")

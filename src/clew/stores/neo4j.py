@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from itertools import product
 from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
+from urllib.parse import urlsplit
 
 from clew.stores.cypher.guard import Guarded, Rules, guard
-from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -20,6 +23,10 @@ from clew.text.embedders.extras import require
 SAMPLE = 1_000
 """Edges of each type, and nodes of each label, that are looked at for the schema."""
 SCHEMA_SECONDS = 10.0
+SEARCH_SECONDS = 2.0
+"""For a hop that the sample may have missed."""
+PORT = 7687
+"""The port of an address that names none."""
 OLDEST = 5
 """First major version of the server that is supported."""
 
@@ -50,6 +57,8 @@ class Neo4jStore:
         Raises MissingExtra without the driver, StoreError (with what to check) if there is no usable server.
         """
         self._neo4j = require("neo4j", "neo4j")
+        # What the driver warns of is raised too; without a handler Python writes it to stderr.
+        logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.address, self._database, self._seconds = address, database, seconds
         self._rules = rules or Rules()
         self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
@@ -184,6 +193,33 @@ class Neo4jStore:
             },
         )
 
+    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+        """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`.
+
+        Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
+        its ends is known not to be there without a search.
+        """
+        type_ = _either("r", search.types)
+        head, tail = _either("a", search.heads), _either("b", search.tails)
+        if not all(
+            any(self._count(*ends) for ends in product(heads, search.types or ("",), tails))
+            for heads, tails in ((search.heads or ("",), ("",)), (("",), search.tails or ("",)))
+        ):
+            return ()
+        text = f"MATCH ({head})-[{type_}]->({tail}) RETURN labels(a), type(r), labels(b) LIMIT 1"
+        try:
+            rows = self.read(text, most=1, seconds=SEARCH_SECONDS)[1]
+        except StoreTimeout:
+            return ()
+        found = [cast("tuple[list[str], str, list[str]]", tuple(row)) for row in rows]
+        return tuple(Hop(a, by, b) for heads, by, tails in found for a in heads for b in tails)
+
+    def _count(self, head: str, type_: str, tail: str) -> int:
+        """Count the edges of a type (any if it is empty) from or to a label."""
+        names = [f":{quote_name(name)}" if name else "" for name in (head, type_, tail)]
+        text = f"MATCH ({names[0]})-[{names[1]}]->({names[2]}) RETURN count(*)"
+        return int(cast(int, self.read(text, most=1)[1][0][0]))
+
     def _sampled(
         self, names: list[str], sample: Callable[[str], T], stop: float
     ) -> list[tuple[str, T | None]]:
@@ -247,15 +283,27 @@ class Neo4jStore:
         if code.startswith("Neo.ClientError.Statement"):
             return QueryError(f"{at} cannot run the query: {text}")
         if isinstance(error, (errors.ServiceUnavailable, errors.SessionExpired)):
-            return StoreError(f"{at} {_connection_fault(error, text)}")
+            return StoreError(f"{at} {_connection_fault(error, text, at)}")
         return StoreError(f"{at} failed: {text}")
 
 
-def _connection_fault(error: BaseException, text: str) -> str:
+def _unreachable(address: str) -> list[BaseException]:
+    """Try the port of an address, since the driver hides why a server that routes is not reached."""
+    parts = urlsplit(address)
+    try:
+        socket.create_connection((parts.hostname or "localhost", parts.port or PORT), timeout=5.0).close()
+    except OSError as error:
+        return [error]
+    return []
+
+
+def _connection_fault(error: BaseException, text: str, address: str) -> str:
     """Say what broke the way to a server, and what to check."""
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
         causes.append(cause)
+    if not any(isinstance(cause, OSError) for cause in causes):
+        causes += _unreachable(address)
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -269,6 +317,8 @@ def _connection_fault(error: BaseException, text: str) -> str:
             return "cannot be reached: nothing answers at that port. Check that the server runs, its port too"
         if isinstance(cause, socket.gaierror):
             return "cannot be reached: there is no host of that name. Check the address"
+        if isinstance(cause, TimeoutError):
+            return "cannot be reached: nothing answered in time. Check the address, and the firewalls between"
     if any(type(cause).__name__ == "BoltSecurityError" for cause in causes):
         return (
             "ends the connection when it is to be encrypted. Write the address without +s, or check the port"
@@ -278,6 +328,11 @@ def _connection_fault(error: BaseException, text: str) -> str:
         "port is "
         "that of Bolt (7687), and whether it wants encryption (neo4j+s://)"
     )
+
+
+def _either(variable: str, names: Sequence[str]) -> str:
+    """A variable of a pattern with any of some labels or types."""
+    return variable + (":" + "|".join(map(quote_name, names)) if names else "")
 
 
 def _flat(lists: Iterable[object]) -> frozenset[str]:

@@ -9,7 +9,7 @@ Properties of edges have no place in a triple: they are left out and counted.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
@@ -25,7 +25,8 @@ SHARD = 50_000
 LISTED = 1_000
 HUB = 10_000
 """Edges that leave a node whose edges are not put into a list."""
-_DELIMITER = ";"
+DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
+"""What may stand between the items of a list; the first that is in none of them does."""
 _IDS = f"UNWIND range(start, start + {LISTED - 1}) AS i MATCH (a) WHERE id(a) = i"
 _LISTS = f"UNWIND range($low, $high, {LISTED}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
 _EDGE = "i, id(b), type(r), size(keys(r)) > 0"
@@ -96,16 +97,35 @@ def _write_nodes(path: Path, rows: Rows) -> None:
     maps = [cast("Mapping[str, object]", row[2]) for row in rows]
     for properties in maps:
         for key, value in properties.items():
-            kinds.setdefault(key, set()).add(_kind(value))
+            if value != []:
+                kinds.setdefault(key, set()).add(_kind(value))
     keys = [key for key in kinds if key != "name"]
-    header = ["id:ID", "name", ":LABEL", *(f"{key}:{_common(kinds[key])}" for key in keys)]
+    types = {key: _common(kinds[key]) for key in keys}
+    between = {key: _delimiter(p[key] for p in maps if key in p) for key in keys if types[key].endswith("[]")}
+    of_labels = _delimiter(row[1] for row in rows)
+    columns = [f"{key}:{types[key]}{_named(between.get(key, DELIMITERS[0]))}" for key in keys]
     with path.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
-        writer.writerow(header)
+        writer.writerow(["id:ID", "name", f":LABEL{_named(of_labels)}", *columns])
         for (id, labels, _), properties in zip(rows, maps, strict=True):
-            cells = [_cell(properties[key]) if key in properties else "" for key in keys]
-            joined = _DELIMITER.join(cast("list[str]", labels))
-            writer.writerow([id, _name_of(properties), joined, *cells])
+            cells = [_cell(properties[k], between.get(k, "")) if k in properties else "" for k in keys]
+            writer.writerow([id, _name_of(properties), _cell(labels, of_labels), *cells])
+
+
+def _delimiter(values: Iterable[object]) -> str:
+    """Choose what stands between the items of the lists of a column: a character that is in none of them."""
+    inside = {character for value in values for item in _items(value) for character in _cell(item)}
+    private = map(chr, range(0xE000, 0xF8FF))
+    return next(character for character in chain(DELIMITERS, private) if character not in inside)
+
+
+def _items(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+def _named(delimiter: str) -> str:
+    """Name a delimiter in a header, unless it is the usual one."""
+    return "" if delimiter == DELIMITERS[0] else f"{{delimiter:{delimiter}}}"
 
 
 def _name_of(properties: Mapping[str, object]) -> str:
@@ -132,17 +152,17 @@ def _kind(value: object) -> str:
 
 
 def _common(kinds: set[str]) -> str:
-    """Return the type that holds all values of a property."""
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    if kinds == {"long", "double"}:
-        return "double"
-    return "string[]" if all(kind.endswith("[]") for kind in kinds) else "string"
+    """Return the type that holds all values of a property; single values and lists of them are lists."""
+    plain = {kind.removesuffix("[]") for kind in kinds}
+    listed = "[]" if any(kind.endswith("[]") for kind in kinds) else ""
+    if len(plain) == 1:
+        return plain.pop() + listed
+    return ("double" if plain == {"long", "double"} else "string") + listed
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, delimiter: str = "") -> str:
     if isinstance(value, list):
-        return _DELIMITER.join(_cell(v) for v in cast("list[object]", value))
+        return delimiter.join(_cell(v) for v in cast("list[object]", value))
     if isinstance(value, bool):
         return str(value).lower()
     found: Any = value

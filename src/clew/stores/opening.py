@@ -46,6 +46,16 @@ def is_address(source: str) -> bool:
     return True
 
 
+def refuse_address(source: str) -> None:
+    """Raise UsageError, with how to make an index of it, if a source is the address of a database."""
+    if is_address(source):
+        shown = shown_address(source)
+        raise UsageError(
+            f"{shown} is the address of a database, and this needs an index of it. Make one with: "
+            f"clew index {shown} -o NAME.clew"
+        )
+
+
 def is_sparql(address: str) -> bool:
     """Whether an address is that of a SPARQL endpoint."""
     return address.partition("://")[0] in SPARQL_SCHEMES

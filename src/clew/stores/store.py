@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.stores.cypher.guard import Guarded
-from clew.stores.cypher.schema import GraphSchema
+from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,13 @@ class CypherStore(Protocol):
 
         Raises QueryError for a query that is not run, StoreTimeout for one that took too long, StoreError for
         what the database or the way to it makes of it.
+        """
+        ...
+
+    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+        """Find hops that the schema lacks because it was read from a sample; none where it is complete.
+
+        Raises StoreError where the database fails; one that is too slow has none.
         """
         ...
 

@@ -156,15 +156,15 @@ IDIOMS: Mapping[str, str] = {
     "work as": "profession",
     "works as": "profession",
     "worked as": "profession",
-    "work for": "employer",
-    "works for": "employer",
-    "worked for": "employer",
-    "working for": "employer",
+    "work for": "employed",
+    "works for": "employed",
+    "worked for": "employed",
+    "working for": "employed",
     "come from": "origin|nationality",
     "comes from": "origin|nationality",
     "came from": "origin|nationality",
-    "based in": "location",
-    "situated in": "location",
+    "based in": "location|based",
+    "situated in": "location|situated",
     "passed away": "died",
     "pass away": "die",
     "take place": "occur",
@@ -185,6 +185,7 @@ IDIOMS: Mapping[str, str] = {
     "comes out": "released",
     "came out": "released",
     "coming out": "released",
+    "used to": "formerly",
     "work with": "collaborated",
     "works with": "collaborated",
     "worked with": "collaborated",
@@ -208,6 +209,18 @@ NUMBERS: Mapping[str, int] = {
     for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
 } | {"fifteen": 15, "twenty": 20, "fifty": 50, "hundred": 100}
 """Numbers from two on that say how many are wanted."""
+
+ARITHMETIC = frozenset(
+    """average averages averaged mean median sum total combined altogether difference ratio percentage percent
+    proportion""".split()
+)
+"""Words that ask for a calculation, unless a relation is called so."""
+
+FORMER = frozenset("former formerly previous previously past old ex earlier once last prior".split())
+"""Words that say of a relation that it holds no longer; without one of them it is not meant."""
+
+SORTING = frozenset("class category type kind status genre group".split())
+"""*drug class*: what stands before one of these in a relation's name is what is sorted so."""
 
 FOREMOST = frozenset("top first last any".split())
 """Before a number: so many of them are wanted."""

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from clew.graph.graph import ValueKind
-from clew.graph.literals import parse_value
+from clew.graph.literals import parse_value, year_of
 from clew.text.english import (
     AUXILIARY,
     BEFORE_NUMBER,
     BEFORE_SUPERLATIVE,
-    COMPARATORS,
     FOREMOST,
     FUNCTION,
     IDIOMS,
@@ -34,24 +33,10 @@ from clew.text.english import (
     WH_CLASSES,
 )
 from clew.text.normalise import Token, tokens
+from clew.text.quantity import Counting, comparator, find_counting, may_compare, number_of
+from clew.text.words import Word
 
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of the question: its characters [start, stop), normal form and weight.
-
-    `capital`: written like a name. `share`: how strongly it asks for a way back (*also*). `doubled`: the
-    second of two words that one was cut into (*grandson*). A normal form `a|b` means either word.
-    """
-
-    text: str
-    norm: str
-    start: int
-    stop: int
-    weight: float
-    capital: bool
-    share: float = 0.0
-    doubled: bool = False
+__all__ = ["Limits", "Question", "Wanted", "Word", "read_question", "weigh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +54,10 @@ class Limits:
     starts: frozenset[int]
     years: bool
 
-    def hold(self, value: float) -> bool:
-        """Whether a value lies in the range."""
+    def hold(self, value: float, *, dated: bool = False) -> bool:
+        """Whether a value lies in the range; of a date (`dated`, days since 0001-01-01) its year."""
+        if dated and self.years:
+            value = year_of(value)
         above = value > self.low or (self.low_counts and value == self.low)
         return above and (value < self.high or (self.high_counts and value == self.high))
 
@@ -88,7 +75,8 @@ class Question:
     """A question cut into words, with its cues.
 
     `classes`: what *who*, *where* or *when* asks for; `yes_no`, `count`: whether it asks for these;
-    `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names.
+    `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names;
+    `counting`: how many of something the answers have.
     """
 
     text: str
@@ -99,6 +87,7 @@ class Question:
     superlative: tuple[int, str, int] | None
     limits: Limits | None = None
     wanted: Wanted | None = None
+    counting: Counting | None = None
 
     def of_all(self) -> Question:
         """The question for all of them: the words that say how many are wanted say nothing more."""
@@ -135,7 +124,8 @@ def read_question(text: str) -> Question:
     )
     yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
     superlative, limits, wanted = _superlative(norms), _limits(words), _wanted(words)
-    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted)
+    counting = find_counting(words)
+    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted, counting)
 
 
 def _cut(text: str) -> list[Word]:
@@ -148,7 +138,8 @@ def _cut(text: str) -> list[Word]:
         words.append(
             Word(token.text, norm, token.start, token.stop, weigh(norm, name), name, SHARE.get(norm, 0.0))
         )
-    return _name_doing(_name_measures(_name_kinds(_double_grand(_join_idioms(_spell_out(words))))))
+    words = _join_idioms(_spell_out(words))
+    return _name_origin(_name_doing(_name_measures(_name_kinds(_double_grand(words)))))
 
 
 def _capitals_tell(found: Sequence[Token]) -> bool:
@@ -166,6 +157,13 @@ def _is_name(token: Token, position: int, telling: bool) -> bool:
 
 def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
     """(sign, attribute, position) of *the longest …*, *X's latest …*, *the most expensive …*."""
+    if norms[-1:] and norms[-1] in LATEST and len(norms) > 2 and not DOING & set(norms):
+        # *Which was released first*, *who was hired most recently*, *who earns the least*.
+        last = len(norms) - 1
+        if norms[-1] in ("most", "least"):
+            return (*SUPERLATIVES[norms[-1]], last) if norms[-2] == "the" else None
+        if norms[-1] != "recently" or norms[-2] == "most":
+            return LATEST[norms[-1]], "date", last
     for at, norm in enumerate(norms):
         if norm not in SUPERLATIVES or at == 0 or norms[at - 1] not in BEFORE_SUPERLATIVE:
             continue
@@ -181,6 +179,10 @@ def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
     return None
 
 
+DOING = frozenset("do does did".split())
+"""With one of these, *last* is a verb (*how long does it last*)."""
+LATEST = {"first": -1, "earliest": -1, "last": 1, "latest": 1, "recently": 1, "most": 1, "least": -1}
+"""Words that are superlatives at the end of a question."""
 MOST_WANTED = 1000
 """Larger numbers are years and the like."""
 
@@ -234,11 +236,15 @@ def _between(span: Sequence[Word]) -> Limits | None:
 
 def _compared(words: Sequence[Word], at: int) -> Limits | None:
     """A comparator of up to three words from position `at`, then a number."""
+    if not may_compare(words[at].norm):
+        return None
     norms = [w.norm for w in words]
     for length in (3, 2, 1):
-        found = COMPARATORS.get(" ".join(norms[at : at + length]))
+        found = comparator(norms[at : at + length])
         following = words[at + length : at + length + 1]
         number = _number(following[0].text) if found and following else None
+        if found and following and number is None:
+            number = number_of(following[0])
         if found is None or number is None or (norms[at] == "from" and not _goes_on(norms, at + 2)):
             continue
         starts = frozenset(w.start for w in words[at : at + length + 1])
@@ -313,6 +319,16 @@ def _name_doing(words: list[Word]) -> list[Word]:
     if norms[:1] != ["what"] or norms[1:2] not in (["does"], ["do"], ["did"]) or norms[2:][-1:] != ["do"]:
         return words
     return [*words[:-1], replace(words[-1], norm="profession", weight=1.0)]
+
+
+def _name_origin(words: list[Word]) -> list[Word]:
+    """*Where is she from*: her origin."""
+    if not words or words[0].norm != "where" or words[-1].norm != "from":
+        return words
+    return [*words[:-1], replace(words[-1], norm=ORIGIN, weight=1.0)]
+
+
+ORIGIN = "origin|nationality|birthplace|country"
 
 
 def _name_measures(words: list[Word]) -> list[Word]:

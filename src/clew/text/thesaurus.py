@@ -46,6 +46,7 @@ GROUPS: tuple[str, ...] = (
     "teacher professor instructor teach tutor mentor",
     "student pupil study disciple",
     "degree qualification graduate",
+    "skill know master expertise proficient competence speciality specialty",
     "subject topic theme about field discipline",
     "award prize medal honor honour win trophy",
     "salary pay wage earn income",
@@ -111,6 +112,8 @@ GROUPS: tuple[str, ...] = (
     "number jersey shirt",
     "position play role",
     "sport game play",
+    "win winner champion championship victor title",
+    "capacity fit seat hold",
     "stadium venue ground arena play",
     # health, food, science
     "symptom sign",

@@ -1,6 +1,7 @@
 """`export`: a whole graph from an endpoint, also if its results are capped or it breaks off."""
 
 import io
+import json
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,7 +13,9 @@ pytest.importorskip("rdflib", reason="rdflib is not installed")
 from neo4j_server import Unavailable
 from sparql_server import oxigraph_server
 from test_sparql_failures import answering, reply
+from typer.testing import CliRunner
 
+from clew.cli.app import app
 from clew.errors import InputError
 from clew.stores.errors import StoreError
 from clew.stores.import_folder import open_folder
@@ -144,3 +147,13 @@ def test_what_is_in_the_way_is_not_touched(tmp_path):
 def test_an_empty_graph_is_said(tmp_path):
     with answering(endpoint("")) as address, pytest.raises(StoreError, match="no triples in its default"):
         export(address_of(address), open_folder(tmp_path / "import", address))
+
+
+def test_the_index_names_the_address_that_it_was_read_from(tmp_path):
+    out = tmp_path / "kb.clew"
+    with answering(endpoint()) as address:
+        made = CliRunner().invoke(app, ["index", address.replace("://", "://ann:secret@"), "-o", str(out)])
+    assert made.exit_code == 0, made.output
+    told = CliRunner().invoke(app, ["info", str(out), "--json"])
+    assert [source["path"] for source in json.loads(told.stdout)["sources"]] == [address]
+    assert [path.name for path in tmp_path.iterdir()] == ["kb.clew"]

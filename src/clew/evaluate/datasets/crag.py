@@ -54,7 +54,7 @@ class Crag:
         name, asked = f"crag/{part}/{split or 'test'}", unique(questions, file)
         if graph is None:
             return Part(name, asked, (file,))
-        source = GraphSource(make=lambda path: write_triples(graph_triples(graph), path), made_from=(graph,))
+        source = GraphSource(make=lambda path: write_triples(graph_triples(graph), path))
         return Part(name, asked, (file,), source, notes=left_out(graph))
 
 

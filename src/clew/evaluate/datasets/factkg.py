@@ -51,11 +51,9 @@ class FactKG:
         questions = unique([_claim(fields, f"factkg/{split}") for fields in rows], file)
         dbpedia = find_optional(folder, ["dbpedia_2015_undirected*.pickle"])
         if dbpedia is not None:
-            source = GraphSource(
-                make=lambda path: write_triples(_dbpedia(dbpedia), path), made_from=(dbpedia,)
-            )
+            source = GraphSource(make=lambda path: write_triples(_dbpedia(dbpedia), path))
             return Part(f"factkg/{split}", questions, (file,), source, task="claims")
-        source = GraphSource(make=lambda path: write_triples(_evidence(rows), path), made_from=(file,))
+        source = GraphSource(make=lambda path: write_triples(_evidence(rows), path))
         notes = (
             "The graph is put together from the evidence of the claims that hold, as DBpedia is not there;"
             " accuracy on it says little about DBpedia",

@@ -44,10 +44,10 @@ class Plain:
         questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
         claims = [q for q in questions if q.verdict is not None]
         if claims and len(claims) != len(questions):
-            other = next(q for q in questions if q.verdict is None)
-            raise ParseError(
-                str(file), other.line, "a question among claims", "Put them into two directories"
-            )
+            asked = questions[0].verdict is None
+            other = next(q for q in questions if (q.verdict is None) != asked)
+            what = "a claim among questions" if asked else "a question among claims"
+            raise ParseError(str(file), other.line, what, "Put them into two directories")
         graph = _graph(folder)
         source = None if graph is None else GraphSource((graph,))
         task = "claims" if claims else "questions"

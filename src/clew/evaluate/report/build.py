@@ -26,6 +26,7 @@ from clew.evaluate.report.views import (
 )
 from clew.evaluate.rundir import EXPERIMENT, RunDirectory
 from clew.evaluate.summary import LoadedRun, load
+from clew.text.counted import counted
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -81,7 +82,9 @@ def _intro(runs: Sequence[LoadedRun]) -> str:
     lines: list[str] = []
     for run in runs:
         about = run.config["run"]
-        limit = f"{about['limit']:,} questions of each part" if about.get("limit") else "all questions"
+        limit = (
+            f"{counted(about['limit'], 'question')} of each part" if about.get("limit") else "all questions"
+        )
         seeds = ", ".join(map(str, about["seeds"]))
         given = "entities given" if about["given_entities"] else "entities not given"
         model = f"model {about['llm']}" if about.get("llm") else "no model"

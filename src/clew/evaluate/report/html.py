@@ -16,6 +16,8 @@ from clew.evaluate.report.svg import WIDE, bars_width, mark_shape, svg
 
 LONG = 60
 """A table of more rows is folded up."""
+LONG_TEXT = 24
+"""A column with texts of more characters is read from the left."""
 
 
 @dataclass(frozen=True)
@@ -58,30 +60,46 @@ def _section(section: Section) -> str:
 
 def table(shown: Table) -> str:
     """Write a table."""
-    style = [' class="name"' if at < shown.names else "" for at in range(len(shown.header))]
-    head = "".join(f"<th{style[at]}>{escape(text)}</th>" for at, text in enumerate(shown.header))
-    rows = "".join(_row(row, shown) for row in shown.rows)
+    styles = _column_styles(shown)
+    head = "".join(f'<th class="{styles[at]}">{escape(text)}</th>' for at, text in enumerate(shown.header))
+    rows = "".join(_row(row, styles) for row in shown.rows)
     note = f'<p class="note">{escape(shown.note)}</p>' if shown.note else ""
-    body = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    # Of a table that is wider than the screen the second name stays in sight: most often the method.
+    keyed = ' class="keyed"' if shown.names == 2 else ""
+    body = (
+        f'<div class="wide"><table{keyed}><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
     if len(shown.rows) > LONG:
         body = f'<details class="long"><summary>{len(shown.rows):,} rows</summary>{body}</details>'
     return f"<h3>{escape(shown.title)}</h3>{body}{note}"
 
 
-def _row(row: tuple[TableCell | str, ...], shown: Table) -> str:
-    if len(row) == 1 and len(shown.header) > 1:
+def _column_styles(shown: Table) -> list[str]:
+    """Classes of the columns: names, and long texts (definitions, ids), are read from the left."""
+    long = {
+        at
+        for row in shown.rows
+        for at, cell in enumerate(row)
+        if isinstance(cell, str) and len(cell) > LONG_TEXT and len(row) > 1
+    }
+    names = range(shown.names)
+    return [
+        "name long" if at in long and at not in names else "name" if at in names else ""
+        for at in range(len(shown.header))
+    ]
+
+
+def _row(row: tuple[TableCell | str, ...], styles: Sequence[str]) -> str:
+    if len(row) == 1 and len(styles) > 1:
         text = row[0] if isinstance(row[0], str) else row[0].text
-        return f'<tr><td class="head" colspan="{len(shown.header)}">{escape(text)}</td></tr>'
-    return f"<tr>{''.join(_cell(cell, at < shown.names) for at, cell in enumerate(row))}</tr>"
+        return f'<tr><td class="head" colspan="{len(styles)}">{escape(text)}</td></tr>'
+    return f"<tr>{''.join(_cell(cell, style) for cell, style in zip(row, styles, strict=False))}</tr>"
 
 
-def _cell(cell: TableCell | str, name: bool) -> str:
+def _cell(cell: TableCell | str, style: str) -> str:
     if isinstance(cell, str):
-        # Long texts (definitions, ids) read better from the left.
-        return (
-            f'<td class="name">{escape(cell)}</td>' if name or len(cell) > 24 else f"<td>{escape(cell)}</td>"
-        )
-    styles = " ".join(s for s, on in (("best", cell.best), ("paper", cell.paper), ("name", name)) if on)
+        return f'<td class="{style}">{escape(cell)}</td>'
+    styles = " ".join(s for s, on in (("best", cell.best), ("paper", cell.paper), (style, style)) if on)
     small = f"<small>{escape(cell.small)}</small>" if cell.small else ""
     return f'<td class="{styles}">{escape(cell.text)}{small}</td>'
 

@@ -42,6 +42,7 @@ _PROBLEMS = {
     "gold_missing": "gold that the graph lacks (kept in the score)",
     "gold_partly_missing": "gold that the graph has in part (kept in the score)",
     "entity_missing": "an entity that the graph lacks",
+    "path_missing": "a gold path by a relation that the graph lacks",
 }
 
 
@@ -207,8 +208,8 @@ def error_table(run: LoadedRun) -> Table | None:
     if not rows:
         return None
     note = (
-        "Questions with Hits@1 = 0, sorted by rule from gold paths (SimGRAG sorts by hand): pattern, if"
-        " the pattern is not that of the gold paths or there is none; retrieval, if no gold answer is in the"
+        "Questions with gold paths and Hits@1 = 0, sorted by rule (SimGRAG sorts by hand): pattern, if the"
+        " pattern is not that of the gold paths or there is none; retrieval, if no gold answer is in the"
         " evidence shown; reading otherwise."
     )
     header = ("part", "method", "wrong", *STEPS)

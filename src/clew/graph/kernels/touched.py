@@ -24,7 +24,7 @@ from clew.graph.kernels.choices import (
 )
 from clew.graph.kernels.walks import TRIES, edge_from, whole_tree
 
-HELPERS = "4fe9f6a04a956a92"
+HELPERS = "7affe084bf87cd4a"
 """Digest of `choices.py` and `walks.py`, as in `walks`."""
 _STALE = np.int64(-2)
 

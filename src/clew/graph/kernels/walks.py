@@ -38,9 +38,11 @@ def join_sides(
     in_starts: Array, in_stops: Array, in_relation: Array, in_neighbour: Array,
     first: int, last: int, offsets: Array, edges: Array,
 ) -> None:  # fmt: skip
-    """Write the edges of nodes [first, last), out before in: neighbour and step of each, into `edges`."""
+    """Write the edges of nodes [first, last) that have room: neighbour and step, out before in."""
     for node in range(first, last):
         at = offsets[node]
+        if at == offsets[node + 1]:
+            continue
         for i in range(out_starts[node], out_stops[node]):
             edges[at, 0], edges[at, 1] = out_neighbour[i], 2 * out_relation[i]
             at += 1

@@ -4,15 +4,16 @@ Headers are those of Neo4j's import: `id:ID`, `name`, `year:int`, `:LABEL` for n
 `:TYPE` for edges; ID groups (`:ID(Film)`) become prefixes (`Film:7`) since ids are unique within a group
 only. Plain headers work too: `id` for nodes (with `type`), `source` and `target` for edges (with `relation`
 or `type`). The column `name`, else `label`, else `title`, is what people read. Every other property becomes a
-triple (node, property, literal); an empty cell is no triple. Labels become types. Properties of edges have no
-place in a triple: they are left out and reported.
+triple (node, property, literal); an empty cell is no triple. Labels become types. Items of a list stand
+between semicolons, or what the header names: `tags:string[]{delimiter:|}`. Properties of edges have no place
+in a triple: they are left out and reported.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clew.errors import InputError, ParseError
@@ -32,7 +33,8 @@ _DATATYPES = {
 }
 _ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
 _COLUMN = re.compile(
-    r"(?P<name>[^:]*):(?P<type>[A-Za-z_]+)(?:\((?P<group>[^)]*)\))?(?P<array>\[\])?(?:\{.*\})?"
+    r"(?P<name>[^:]*):(?P<type>[A-Za-z_]+)(?:\((?P<group>[^)]*)\))?(?P<array>\[\])?"
+    r"(?:\{(?:delimiter:(?P<delimiter>.)|.*)\})?"
 )
 
 
@@ -45,6 +47,7 @@ class Column:
     group: str = ""
     datatype: str = XSD + "string"
     array: bool = False
+    delimiter: str = ARRAY_DELIMITER
 
     @classmethod
     def of(cls, cell: str) -> Column:
@@ -53,9 +56,15 @@ class Column:
         kind = found["type"].lower() if found else ""
         if found is None or kind not in (*_ROLES, *_DATATYPES):
             return cls(cell)
+        delimiter = found["delimiter"] or ARRAY_DELIMITER
         if kind in _ROLES:
-            return cls(found["name"], kind, found["group"] or "")
-        return cls(found["name"], "", "", _DATATYPES[kind], found["array"] is not None)
+            return cls(found["name"], kind, found["group"] or "", delimiter=delimiter)
+        return cls(found["name"], "", "", _DATATYPES[kind], found["array"] is not None, delimiter)
+
+    def items(self, cell: str) -> list[str]:
+        """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
+        listed = self.array or self.role == "label"
+        return [item for part in (cell.split(self.delimiter) if listed else [cell]) if (item := part.strip())]
 
     def key(self, cell: str) -> str:
         """Name of the node that an id cell of this column stands for."""
@@ -150,6 +159,7 @@ class _NodeRows:
             raise ParseError(str(path), line, "the header has no id", "Name a column :ID or id")
         self._id = id_
         self._type = _find(self._columns, "label", "type")
+        self._types = None if self._type is None else replace(self._columns[self._type], role="label")
         self._name = _find(self._columns, "-", "name", "label", "title")
         taken = (self._id, self._type, self._name)
         self._properties = [
@@ -163,16 +173,14 @@ class _NodeRows:
             return
         node = self._columns[self._id].key(fields[self._id])
         batch.nodes.append(node)
-        if self._type is not None:
-            batch.types += [(node, t.strip()) for t in fields[self._type].split(ARRAY_DELIMITER) if t.strip()]
+        if self._type is not None and self._types is not None:
+            batch.types += [(node, type_) for type_ in self._types.items(fields[self._type])]
         if self._name is not None and fields[self._name]:
             batch.labels.append(Label(node, fields[self._name]))
         for i, column in self._properties:
-            values = fields[i].split(ARRAY_DELIMITER) if column.array else [fields[i]]
-            for value in values:
-                if value.strip():
-                    literal: NodeKey = (value.strip(), column.datatype)
-                    batch.add(node, column.name, literal)
+            for value in column.items(fields[i]):
+                literal: NodeKey = (value, column.datatype)
+                batch.add(node, column.name, literal)
 
 
 class _EdgeRows:

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from clew.stores.cypher.hops import FoundHop, Group, find_groups
 from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
-from clew.stores.cypher.schema import GraphSchema
+from clew.stores.cypher.schema import GraphSchema, HopSearch
 from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
 from clew.stores.errors import IllegalHop
 
@@ -38,11 +38,15 @@ class Correction:
 
 @dataclass(slots=True)
 class Directions:
-    """New texts for tokens, what was changed, and the hops that are legal in no direction, with reasons."""
+    """New texts for tokens, what was changed, and the hops that are legal in no direction, with reasons.
+
+    `lacking` are hops that the schema does not have, and that would leave an edge as it is, or make it legal.
+    """
 
     edits: dict[int, str] = field(default_factory=dict[int, str])
     turned: list[Correction] = field(default_factory=list[Correction])
     illegal: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    lacking: list[HopSearch] = field(default_factory=list[HopSearch])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,10 @@ class _Solver:
         for position, edge in enumerate(self._edges):
             if self._possible(edge, turned=False):
                 continue
-            legal = legal and self._possible(edge, turned=True)
-            if self._possible(edge, turned=True):
+            turnable = self._possible(edge, turned=True)
+            result.lacking += self._searches(edge, turned=not turnable)
+            legal = legal and turnable
+            if turnable:
                 turned.add(position)
             else:
                 result.illegal.append((self._text(edge), self._explain(edge)))
@@ -121,6 +127,29 @@ class _Solver:
         for position in sorted(turned):
             self._turn(self._edges[position], result)
         return self._domains if domains is None else self._domains | domains
+
+    def _searches(self, edge: _Edge, *, turned: bool) -> list[HopSearch]:
+        """What to look for in the graph to know that a hop is there as written, or also `turned`.
+
+        Nothing of a path of several edges.
+        """
+        written = edge.hop.edge
+        left, right = (self._searched(node) for node in (edge.hop.left, edge.hop.right))
+        if written.length is not None or left is None or right is None:
+            return []
+        said = self.group.types.get(written.start, [])
+        types = (
+            tuple(t for t in self.schema.types if all(admits_type(each, t) for each in said)) if said else ()
+        )
+        if said and not types:
+            return []
+        searches = {"right": HopSearch(left, types, right), "left": HopSearch(right, types, left)}
+        return [found for way, found in searches.items() if turned or written.direction in (way, "both")]
+
+    def _searched(self, node: int) -> tuple[str, ...] | None:
+        """The labels to look for at a node: none of them if it may have any, None if it can have none."""
+        labels = self._domain(node)
+        return None if not labels else () if labels == self._labels else tuple(sorted(labels))
 
     def _domain(self, node: int) -> frozenset[str]:
         return self._domains.get(node, self._labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clew.errors import UsageError
 
@@ -26,6 +26,15 @@ class Hop:
         return f"(:{self.head})-[:{self.type}]->(:{self.tail})"
 
 
+@dataclass(frozen=True, slots=True)
+class HopSearch:
+    """Any hop from one of the labels `heads`, by one of `types`, to one of `tails`; none of them is any."""
+
+    heads: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class GraphSchema:
     """Hops, and the properties of labels and relation types where they are known."""
@@ -44,6 +53,10 @@ class GraphSchema:
     def types(self) -> tuple[str, ...]:
         """All relation types, in order of first appearance."""
         return tuple(dict.fromkeys([*(hop.type for hop in self.hops), *self.type_properties]))
+
+    def with_hops(self, hops: Iterable[Hop]) -> GraphSchema:
+        """The schema with some more hops."""
+        return replace(self, hops=tuple(dict.fromkeys([*self.hops, *hops])))
 
 
 def schema_of(hops: Iterable[tuple[str, str, str]]) -> GraphSchema:

@@ -1,0 +1,52 @@
+"""Files that a user gives to a method: texts for `vector-rag`, worked examples for SimGRAG."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from clew.errors import InputError
+from clew.methods.vector_rag import Document
+from clew.steps.simgrag_prompts import ADVICE, Shots, shots_from
+
+TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
+
+
+def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
+    """Read text files; of a folder all that have names of text, in order. InputError for what is no text."""
+    documents = tuple(_document(file) for path in paths for file in _files(path))
+    if not any(document.text.strip() for document in documents):
+        raise InputError(f"{paths[0]}: there is no text in the documents. Give others")
+    return documents
+
+
+def read_shots(path: Path) -> Shots:
+    """Read a user's examples for one graph; a task that the file leaves out keeps Clew's own.
+
+    Raises:
+        InputError: the file cannot be read, or does not hold examples.
+
+    """
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}). {ADVICE}") from error
+    return shots_from(value, str(path))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.suffix in TEXT_SUFFIXES and file.is_file())
+
+
+def _document(path: Path) -> Document:
+    try:
+        return Document(path.name, path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}). Give a text file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file in UTF-8 (byte {error.start}). Give another") from error
