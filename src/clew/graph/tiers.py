@@ -126,7 +126,7 @@ class Tiers:
 
     def _aim(self, slack: int) -> int:
         """The slack after `slack`, if nothing else is known of where the matches are."""
-        if any(len(near.ids) > LONG for near in self._lists.values()):
+        if len(self._lists) > 1 and any(len(near.ids) > LONG for near in self._lists.values()):
             return round(LONG_STEP * slack)
         easy = self._easy()
         return min(max(easy // 2, round(FIRST_STEP * slack)), easy) if slack < easy else round(STEP * slack)
