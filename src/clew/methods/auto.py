@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from time import perf_counter
 from weakref import WeakValueDictionary
 
@@ -46,7 +45,7 @@ from clew.steps.measured import (
 from clew.steps.operators import Operator, find_operator
 from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading, asked_type
-from clew.steps.rivals import answer_nodes, differ_in, tie
+from clew.steps.rivals import CLOSE, TIE, rival_of, sharing, tie, tied_with
 from clew.steps.shown import explain_step, link_step, readings_step
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
@@ -59,12 +58,6 @@ from clew.text.negation import Negation, find_negation
 from clew.text.question import Question, Word, read_question
 from clew.types import Abstention, Answer, MatchResult, Mention, Pattern, Step
 
-TIE = 0.02
-"""Readings whose costs differ by no more than this tie."""
-LOOSE_TIE = 0.15
-"""The same for readings that differ only in a step that no word names: that would be a guess."""
-CLOSE = 0.35
-"""A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
 PLURAL = 1.5
 """So much dearer may a reading be that takes a noun for the entity whose plural it is, not for a type."""
 NAMELIKE = 0.5
@@ -348,7 +341,7 @@ class Auto:
             # Nothing found for an ordinary word taken for a name: then it was none.
             best = best or (None if reading.doubtful else reading)
             pattern = write_pattern(self.graph, reading)
-            tied = self._tied(work, reading, readings)
+            tied = tied_with(reading, readings, work.explain(reading).unnamed)
             since = perf_counter()
             # A hub has a million answers, and nobody reads them here.
             some = work.only_pattern and not tied and self._is_plain(work, reading)
@@ -361,10 +354,12 @@ class Auto:
             if not evidence.matches:
                 empty = empty or pattern
                 continue
-            rival = self._rival(reading, tied, evidence)
+            rival = rival_of(self.reader, reading, tied, evidence)
             if rival is None:
                 return replace(self._read(work, reading, pattern, evidence), last=reading.last)
-            shared = self._shared(work, reading, rival, readings)
+            unnamed = {*work.explain(reading).unnamed, *work.explain(rival).unnamed}
+            same = [r for r in sharing(reading, rival, readings, unnamed) if self._is_confident(work, r)]
+            shared = same[0] if same else None
             if shared is None:
                 return Found(pattern=pattern, abstained=tie(self.graph, reading, rival))
             pattern = write_pattern(self.graph, shared)
@@ -383,54 +378,16 @@ class Auto:
             return False
         if len(reading.steps) > len(first.steps) and not Counter(first.steps) - Counter(reading.steps):
             return False
+        return self._is_confident(work, reading)
+
+    def _is_confident(self, work: _Work, reading: Reading) -> bool:
+        """Whether a reading explains enough to be answered from."""
         return confident(work.comparison, reading, work.operator, self.trust)
 
     def _is_plain(self, work: _Work, reading: Reading) -> bool:
         """Whether reading the matches cannot lead to another pattern."""
         return work.operator.kind not in ("range", "extreme", "number") and not self.reader.turns_back(
             reading
-        )
-
-    def _tied(self, work: _Work, chosen: Reading, readings: Sequence[Reading]) -> list[Reading]:
-        """The readings that tie with the chosen one."""
-        unnamed = work.explain(chosen).unnamed
-        return [
-            other
-            for other in readings
-            if other is not chosen
-            and abs(other.cost - chosen.cost) <= (LOOSE_TIE if differ_in(chosen, other, unnamed) else TIE)
-        ]
-
-    def _rival(self, chosen: Reading, tied: Sequence[Reading], evidence: MatchResult) -> Reading | None:
-        """The first of the readings that tie with the chosen one and would be answered differently."""
-        node = answer_nodes(evidence, write_pattern(self.graph, chosen)) if tied else None
-        for other in tied:
-            pattern = write_pattern(self.graph, other)
-            others = find_evidence(self.graph, pattern, away=self.reader.leads_away(other))
-            if others.matches and answer_nodes(others, pattern) != node:
-                return other
-        return None
-
-    def _shared(
-        self, work: _Work, chosen: Reading, other: Reading, readings: Sequence[Reading]
-    ) -> Reading | None:
-        """The reading of the path that two readings share, if what they add to it is named by no word."""
-        if chosen.anchors != other.anchors or len(chosen.anchors) > 1:
-            return None
-        one, two = chosen.branches[0], other.branches[0]
-        path = tuple(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
-        unnamed = {*work.explain(chosen).unnamed, *work.explain(other).unnamed}
-        if not unnamed.issuperset((*one[len(path) :], *two[len(path) :])):
-            return None
-        return next(
-            (
-                r
-                for r in readings
-                if (r.anchors, r.branches) == (chosen.anchors, (path,))
-                and r.cost <= chosen.cost + CLOSE
-                and confident(work.comparison, r, work.operator, self.trust)
-            ),
-            None,
         )
 
     def _read(self, work: _Work, reading: Reading, pattern: Pattern, evidence: MatchResult) -> Found:

@@ -2,20 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import takewhile
 
 from clew.graph.graph import Graph
 from clew.steps.found import draw
-from clew.steps.readings import Reading
+from clew.steps.read import find_evidence
+from clew.steps.readings import Reader, Reading
+from clew.steps.write_pattern import write_pattern
 from clew.types import Abstention, MatchResult, Pattern
 
+TIE = 0.02
+"""Readings whose costs differ by no more than this tie."""
+LOOSE_TIE = 0.15
+"""The same for readings that differ only in a step that no word names: that would be a guess."""
+CLOSE = 0.35
+"""A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
 
-def answer_nodes(evidence: MatchResult, pattern: Pattern) -> set[int]:
-    """The nodes that the matches have at the pattern's answer."""
+
+def tied_with(chosen: Reading, readings: Sequence[Reading], unnamed: Sequence[int]) -> list[Reading]:
+    """The readings that tie with the chosen one, which has the steps `unnamed` that no word names."""
+    return [
+        other
+        for other in readings
+        if other is not chosen
+        and abs(other.cost - chosen.cost) <= (LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE)
+    ]
+
+
+def rival_of(
+    reader: Reader, chosen: Reading, tied: Sequence[Reading], evidence: MatchResult
+) -> Reading | None:
+    """The first of the readings that tie with the chosen one and would be answered differently."""
+    graph = reader.graph
+    nodes = _answer_nodes(evidence, write_pattern(graph, chosen)) if tied else set[int]()
+    for other in tied:
+        pattern = write_pattern(graph, other)
+        others = find_evidence(graph, pattern, away=reader.leads_away(other))
+        if others.matches and _answer_nodes(others, pattern) != nodes:
+            return other
+    return None
+
+
+def sharing(
+    chosen: Reading, other: Reading, readings: Sequence[Reading], unnamed: Collection[int]
+) -> list[Reading]:
+    """Readings of the path that two readings share, if they add only steps `unnamed` to it."""
+    if chosen.anchors != other.anchors or len(chosen.anchors) > 1:
+        return []
+    one, two = chosen.branches[0], other.branches[0]
+    path = tuple(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+    if not set(unnamed).issuperset((*one[len(path) :], *two[len(path) :])):
+        return []
+    return [
+        r
+        for r in readings
+        if (r.anchors, r.branches) == (chosen.anchors, (path,)) and r.cost <= chosen.cost + CLOSE
+    ]
+
+
+def _answer_nodes(evidence: MatchResult, pattern: Pattern) -> set[int]:
     return {m.nodes[pattern.answer or 0] for m in evidence.matches}
 
 
-def differ_in(one: Reading, other: Reading, unnamed: Sequence[int]) -> bool:
+def _differ_in(one: Reading, other: Reading, unnamed: Sequence[int]) -> bool:
     """Whether two readings of one mention differ only in the steps `unnamed`."""
     if one.anchors != other.anchors or len(one.steps) != len(other.steps):
         return False
