@@ -23,7 +23,11 @@ from milvus import MilvusServer, MilvusServerConfig
 def bound(self, port):  # also a port that was in use a moment ago
     found = socket.socket()
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind(("127.0.0.1", port))
+    try:
+        found.bind(("127.0.0.1", port))
+    except OSError:  # another program has it: the caller tries the next one
+        found.close()
+        return None
     return found
 MilvusServerConfig.try_bind_port = bound
 home, port, clients, peers = sys.argv[1:]
@@ -122,23 +126,8 @@ def milvus_server():
     (home / "bin").symlink_to(programs)
     server = MilvusServer(home)
     try:
-        server = started(server)
+        server.start()
         yield server
     finally:
         server.stop()
         shutil.rmtree(home, ignore_errors=True)
-
-
-def started(server, attempts=3):
-    """Start a server, on other ports where another process was faster to take one."""
-    for left in reversed(range(attempts)):
-        try:
-            server.start()
-        except Unavailable as error:
-            if not left or "Address already in use" not in str(error):
-                raise
-            server.stop()
-            server = MilvusServer(server.home)
-        else:
-            return server
-    return server
