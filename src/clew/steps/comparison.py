@@ -12,6 +12,7 @@ from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
 from clew.text.english import FORMER, WH_CLASSES
+from clew.text.focus import is_plain
 from clew.text.question import Question, Word
 
 Float = NDArray[np.float64]
@@ -248,7 +249,7 @@ def _weight(question: Question, word: Word, weights: Weights, telling: bool) -> 
     at = question.words.index(word)
     if (
         not telling
-        and _is_plain(word)
+        and is_plain(word)
         and at + 1 < len(question.words)
         and is_asked(question, question.words[at + 1])
     ):
@@ -277,19 +278,5 @@ def _towards_agents(vocabulary: Vocabulary) -> Float:
 
 
 def is_asked(question: Question, word: Word) -> bool:
-    """Whether it is the noun right after *which* or *what*; of two (*what film genre*) the second."""
-    words, at = question.words, question.words.index(word)
-    asked = at > 0 and words[at - 1].norm in ("which", "what")
-    compound = at > 1 and words[at - 2].norm in ("which", "what") and _is_plain(words[at - 1])
-    named = at > 1 and words[at - 2].norm in ("which", "what") and words[at - 1].capital
-    named = named and question.text[words[at - 1].stop : word.start] == " "
-    return (
-        (asked and not (at + 1 < len(words) and _is_plain(word) and _is_plain(words[at + 1])))
-        or (compound and _is_plain(word))
-        or (named and word.weight >= 0.9 and not word.capital and not word.norm.endswith(("ed", "ing")))
-    )
-
-
-def _is_plain(word: Word) -> bool:
-    """A content word without an ending of a plural or a verb."""
-    return word.weight >= 0.9 and not word.capital and not word.norm.endswith(("s", "ed", "ing"))
+    """Whether it is the noun that says what is asked for (`Question.asked`)."""
+    return word.start in question.asked

@@ -174,6 +174,8 @@ def _asks_elsewhere(comparison: Comparison, reading: Reading) -> str:
     if not wanted:
         return ""
     end = reading.last ^ 1
+    if question.count and classes[end, CLASSES.index("quantity")] >= KNOWN_CLASS:
+        return ""
     told = [
         float(comparison.step[i, reading.last])
         for i, w in enumerate(comparison.words)

@@ -32,6 +32,12 @@ LIGHT: Mapping[str, float] = {
         0.3,
     ),
     **dict.fromkeys(
+        """against along alongside amid among amongst across around aboard behind beneath beside beyond
+        concerning despite during inside near off onto outside per regarding throughout toward towards
+        underneath upon via""".split(),
+        0.3,
+    ),
+    **dict.fromkeys(
         """appear appears appeared appearing occur occurs occurred happen happens happened exist
         exists existed belong belongs include includes included contain contains contained""".split(),
         0.5,
@@ -93,6 +99,9 @@ COMPARATORS: Mapping[str, tuple[int, bool]] = {
 
 INTERROGATIVE = frozenset((*WH_CLASSES, "which", "what", "how"))
 """The first of these asks; a later *who* only relates (*films by a director who …*)."""
+
+REQUESTS = frozenset("list show name give find tell identify get return display enumerate".split())
+"""Verbs that a request begins with."""
 
 SUPERLATIVES: Mapping[str, tuple[int, str]] = {
     **dict.fromkeys("most highest largest biggest greatest maximum top max".split(), (1, "")),

@@ -189,7 +189,8 @@ class Lexicon:
     def _lemmas(self, word: str) -> tuple[str, ...]:
         """Return base forms, the most frequent reading first; the word itself when nothing is known.
 
-        `left` → `leave`, `left`; `directed` → `direct`, `directed`; `children` → `child`.
+        `left` → `leave`, `left`; `directed` → `direct`, `directed`; `children` → `child`. A word that the
+        table lacks may be a plural: `keywords` → `keywords`, `keyword`.
         """
         word = word.lower()
         found: dict[str, float] = {}
@@ -209,6 +210,8 @@ class Lexicon:
             frequency = self._frequency(index, pos) if index >= 0 else -1.0
             if frequency >= 0:
                 found[base] = max(found.get(base, 0.0), frequency)
+        if not found and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+            return word, word[:-1]
         return tuple(sorted(found, key=lambda base: (-found[base], base))) or (word,)
 
     def _stem(self, word: str) -> str:

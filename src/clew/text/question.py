@@ -32,6 +32,7 @@ from clew.text.english import (
     TIMED,
     WH_CLASSES,
 )
+from clew.text.focus import asked_nouns
 from clew.text.normalise import Token, tokens
 from clew.text.quantity import Counting, comparator, find_counting, may_compare, number_of
 from clew.text.words import Word
@@ -76,7 +77,7 @@ class Question:
 
     `classes`: what *who*, *where* or *when* asks for; `yes_no`, `count`: whether it asks for these;
     `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names;
-    `counting`: how many of something the answers have.
+    `counting`: how many of something the answers have; `asked`: where the nouns start that say what is asked for.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Question:
     limits: Limits | None = None
     wanted: Wanted | None = None
     counting: Counting | None = None
+    asked: frozenset[int] = frozenset()
 
     def of_all(self) -> Question:
         """The question for all of them: the words that say how many are wanted say nothing more."""
@@ -124,8 +126,8 @@ def read_question(text: str) -> Question:
     )
     yes_no = bool(norms) and norms[0] in AUXILIARY and norms[1:2] != ["you"]
     superlative, limits, wanted = _superlative(norms), _limits(words), _wanted(words)
-    counting = find_counting(words)
-    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted, counting)
+    counting, asked = find_counting(words), asked_nouns(words, text)
+    return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted, counting, asked)
 
 
 def _cut(text: str) -> list[Word]:
