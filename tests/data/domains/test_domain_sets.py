@@ -9,14 +9,15 @@ from gold import read_graph
 
 HERE = Path(__file__).resolve().parent
 SETS = sorted(HERE.glob("*/*_questions.jsonl"))
+CLAIMS = sorted(HERE.glob("*/claims.jsonl"))
 
 
 def rows(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def graph_of(path):
-    name = path.name.removesuffix("_questions.jsonl")
+def graph_of(path, name=None):
+    name = name or path.name.removesuffix("_questions.jsonl")
     return next(path.with_name(name + end) for end in (".tsv", ".ttl") if path.with_name(name + end).exists())
 
 
@@ -42,8 +43,16 @@ def test_what_is_absent_is_absent(path):
             assert row["check"].casefold() not in folded, row["id"]
 
 
+@pytest.mark.parametrize("path", CLAIMS, ids=lambda path: path.parent.name)
+def test_verdicts_follow_from_the_graph(path):
+    graphs = {row["graph"]: read_graph(graph_of(path, row["graph"])) for row in rows(path)}
+    for row in rows(path):
+        holds = graphs[row["graph"]].gold(row["query"]) == [row.get("answer", "yes")]
+        assert row["verdict"] == ("supported" if holds else "refuted"), row["id"]
+
+
 def test_ids_are_unique_and_halves_share_no_graph():
-    ids = [row["id"] for path in SETS for row in rows(path)]
+    ids = [row["id"] for path in SETS + CLAIMS for row in rows(path)]
     assert len(set(ids)) == len(ids)
     names = [path.name for path in SETS]
-    assert len(set(names)) == len(names) == 8
+    assert len(set(names)) == len(names) == 12
