@@ -9,7 +9,7 @@ node of end s ^ 1. Which ends a node has (its signature) says what it is, also w
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -210,6 +210,17 @@ def schema_of(graph: Graph) -> Schema:
     """Count once over all nodes; memory is 32·R² bytes."""
     everyone = np.arange(graph.nodes, dtype=np.int32)
     return _Counts.of(graph, everyone, len(graph.relations), len(graph.types.names)).schema(graph)
+
+
+def with_types_of(schema: Schema, graph: Graph) -> Schema:
+    """The schema with the types of `graph`, which has the same triples."""
+    relations, types = len(graph.relations), len(graph.types.names)
+    everyone = np.arange(graph.nodes, dtype=np.int32)
+    typed = np.zeros((2 * relations, types), np.int64)
+    for number, side in enumerate((graph.out, graph.into)):
+        edges = (side.starts, side.stops, side.relation)
+        _count_types(*edges, number, graph.types.offsets, graph.types.type, everyone, typed)
+    return replace(schema, typed=typed)
 
 
 def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) -> Schema:

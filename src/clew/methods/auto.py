@@ -16,8 +16,9 @@ from time import perf_counter
 from weakref import WeakValueDictionary
 
 from clew.graph.graph import ValueKind
+from clew.graph.implied_types import with_implied_types
 from clew.graph.literals import parse_value
-from clew.graph.schema import Schema
+from clew.graph.schema import with_types_of
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.stored_schema import schema_of_index
@@ -108,10 +109,11 @@ class Auto:
         scale: Scale | None = None,
         trust: Trust | None = None,
     ) -> None:
-        self.index, self.graph = index, index.graph
+        self.index, self.graph = index, with_implied_types(index.graph)
         self.weights, self.trust = weights or Weights(), trust or Trust()
         lexicon = Lexicon.load()
-        self.schema: Schema = schema_of_index(index)
+        schema = schema_of_index(index)
+        self.schema = schema if self.graph is index.graph else with_types_of(schema, self.graph)
         vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
         self.table = WordTable(vocabulary, scale or Scale())
         self.reader = Reader.of(self.graph, self.schema, vocabulary, self.weights)

@@ -113,7 +113,7 @@ class Space:
     `follow` [S, S]: entering each step after each, infinite where it cannot be; `backs` [S, S]: whether a
     step walks back the one before; `meets` [S, S]: whether two steps can arrive at one node; `symmetric` [S]:
     steps of relations that are their own inverse; `fixed` [S]: cost of each step wherever it stands; `final`
-    [S]: of ending behind it; `active` [A]: the steps to try, ascending.
+    [S]: of ending behind it; `active` [A]: the steps to try, ascending; `barred`: never to be tried.
     """
 
     follow: Float
@@ -123,6 +123,7 @@ class Space:
     fixed: Float
     final: Float
     active: Int
+    barred: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

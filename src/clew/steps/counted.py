@@ -62,6 +62,7 @@ def named_end(
     possible = (
         ((schema.repeated if least > 1 else schema.nodes) > 0) & ~schema.measured & (schema.dates < DATED)
     )
+    possible[[e for r in comparison.vocabulary.typing for e in (2 * r, 2 * r + 1)]] = False
     possible &= (np.maximum(comparison.cover[at].max(axis=0), verbs) >= SURE) | (node >= CLEARLY)
     possible &= counted >= np.where(verbs >= SURE, HARDLY, EXPLAINED)
     for row in at:

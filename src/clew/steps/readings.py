@@ -19,7 +19,7 @@ from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
 from clew.steps.vocabulary import WHOLLY, Vocabulary, class_fit, class_row, is_noun, of_other_types
-from clew.text.english import FUNCTION
+from clew.text.english import ASKING_TYPES, FUNCTION
 from clew.text.lexicon import CLASSES
 from clew.text.normalise import normalise
 from clew.text.question import Question
@@ -221,7 +221,7 @@ class Reader:
             right += self._words(comparison, second.span.stop, text)
             _, target = self._start(second.entity)
             final = target[np.arange(len(target)) ^ 1] - self.weights.step
-            active = np.union1d(space.active, np.array(ends, np.int64))
+            active = self._active(space, ends)
             sides = comparison.sides(left, right, first.span, ends)
             limited = replace(space, active=active, final=final)
             for path in best_paths(sides, start, limited, self.weights, slack=1.0):
@@ -305,9 +305,26 @@ class Reader:
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
             near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
+        typing = () if any(w.norm in ASKING_TYPES for w in comparison.words) else self.vocabulary.typing
+        barred = frozenset(s for r in typing for s in (2 * r, 2 * r + 1))
+        active = active[~np.isin(active, list(barred))] if barred else active
         return Space(
-            self.follow, self.backs, self.meets, self.symmetric, self.fixed, final, active.astype(np.int64)
+            self.follow,
+            self.backs,
+            self.meets,
+            self.symmetric,
+            self.fixed,
+            final,
+            active.astype(np.int64),
+            barred,
         )
+
+    @staticmethod
+    def _active(space: Space, ends: Sequence[int]) -> NDArray[np.int64]:
+        """The steps to try, with those from a mention that has the `ends`."""
+        if not ends:
+            return space.active
+        return np.union1d(space.active, np.array([e for e in ends if e not in space.barred], np.int64))
 
     def _declared_otherwise(self, comparison: Comparison) -> NDArray[np.bool_]:
         """Whether each step arrives at nodes of declared types that are no persons, if asked for *who*."""
@@ -353,7 +370,7 @@ class Reader:
         left = self._words(comparison, 0, anchor.span.start)[::-1]
         right = self._words(comparison, anchor.span.stop, len(comparison.question.text))
         sides = comparison.sides(left, right, anchor.span, ends)
-        active = np.union1d(space.active, np.array(ends, np.int64)) if len(ends) else space.active
+        active = self._active(space, ends)
         paths = best_paths(sides, start, replace(space, active=active), self.weights)
         words = [*left, *right]
         return [
@@ -415,7 +432,7 @@ class Reader:
             start = self._directed(comparison, anchor, start)
             sides.append(comparison.sides(gaps[i][::-1], gaps[i + 1], anchor.span, ends, chain=False))
             starts.append(start)
-            active = np.union1d(active, np.array(ends, np.int64))
+            active = self._active(replace(space, active=active), ends)
         whole = comparison.sides(
             gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False
         )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
+from clew.graph.implied_types import relation_path, typing_relations
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
 from clew.text.english import FORMER, FUNCTION
@@ -26,9 +27,16 @@ Float = NDArray[np.float64]
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+_GLUED = re.compile(r"\b([a-z]{3,}(?:ed|en|wn))(by|in|at|from)\b")
+
+
 def label_words(label: str) -> list[str]:
-    """Words of a relation's or type's name: `has_imdbRating` → has, imdb, rating."""
-    return normalise(_CAMEL.sub(" ", label)).split()
+    """Words of a relation's or type's name: `has_imdbRating` → has, imdb, rating.
+
+    Of a path (`film.film.directed_by`) those of the last part; `containedby` is contained, by.
+    """
+    words = normalise(_CAMEL.sub(" ", relation_path(label)[-1]))
+    return _GLUED.sub(r"\1 \2", words).split()
 
 
 def content_words(words: Sequence[str]) -> list[str]:
@@ -47,7 +55,8 @@ class Vocabulary:
     T declared types; `type_share` [S, T]: share of the end's nodes of that type. `role` [S, R]: share of
     the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]:
     the same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how
-    likely the end's nodes are of each of the lexicon's noun classes.
+    likely the end's nodes are of each of the lexicon's noun classes. `typing`: the relations from things to
+    their types, which lead nowhere.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -68,6 +77,7 @@ class Vocabulary:
     inverse: NDArray[np.int64]
     embedder: Embedder
     lexicon: Lexicon
+    typing: tuple[int, ...] = ()
 
     def types_named(self, word: str) -> list[int]:
         """The declared types whose whole name a word is, in one of its forms."""
@@ -242,6 +252,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         schema.inverse,
         embedder,
         lexicon,
+        typing_relations(graph),
     )
 
 

@@ -249,6 +249,9 @@ KIN = frozenset(
 )
 """Kin that *grand* makes more distant by one generation."""
 
+ASKING_TYPES = frozenset("type types kind class classes category categories instance instances sort".split())
+"""Words that ask of what type something is."""
+
 KINDS = frozenset("kind kinds sort sorts type types".split())
 """*What sort of film* asks for the sort."""
 

@@ -1,0 +1,129 @@
+"""Entity types that triples say: by *instance of*, and by relations that name the type of their heads.
+
+Sources without declared types often have them nonetheless: `(Q1, instance of, city)` as in Wikidata, or
+relations like `film.film.directed_by` as in Freebase, whose heads are films.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from clew.graph.graph import Graph, Int64, Names, Types
+
+TYPING = frozenset(
+    (
+        "instance of",
+        "is instance of",
+        "is a",
+        "isa",
+        "is an",
+        "a",
+        "type",
+        "has type",
+        "rdf type",
+        "entity type",
+    )
+)
+"""Names of relations from a thing to its type."""
+SUBCLASS = frozenset(("subclass of", "sub class of", "subtype of", "is subclass of"))
+"""Names of relations from a type to a wider one."""
+LEAST_SHARE = 0.25
+"""Of all nodes with outgoing edges so many must have a typing relation, else it says something else."""
+MOST_TYPES = 500
+"""Types beyond these many, those with the fewest nodes, are left out."""
+DEEPEST = 8
+"""Steps up from a type to wider ones."""
+_PATH = re.compile(r"[^\W\d]\w*(?:[./][^\W\d]\w*)+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def relation_path(label: str) -> tuple[str, ...]:
+    """The parts of a relation's name that is written as a path: `film.film.directed_by`; else the name."""
+    return tuple(re.split(r"[./]", label)) if _PATH.fullmatch(label) else (label,)
+
+
+def typing_relations(graph: Graph) -> tuple[int, ...]:
+    """The relations from things to their types."""
+    named = [r for r, label in enumerate(graph.relation_labels) if _words(label) in TYPING]
+    if not named:
+        return ()
+    heads, relations, _ = graph.out.columns()
+    least = LEAST_SHARE * len(np.unique(heads))
+    return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
+
+
+def with_implied_types(graph: Graph) -> Graph:
+    """The graph with the types that its triples say beside the declared ones; itself if they say none."""
+    rows = [*_said(graph), *_named(graph)]
+    if not rows:
+        return graph
+    names = list(graph.types.names)
+    known = {name: i for i, name in enumerate(names)}
+    owners = np.repeat(np.arange(len(graph.types.offsets) - 1), np.diff(graph.types.offsets))
+    nodes, types = [owners.astype(np.int64)], [graph.types.type.astype(np.int64)]
+    for name, members in sorted(rows, key=lambda row: -len(row[1]))[:MOST_TYPES]:
+        type = known.setdefault(name, len(known))
+        nodes.append(members)
+        types.append(np.full(len(members), type, np.int64))
+    pairs = np.unique(np.stack([np.concatenate(nodes), np.concatenate(types)], axis=1), axis=0)
+    offsets = np.zeros(graph.nodes + 1, np.int64)
+    np.cumsum(np.bincount(pairs[:, 0], minlength=graph.nodes), out=offsets[1:])
+    return replace(graph, types=Types(Names.of(known), offsets, pairs[:, 1].astype(np.int32)))
+
+
+def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
+    """(type, its nodes) by the typing relations, and of all wider types."""
+    typing = typing_relations(graph)
+    if not typing:
+        return
+    heads, relations, tails = graph.out.columns()
+    wider: dict[int, set[int]] = {}
+    for r, label in enumerate(graph.relation_labels):
+        if _words(label) in SUBCLASS:
+            rows = np.flatnonzero(relations == r)
+            for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
+                wider.setdefault(narrow, set()).add(wide)
+    rows = np.isin(relations, typing)
+    things, said = heads[rows].astype(np.int64), tails[rows]
+    members: dict[int, list[Int64]] = {}
+    for type in np.unique(said).tolist():
+        own = things[said == type]
+        for wide in _up(type, wider):
+            members.setdefault(wide, []).append(own)
+    for type, parts in members.items():
+        yield graph.labels[type], np.unique(np.concatenate(parts))
+
+
+def _up(type: int, wider: dict[int, set[int]]) -> set[int]:
+    """A type and all wider ones."""
+    found, front = {type}, {type}
+    for _ in range(DEEPEST):
+        front = {w for t in front for w in wider.get(t, ())} - found
+        if not front:
+            break
+        found |= front
+    return found
+
+
+def _named(graph: Graph) -> Iterator[tuple[str, Int64]]:
+    """(type, its nodes) by the names of relations: the part before the last is the type of the heads."""
+    paths = [relation_path(label) for label in graph.relation_labels]
+    named: dict[str, list[int]] = {}
+    for r, path in enumerate(paths):
+        if len(path) > 1:
+            named.setdefault(path[-2], []).append(r)
+    if sum(map(len, named.values())) * 2 < len(paths):
+        return
+    heads, relations, _ = graph.out.columns()
+    for name, own in named.items():
+        yield name, np.unique(heads[np.isin(relations, own)]).astype(np.int64)
+
+
+def _words(label: str) -> str:
+    """The words of a relation's name: `instanceOf` → instance of."""
+    spaced = _CAMEL.sub(" ", relation_path(label)[-1])
+    return " ".join(re.split(r"[\W_]+", spaced)).strip().casefold()
