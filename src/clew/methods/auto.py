@@ -169,7 +169,7 @@ class Auto:
         since = perf_counter()
         question = read_question(text)
         names = self.index.names
-        mentions = given_mentions(names, text, entities) if entities else self.linker.link(question)
+        mentions = given_mentions(names, text, entities) if entities else self._mentions(question)
         question = self._outside(question, mentions).of_all()
         comparison = compare(question, self.table, self.weights)
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
@@ -178,6 +178,12 @@ class Auto:
         work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [], entities)
         work.time("link", since)
         return work
+
+    def _mentions(self, question: Question) -> list[Mention]:
+        """What may be names, without words in lower case that say a type (*moons*, where one is the Moon)."""
+        named = self.reader.vocabulary.types_named
+        types = {(w.start, w.stop) for w in question.words if w.text.islower() and named(w.norm)}
+        return [m for m in self.linker.link(question) if (m.start, m.stop) not in types]
 
     def _outside(self, question: Question, mentions: Sequence[Mention]) -> Question:
         """The question without what only seems one: a superlative, a range or a number in a name.

@@ -67,13 +67,26 @@ def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, bra
     if any(comparison.step[i, branch[0]] >= NAMED for i in outside):
         return True
     after = next((w for w in words if w.start >= anchor.span.stop and w.norm != "-"), None)
-    if after is not None:
+    if _before_asked(comparison, reading, anchor):
+        return True
+    before = [w for w in words if w.stop <= anchor.span.start]
+    predicate = bool(before) and before[-1].norm in BEING
+    if after is not None and not (predicate and not after.weight):
         return any(
             comparison.words[i] is after and comparison.node[i, list(reading.steps)].max() >= NAMED
             for i in outside
         )
-    before = [w for w in words if w.stop <= anchor.span.start]
-    return bool(before) and before[-1].norm in BEING
+    return predicate
+
+
+def _before_asked(comparison: Comparison, reading: Reading, anchor: Anchor) -> bool:
+    """Whether only other names stand between a name and the noun that is asked for (*easy Italian dishes*)."""
+    spans = [a.span for a in reading.anchors]
+    for word in comparison.question.words:
+        if word.start < anchor.span.stop or any(s.start <= word.start < s.stop for s in spans):
+            continue
+        return is_asked(comparison.question, word)
+    return False
 
 
 def confident(comparison: Comparison, reading: Reading, operator: Operator, trust: Trust) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from clew.steps.comparison import Comparison, Float
-from clew.steps.readings import Anchor, Reading
+from clew.steps.readings import CALLED, Anchor, Reading
 from clew.text.question import Word
 
 EXPLAINED = 0.27
@@ -23,8 +23,6 @@ TYPED = 0.5
 """From this share on a word says of what type the nodes are to which a step leads."""
 APART = 0.2
 """By this much it says so less of the nodes to which the entity's other steps lead."""
-CALLED = 0.8
-"""Evidence from which the name of a type is the name of a relation too."""
 NAMED = 0.5
 """Evidence for every step from which the noun after *which* may stay open."""
 

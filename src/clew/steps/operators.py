@@ -26,6 +26,8 @@ USED = 0.5
 """From this similarity on, a word of the question belongs to the measured relation."""
 KIND = 0.1
 """What a measure of things of the type that is asked for is worth more than one of other things."""
+PREFERRED = 0.97
+"""What each attribute is worth beside the one before it."""
 YEAR = 365.2425
 """Days of a year."""
 
@@ -152,8 +154,10 @@ def _extreme(
     if attribute == "date":
         age = table.compare(["age"]).relation[0]
         named = np.where(timed, np.maximum(named, NAMED), 0.9 * age)
-    elif attribute:
-        named = np.maximum(named, table.compare([attribute]).relation[0])
+    elif attribute and not (named * measured).max() >= USED:
+        named = np.maximum(named, _by_attribute(table, attribute))
+        if attribute == "birth":
+            named = np.where(timed, np.maximum(named, NAMED), named)
     named = np.where(measured, named + KIND * _of_the_kind(comparison), 0.0)
     relation = int(named.argmax())
     if named[relation] < least:
@@ -163,6 +167,12 @@ def _extreme(
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
     used = {w.start for w, s in zip(comparison.words, near, strict=True) if s >= USED}
     return Operator("extreme", sign, relation, 2 * relation, frozenset({word.start, *used}))
+
+
+def _by_attribute(table: WordTable, attribute: str) -> Float:
+    """[R]: how well each relation measures an attribute; of several (`a|b`) an earlier one is preferred."""
+    rows = table.compare(attribute.split("|")).relation
+    return (rows * PREFERRED ** np.arange(len(rows))[:, None]).max(axis=0)
 
 
 def _of_the_kind(comparison: Comparison) -> Float:

@@ -37,6 +37,8 @@ SURELY, GROUP = 0.8, 0.5
 """From this on a type is one of persons; the share of a word that it costs if *who* is none of them."""
 MOST_COMMON = 1.3
 """Cost up to which a word is taken for a name in a yes/no question."""
+CALLED = 0.8
+"""Evidence from which the name of a type is the name of a relation too."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -192,7 +194,15 @@ class Reader:
         share = self.vocabulary.type_share
         if asked is None or any(share[end, asked] >= WHOLLY for end in (*ends, reading.last ^ 1)):
             return reading
+        if self._called(comparison, reading.last, asked):
+            return reading
         return replace(reading, type=asked)
+
+    def _called(self, comparison: Comparison, step: int, type: int) -> bool:
+        """Whether the word that names a type is the name of the step too (*ingredients*: `has_ingredient`)."""
+        named = self.vocabulary.types_named
+        rows = [i for i, w in enumerate(comparison.words) if type in named(w.norm)]
+        return bool(comparison.cover[rows, step].max(initial=0.0) >= CALLED)
 
     def _whole(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
         """Without mentions inside a longer one that is written just like a name (*Fall* in *The Fall*)."""

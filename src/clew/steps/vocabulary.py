@@ -257,12 +257,16 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
 
 
 def of_other_types(vocabulary: Vocabulary, word: str) -> NDArray[np.bool_]:
-    """[S]: whether a step arrives at nodes of other declared types than the one that a word names."""
+    """[S]: whether a step arrives at nodes of other declared types than the one that a word names.
+
+    Nodes without a type are of another one where those of other ends are all of the type.
+    """
     named = vocabulary.types_named(word)
     share = vocabulary.type_share[np.arange(len(vocabulary.type_share)) ^ 1]
     if not named:
         return np.zeros(len(share), bool)
-    return (share.max(axis=1) >= WHOLLY) & (share[:, named].max(axis=1) == 0)
+    own = share[:, named].max(axis=1)
+    return ((share.max(axis=1) >= WHOLLY) | (own.max() >= WHOLLY)) & (own == 0)
 
 
 WHOLLY = 0.95

@@ -104,8 +104,10 @@ REQUESTS = frozenset("list show name give find tell identify get return display 
 """Verbs that a request begins with."""
 
 SUPERLATIVES: Mapping[str, tuple[int, str]] = {
-    **dict.fromkeys("most highest largest biggest greatest maximum top max".split(), (1, "")),
-    **dict.fromkeys("least lowest smallest minimum fewest min tiniest".split(), (-1, "")),
+    **dict.fromkeys("most highest greatest maximum top max".split(), (1, "")),
+    **dict.fromkeys("least lowest minimum fewest min".split(), (-1, "")),
+    **dict.fromkeys("largest biggest".split(), (1, "size|area|radius|diameter|population")),
+    **dict.fromkeys("smallest tiniest".split(), (-1, "size|area|radius|diameter|population")),
     **dict.fromkeys("latest newest last recent".split(), (1, "date")),
     **dict.fromkeys("earliest oldest first".split(), (-1, "date")),
     "longest": (1, "length|duration"),
