@@ -169,7 +169,8 @@ class Auto:
         since = perf_counter()
         question = read_question(text)
         names = self.index.names
-        mentions = given_mentions(names, text, entities) if entities else self._mentions(question)
+        linked = given_mentions(names, text, entities) if entities else self.linker.link(question)
+        mentions = linked if entities else self._no_types(question, linked)
         question = self._outside(question, mentions).of_all()
         comparison = compare(question, self.table, self.weights)
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
@@ -179,11 +180,11 @@ class Auto:
         work.time("link", since)
         return work
 
-    def _mentions(self, question: Question) -> list[Mention]:
-        """What may be names, without words in lower case that say a type (*moons*, where one is the Moon)."""
+    def _no_types(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
+        """Mentions without words in lower case that say a type (*moons*, where one is the Moon)."""
         named = self.reader.vocabulary.types_named
         types = {(w.start, w.stop) for w in question.words if w.text.islower() and named(w.norm)}
-        return [m for m in self.linker.link(question) if (m.start, m.stop) not in types]
+        return [m for m in mentions if (m.start, m.stop) not in types]
 
     def _outside(self, question: Question, mentions: Sequence[Mention]) -> Question:
         """The question without what only seems one: a superlative, a range or a number in a name.
@@ -310,6 +311,7 @@ class Auto:
             open_words = told.open_words if told else content(work.comparison)
             guessed = self.linker.link_typos(work.question, taken)
             guessed += self.linker.link_derived(work.question, open_words)
+            guessed = self._no_types(work.question, guessed)
             work.time("link", since)
             since = perf_counter()
             mentions = [*work.mentions, *guessed]
@@ -331,7 +333,7 @@ class Auto:
             and all(not _overlaps(w, a.span) for a in reading.anchors)
             and comparison.node[i, last] < CLEARLY
         ]
-        return self.linker.link_plurals(nouns)
+        return self._no_types(work.question, self.linker.link_plurals(nouns))
 
     def _near_names(self, text: str) -> tuple[str, ...]:
         hits = self.index.names.fuzzy(text, 3)

@@ -119,7 +119,7 @@ def _told(comparison: Comparison, steps: list[int]) -> Float:
     step = comparison.step[:, steps].max(axis=1)
     vocabulary = comparison.vocabulary
     ends = [*steps, *(s ^ 1 for s in steps)]
-    for row, word in enumerate(comparison.words if vocabulary.type_forms else ()):
+    for row, word in enumerate(comparison.words if vocabulary.type_words else ()):
         named = vocabulary.types_named(word.norm)
         if named and vocabulary.type_share[ends][:, named].max() == 0:
             # It says a declared type that the path does not touch.

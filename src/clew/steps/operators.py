@@ -79,7 +79,8 @@ def find_operator(
 
 def _names(comparison: Comparison, counting: Counting, relation: int) -> bool:
     """Whether what is counted names a measured relation (*more than 500 employees*)."""
-    starts = {w.start for w in counting.nouns}
+    named = comparison.vocabulary.types_named
+    starts = {w.start for w in counting.nouns if not named(w.norm)}
     rows = [i for i, w in enumerate(comparison.words) if w.start in starts]
     return relation >= 0 and float(comparison.relation[rows, relation].max(initial=0.0)) >= NAMED
 
@@ -109,11 +110,12 @@ def _range(
     measured = years | dated if limits.years else schema.measured[tails] & ~years
     if held is not None:
         measured &= held
-    number = limits.low if np.isfinite(limits.low) else limits.high
     low = np.where(dated, schema.low[tails] / YEAR + 1, schema.low[tails])
     high = np.where(dated, schema.high[tails] / YEAR + 1, schema.high[tails])
     named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
-    fits = measured & (low <= number + dated) & (high >= number - dated)
+    least = limits.low if np.isfinite(limits.low) else limits.high
+    most = limits.high if np.isfinite(limits.high) else limits.low
+    fits = measured & (low <= most + dated) & (high >= least - dated)
     if not fits.any():
         fits = measured & (named >= NAMED)
     if not fits.any():

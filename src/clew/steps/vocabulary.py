@@ -17,7 +17,7 @@ from clew.graph.graph import Graph
 from clew.graph.implied_types import relation_path, typing_relations
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
-from clew.text.english import FORMER, FUNCTION
+from clew.text.english import ASKING_TYPES, FORMER, FUNCTION
 from clew.text.lexicon import CLASSES, Lexicon
 from clew.text.normalise import normalise
 from clew.text.thesaurus import ALIKE, groups_of
@@ -80,19 +80,29 @@ class Vocabulary:
     typing: tuple[int, ...] = ()
 
     def types_named(self, word: str) -> list[int]:
-        """The declared types whose whole name a word is, in one of its forms."""
-        if not self.type_forms:
+        """The declared types whose name, or the noun at its end (*agency*: `SpaceAgency`), a word is."""
+        if not self.type_words:
             return []
         forms = {word, *self.lexicon.lemmas(word)}
-        return sorted({t for form in forms for t in self.type_forms.get(form, ())})
+        whole = sorted({t for form in forms for t in self.type_forms.get(form, ())})
+        return whole or sorted({t for form in forms for t in self.type_heads.get(form, ())})
 
     @cached_property
     def type_forms(self) -> dict[str, list[int]]:
         """The declared types with a name of one word, by its forms."""
+        return self._forms([names if len(names) == 1 else () for names in self.type_words])
+
+    @cached_property
+    def type_heads(self) -> dict[str, list[int]]:
+        """The declared types with a longer name, by the forms of its last word."""
+        heads = [names if len(names) > 1 and names[-1] not in ASKING_TYPES else () for names in self.type_words]
+        return self._forms(heads)
+
+    def _forms(self, names: Sequence[Sequence[str]]) -> dict[str, list[int]]:
         forms: dict[str, list[int]] = {}
-        for t, names in enumerate(self.type_words):
-            if len(names) == 1:
-                for form in {names[0], *self.lexicon.lemmas(names[0])}:
+        for t, words in enumerate(names):
+            if words:
+                for form in {words[-1], *self.lexicon.lemmas(words[-1])}:
                     forms.setdefault(form, []).append(t)
         return forms
 

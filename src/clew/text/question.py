@@ -167,7 +167,7 @@ def _superlative(norms: Sequence[str]) -> tuple[int, str, int] | None:
         if norms[-1] != "recently" or norms[-2] == "most":
             return LATEST[norms[-1]], "date", last
     for at, norm in enumerate(norms):
-        if norm not in SUPERLATIVES or at == 0 or norms[at - 1] not in BEFORE_SUPERLATIVE:
+        if norm not in SUPERLATIVES or (at > 0 and norms[at - 1] not in BEFORE_SUPERLATIVE):
             continue
         sign, attribute = SUPERLATIVES[norm]
         after = norms[at + 1] if at + 1 < len(norms) else ""

@@ -125,6 +125,7 @@ GROUPS: tuple[str, ...] = (
     "cuisine dish food",
     "symbol abbreviation sign stand",
     "mass weight weigh heavy",
+    "energy calorie kcal",
     "speed fast velocity",
     "part component contain consist",
     "successor follow next replace",
