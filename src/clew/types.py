@@ -22,7 +22,7 @@ class Candidate:
 
     entity: int
     score: float
-    how: Literal["given", "exact", "alias", "normalised", "plural", "typo", "embedding"]
+    how: Literal["given", "exact", "alias", "normalised", "plural", "demonym", "part", "typo", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)

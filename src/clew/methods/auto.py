@@ -310,6 +310,7 @@ class Auto:
             taken = [m for m in work.mentions if readings and _is_anchor(m, readings[0])]
             open_words = told.open_words if told else content(work.comparison)
             guessed = self.linker.link_typos(work.question, taken)
+            guessed += self.linker.link_parts(work.question, taken)
             guessed += self.linker.link_derived(work.question, open_words)
             guessed = self._no_types(work.question, guessed)
             work.time("link", since)

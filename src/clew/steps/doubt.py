@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import shorten
 
+import numpy as np
+
 from clew.steps.comparison import Comparison, is_asked
 from clew.steps.confidence import Trust, confidence
 from clew.steps.direction import BEING
@@ -135,11 +137,30 @@ def doubt(
     asked = _asks_elsewhere(comparison, reading)
     if asked:
         return Abstention("no_relation", f'it has no relation that says "{asked}"')
+    if _only_who(comparison, reading):
+        return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
     if compares(question, told):
         return Abstention("no_relation", f'it does not compare by "{" ".join(told.open_words)}"')
     if confidence(reading, told, trust) < ENOUGH or owned:
         return Abstention("no_relation", f'it has no relation like "{_phrase(comparison, reading, told)}"')
     return None
+
+
+def _only_who(comparison: Comparison, reading: Reading) -> bool:
+    """Whether nothing but *who* tells the further step at which the answer stands (*who recorded X*)."""
+    if len(reading.anchors) > 1 or len(reading.steps) < 2 or "person" not in comparison.question.classes:
+        return False
+    rows = [
+        i
+        for i, w in enumerate(comparison.words)
+        if w.norm not in WH_CLASSES and _is_outside(w, reading) and w.weight > 0
+    ]
+    told = np.maximum(comparison.step[rows, reading.last], comparison.node[rows, reading.last])
+    return bool(told.max(initial=0.0) < HARDLY)
+
+
+HARDLY = 0.15
+"""Below this a word does not tell a step."""
 
 
 def _asks_to_reckon(comparison: Comparison, word: Word, reading: Reading) -> bool:

@@ -7,11 +7,13 @@ The linker proposes; which words are mentions is decided together with the readi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from clew.index.containing import nodes_containing
 from clew.index.names import NameHit, NamesIndex
+from clew.text.demonyms import places_of
 from clew.text.embedder import Embedder
-from clew.text.english import FUNCTION
+from clew.text.english import FUNCTION, TITLES
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import Token, tokens
 from clew.text.question import Question, Word
@@ -26,6 +28,10 @@ DERIVED = 0.45
 ALIKE = 0.4
 """Least cosine of another form of a word with the word."""
 MOST_FORMS = 60
+PLURAL, DEMONYM, PART = 0.95, 0.93, 0.85
+"""Scores of a name in the plural, of the country that an adjective is of, and of a part of a name."""
+SHORTEST = 4
+"""Letters that a part of a name has at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +56,89 @@ class Linker:
             for hit in self.names.spans(text, found)
             if any(c.isalnum() for t in found[hit.start : hit.stop] for c in t.norm)
         ]
+        mentions += self._plural_phrases(text, found)
+        mentions = self._with_demonyms(text, found, mentions)
         mentions.sort(key=lambda m: (m.start - m.stop, m.start))
         return mentions[:MOST_MENTIONS]
+
+    def _plural_phrases(self, text: str, found: Sequence[Token]) -> list[Mention]:
+        """Mentions of several words by their singular: *live albums* → Live album."""
+        singular = [self._singular(token) for token in found]
+        if singular == list(found):
+            return []
+        return [
+            Mention(
+                found[hit.start].start,
+                found[hit.stop - 1].stop,
+                text[found[hit.start].start : found[hit.stop - 1].stop],
+                tuple(Candidate(h.entity, PLURAL, "plural") for h in hit.hits[:MOST_CANDIDATES]),
+            )
+            for hit in self.names.spans(text, singular)
+            if hit.stop - hit.start > 1 and singular[hit.stop - 1] is not found[hit.stop - 1]
+        ]
+
+    def _singular(self, token: Token) -> Token:
+        """A word in lower case by its base form, if it may be a plural."""
+        if not token.text.islower() or not token.norm.endswith("s"):
+            return token
+        base = next((b for b in self.lexicon.lemmas(token.norm) if b != token.norm), None)
+        return token if base is None else replace(token, norm=base)
+
+    def _with_demonyms(
+        self, text: str, found: Sequence[Token], mentions: Sequence[Mention]
+    ) -> list[Mention]:
+        """The mentions with those by an adjective of a country: *French* → France."""
+        kept = {(m.start, m.stop): m for m in mentions}
+        for size in (1, 2):
+            for at in range(len(found) - size + 1):
+                start, stop = found[at].start, found[at + size - 1].stop
+                span = text[start:stop]
+                hits = [h for place in places_of(span) for h in self.names.exact(place)]
+                if not hits or not span[:1].isupper():
+                    continue
+                of = tuple(Candidate(h.entity, DEMONYM, "demonym") for h in hits[:MOST_CANDIDATES])
+                named = kept.get((start, stop))
+                own = () if named is None else named.candidates
+                known = {c.entity for c in own}
+                of = tuple(c for c in of if c.entity not in known)
+                kept[start, stop] = Mention(start, stop, span, (*own, *of))
+        return list(kept.values())
+
+    def link_parts(self, question: Question, taken: Sequence[Mention]) -> list[Mention]:
+        """Mentions by a part of a name: *Kurosawa* → Akira Kurosawa; only whole runs of open names."""
+        found = tokens(question.text)
+        mentions: list[Mention] = []
+        for start, stop in self._runs(found, taken):
+            span = question.text[found[start].start : found[stop - 1].stop]
+            nodes = nodes_containing(self.names, span)
+            if nodes and len(nodes) <= MOST_CANDIDATES:
+                candidates = tuple(Candidate(node, PART, "part") for node in nodes)
+                mentions.append(Mention(found[start].start, found[stop - 1].stop, span, candidates))
+        return mentions
+
+    def _runs(self, found: Sequence[Token], taken: Sequence[Mention]) -> list[tuple[int, int]]:
+        """Runs of tokens that are written like names or unknown, without titles before them."""
+        runs: list[tuple[int, int]] = []
+        start: int | None = None
+        for at in range(len(found) + 1):
+            name = at < len(found) and self._may_name(found[at], at) and not _overlaps(found[at], taken)
+            if name and start is None:
+                start = at
+            if not name and start is not None:
+                while start < at - 1 and found[start].norm in TITLES:
+                    start += 1
+                beside = [found[i] for i in (start - 1, at) if 0 <= i < len(found)]
+                held = any(_overlaps(t, taken) and t.text[:1].isupper() for t in beside)
+                if not held and sum(len(t.norm) for t in found[start:at]) >= SHORTEST:
+                    runs.append((start, at))
+                start = None
+        return runs
+
+    def _may_name(self, token: Token, at: int) -> bool:
+        if token.norm in FUNCTION or not token.norm.isalpha():
+            return False
+        known = self.lexicon.known(token.norm)
+        return not known or (at > 0 and token.text[:1].isupper())
 
     def link_typos(self, question: Question, taken: Sequence[Mention]) -> list[Mention]:
         """Mentions by misspelt names: spans of unknown or capitalised words that overlap no `taken` one."""
@@ -101,7 +188,7 @@ class Linker:
             bases = [b for b in self.lexicon.lemmas(word.norm) if b != word.norm and word.norm.endswith("s")]
             hits = [hit for base in bases for hit in self.names.exact(base)]
             if hits:
-                found = tuple(Candidate(h.entity, 0.95, "plural") for h in hits[:MOST_CANDIDATES])
+                found = tuple(Candidate(h.entity, PLURAL, "plural") for h in hits[:MOST_CANDIDATES])
                 mentions.append(Mention(word.start, word.stop, word.text, found))
         return mentions
 
@@ -123,6 +210,10 @@ class Linker:
                 if unknown and sum(len(w.norm) for w in words) >= 4:
                     spans.append((start, stop))
         return spans
+
+
+def _overlaps(token: Token, mentions: Sequence[Mention]) -> bool:
+    return any(m.start < token.stop and token.start < m.stop for m in mentions)
 
 
 def _candidate(hit: NameHit) -> Candidate:

@@ -227,6 +227,14 @@ ARITHMETIC = frozenset(
 )
 """Words that ask for a calculation, unless a relation is called so."""
 
+TITLES = frozenset(
+    """king queen prince princess emperor empress duke duchess count countess earl baron lord lady sir dame
+    president chancellor minister senator governor mayor ambassador judge justice general colonel captain major
+    admiral sergeant doctor dr professor prof mr mrs ms miss saint pope bishop archbishop cardinal father sister
+    brother lake river mount mountain cape planet city town state country company""".split()
+)
+"""Words written with a capital before a name of which they need not be a part (*President Lincoln*)."""
+
 FORMER = frozenset("former formerly previous previously past old ex earlier once last prior".split())
 """Words that say of a relation that it holds no longer; without one of them it is not meant."""
 

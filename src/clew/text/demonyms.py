@@ -1,0 +1,73 @@
+"""Adjectives of countries and continents, and what they are of: *French* films are films of France.
+
+A closed class: the states of the world, former ones that are still spoken of, and the continents.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_TABLE = """
+Afghan: Afghanistan, African: Africa, Albanian: Albania, Algerian: Algeria,
+American: United States / United States of America / USA / US, Andorran: Andorra, Angolan: Angola,
+Antarctic: Antarctica, Arctic: Arctic, Argentine: Argentina, Argentinian: Argentina, Armenian: Armenia,
+Asian: Asia, Australian: Australia, Austrian: Austria, Azerbaijani: Azerbaijan,
+Bahamian: Bahamas / The Bahamas, Bahraini: Bahrain, Bangladeshi: Bangladesh, Barbadian: Barbados,
+Belarusian: Belarus, Belgian: Belgium, Belizean: Belize, Beninese: Benin, Bhutanese: Bhutan,
+Bolivian: Bolivia, Bosnian: Bosnia and Herzegovina / Bosnia, Botswanan: Botswana, Brazilian: Brazil,
+British: United Kingdom / Great Britain / Britain / UK, Bruneian: Brunei, Bulgarian: Bulgaria,
+Burmese: Myanmar / Burma, Burundian: Burundi, Cambodian: Cambodia, Cameroonian: Cameroon, Canadian: Canada,
+Chadian: Chad, Chilean: Chile, Chinese: China / People's Republic of China, Colombian: Colombia,
+Congolese: Democratic Republic of the Congo / Congo, Costa Rican: Costa Rica, Croat: Croatia,
+Croatian: Croatia, Cuban: Cuba, Cypriot: Cyprus, Czech: Czech Republic / Czechia / Czechoslovakia,
+Danish: Denmark, Dominican: Dominican Republic / Dominica, Dutch: Netherlands / The Netherlands / Holland,
+Ecuadorian: Ecuador, Egyptian: Egypt, Emirati: United Arab Emirates, English: England / United Kingdom,
+Eritrean: Eritrea, Estonian: Estonia, Ethiopian: Ethiopia, European: Europe, Fijian: Fiji,
+Filipino: Philippines, Finnish: Finland, French: France, Gabonese: Gabon, Gambian: Gambia / The Gambia,
+Georgian: Georgia, German: Germany, Ghanaian: Ghana, Greek: Greece, Greenlandic: Greenland,
+Grenadian: Grenada, Guatemalan: Guatemala, Guinean: Guinea, Guyanese: Guyana, Haitian: Haiti,
+Honduran: Honduras, Hungarian: Hungary, Icelandic: Iceland, Indian: India, Indonesian: Indonesia,
+Iranian: Iran, Iraqi: Iraq, Irish: Ireland / Republic of Ireland, Israeli: Israel, Italian: Italy,
+Ivorian: Ivory Coast / Côte d'Ivoire, Jamaican: Jamaica, Japanese: Japan, Jordanian: Jordan,
+Kazakh: Kazakhstan, Kenyan: Kenya, Korean: South Korea / North Korea / Korea, Kosovar: Kosovo,
+Kuwaiti: Kuwait, Kyrgyz: Kyrgyzstan, Lao: Laos, Laotian: Laos, Latvian: Latvia, Lebanese: Lebanon,
+Liberian: Liberia, Libyan: Libya, Liechtensteiner: Liechtenstein, Lithuanian: Lithuania,
+Luxembourgish: Luxembourg, Macedonian: North Macedonia / Macedonia, Malagasy: Madagascar, Malawian: Malawi,
+Malaysian: Malaysia, Maldivian: Maldives, Malian: Mali, Maltese: Malta, Mauritanian: Mauritania,
+Mauritian: Mauritius, Mexican: Mexico, Moldovan: Moldova, Monegasque: Monaco, Mongolian: Mongolia,
+Montenegrin: Montenegro, Moroccan: Morocco, Mozambican: Mozambique, Namibian: Namibia, Nepalese: Nepal,
+Nepali: Nepal, New Zealand: New Zealand, Nicaraguan: Nicaragua, Nigerian: Nigeria, Nigerien: Niger,
+Norwegian: Norway, Omani: Oman, Pakistani: Pakistan, Palestinian: Palestine, Panamanian: Panama,
+Paraguayan: Paraguay, Persian: Iran / Persia, Peruvian: Peru, Polish: Poland, Portuguese: Portugal,
+Qatari: Qatar, Romanian: Romania, Russian: Russia / Russian Federation, Rwandan: Rwanda, Samoan: Samoa,
+Saudi: Saudi Arabia, Scottish: Scotland, Senegalese: Senegal, Serbian: Serbia, Singaporean: Singapore,
+Slovak: Slovakia, Slovakian: Slovakia, Slovene: Slovenia, Slovenian: Slovenia, Somali: Somalia,
+South African: South Africa, Soviet: Soviet Union / USSR, Spanish: Spain, Sri Lankan: Sri Lanka,
+Sudanese: Sudan, Surinamese: Suriname, Swedish: Sweden, Swiss: Switzerland, Syrian: Syria,
+Taiwanese: Taiwan, Tajik: Tajikistan, Tanzanian: Tanzania, Thai: Thailand, Tibetan: Tibet, Togolese: Togo,
+Tongan: Tonga, Trinidadian: Trinidad and Tobago, Tunisian: Tunisia, Turkish: Turkey / Türkiye,
+Turkmen: Turkmenistan, Ugandan: Uganda, Ukrainian: Ukraine, Uruguayan: Uruguay, Uzbek: Uzbekistan,
+Venezuelan: Venezuela, Vietnamese: Vietnam, Welsh: Wales, Yemeni: Yemen, Yugoslav: Yugoslavia,
+Zambian: Zambia, Zimbabwean: Zimbabwe
+"""
+
+
+@lru_cache(maxsize=1)
+def _demonyms() -> dict[str, tuple[str, ...]]:
+    """Adjective in lower case → names of what it is of, the most likely first."""
+    entries = (entry.split(":") for entry in _TABLE.replace("\n", " ").split(","))
+    return {adjective.strip().lower(): tuple(n.strip() for n in names.split("/")) for adjective, names in entries}
+
+
+def places_of(adjective: str) -> tuple[str, ...]:
+    """The countries or the continent that an adjective is of; none if it is of no such thing."""
+    return _demonyms().get(adjective.lower(), ())
+
+
+_CONTINENTS = frozenset("africa asia europe antarctica arctic".split())
+
+
+@lru_cache(maxsize=1)
+def countries() -> frozenset[str]:
+    """Names of countries, in lower case."""
+    return frozenset(n.lower() for names in _demonyms().values() for n in names) - _CONTINENTS
