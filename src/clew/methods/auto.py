@@ -367,7 +367,8 @@ class Auto:
                 continue
             rival = rival_of(self.reader, reading, tied, evidence)
             if rival is None:
-                return replace(self._read(work, reading, pattern, evidence), last=reading.last)
+                found = self._read(work, reading, pattern, evidence)
+                return replace(found, last=reading.last, notes=(*found.notes, *self._by_part(reading)))
             unnamed = {*work.explain(reading).unnamed, *work.explain(rival).unnamed}
             same = [r for r in sharing(reading, rival, readings, unnamed) if self._is_confident(work, r)]
             shared = same[0] if same else None
@@ -378,6 +379,11 @@ class Auto:
             return replace(found, last=shared.last)
         last = (best or readings[0]).last
         return replace(nothing(self.graph, best or readings[0], empty), last=last)
+
+    def _by_part(self, reading: Reading) -> list[str]:
+        """What to note of names that were found by a part of them."""
+        labels = self.graph.labels
+        return [f'"{a.text}" is taken for {labels[a.entity]}' for a in reading.anchors if a.how == "part"]
 
     def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
         """Whether a reading may answer where the graph holds nothing for the first.

@@ -30,6 +30,7 @@ from clew.text.english import (
     STAND_INS,
     SUPERLATIVES,
     TIMED,
+    TITLES,
     WH_CLASSES,
 )
 from clew.text.focus import asked_nouns
@@ -140,7 +141,7 @@ def _cut(text: str) -> list[Word]:
         words.append(
             Word(token.text, norm, token.start, token.stop, weigh(norm, name), name, SHARE.get(norm, 0.0))
         )
-    words = _join_idioms(_spell_out(words))
+    words = _join_idioms(_spell_out(_lighten_titles(words)))
     return _name_origin(_name_doing(_name_measures(_name_kinds(_double_grand(words)))))
 
 
@@ -291,6 +292,16 @@ def _is_idiom(span: Sequence[Word], length: int) -> bool:
 def _one_word(span: Sequence[Word]) -> Word:
     norm, text = IDIOMS[" ".join(w.norm for w in span)], " ".join(w.text for w in span)
     return Word(text, norm, span[0].start, span[-1].stop, weigh(norm, False), False, SHARE.get(norm, 0.0))
+
+
+def _lighten_titles(words: list[Word]) -> list[Word]:
+    """*President Lincoln*, *Lake Superior*: before a name, a title need not be a part of it."""
+    return [
+        replace(word, weight=LIGHT["kind"], capital=False)
+        if word.norm in TITLES and word.capital and after is not None and after.capital
+        else word
+        for word, after in zip(words, [*words[1:], None], strict=True)
+    ]
 
 
 def _name_kinds(words: list[Word]) -> list[Word]:
