@@ -12,7 +12,7 @@ from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
 from clew.steps.vocabulary import Vocabulary, class_fit, same_label
 from clew.text.english import FORMER, WH_CLASSES
-from clew.text.focus import is_plain
+from clew.text.focus import CONTENT, is_plain
 from clew.text.question import Question, Word
 
 Float = NDArray[np.float64]
@@ -28,6 +28,8 @@ PAST = 0.6
 AWAY = 0.3
 """What is left of a verb's similarity with a step away from who does it, where that is asked for."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
+OF = 0.6
+"""Cost of a word to the right of *the daughter of X* before *daughter*."""
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
 
@@ -100,7 +102,7 @@ class Comparison:
             self.weight[order],
             share,
             float(asked),
-            self.weights.cross if self._binds_left(mention) else 0.0,
+            self._cross(left, mention),
             apart,
             cover,
             step,
@@ -121,6 +123,17 @@ class Comparison:
         before = [w.norm for w in self.question.words if w.stop <= mention.start]
         right_after = word.start >= mention.stop and not self._between(mention.stop, word.start)
         return right_after and before[-1:] == ["the"]
+
+    def _cross(self, left: Sequence[int], mention: Span) -> float:
+        """Cost of a word to the right of the mention before one to its left."""
+        if not self._binds_left(mention):
+            return 0.0
+        noun = self.words[left[0]] if left else None
+        owned = noun is not None and self._between(noun.stop, mention.start) in (["of"], ["of", "the"])
+        after = [w for w in self.question.words if w.start >= mention.stop][:2]
+        if len(after) == 2 and all(w.weight >= CONTENT for w in after):
+            return self.weights.cross  # *of X starred films*: films, not X
+        return max(self.weights.cross, OF) if owned else self.weights.cross
 
     def _binds_left(self, mention: Span) -> bool:
         """Whether a preposition ties the mention to the words on its left: *directed by X*, *of film X*."""
