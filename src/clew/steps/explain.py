@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from clew.steps.comparison import Comparison, Float
-from clew.steps.readings import CALLED, Anchor, Reading
+from clew.steps.readings import Anchor, Reading
+from clew.steps.typed_words import CALLED
 from clew.text.question import Word
 
 EXPLAINED = 0.27

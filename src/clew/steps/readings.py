@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
+from clew.steps.typed_words import CALLED, TypedWords
 from clew.steps.vocabulary import WHOLLY, Vocabulary, class_fit, class_row, is_noun, of_other_types
 from clew.text.english import ASKING_TYPES, FUNCTION
 from clew.text.lexicon import CLASSES
@@ -37,8 +39,8 @@ SURELY, GROUP = 0.8, 0.5
 """From this on a type is one of persons; the share of a word that it costs if *who* is none of them."""
 MOST_COMMON = 1.3
 """Cost up to which a word is taken for a name in a yes/no question."""
-CALLED = 0.8
-"""Evidence from which the name of a type is the name of a relation too."""
+UNTYPED = 0.8
+"""What a word costs, of its whole weight, that says a type of which no node is."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -90,6 +92,16 @@ class Reading:
     def steps(self) -> tuple[int, ...]:
         """All steps, branch by branch, then the trunk."""
         return (*(s for b in self.branches for s in b), *self.trunk)
+
+    @property
+    def nodes(self) -> list[tuple[int, ...]]:
+        """For every node but the names, the ends that it has on the paths."""
+        meeting = tuple(branch[-1] ^ 1 for branch in self.branches)
+        inner = [tuple({s ^ 1, after}) for path in self.branches for s, after in pairwise(path)]
+        trunk = [tuple({s ^ 1, after}) for s, after in pairwise(self.trunk)]
+        first = (*meeting, self.trunk[0]) if self.trunk else meeting
+        last = [(self.trunk[-1] ^ 1,)] if self.trunk else []
+        return [*inner, first, *trunk, *last]
 
     @property
     def doubtful(self) -> bool:
@@ -184,8 +196,32 @@ class Reader:
                 for triple in self._sets(comparison, mentions, 3):
                     readings += self._joined(comparison, space, triple)
                 readings.sort(key=_order)
+        readings = self._with_types(comparison, readings)
         certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
         return [self._typed(comparison, r) for r in readings[:keep] + certain]
+
+    def _with_types(self, comparison: Comparison, readings: list[Reading]) -> list[Reading]:
+        """The readings, dearer by the words for types that no node of theirs is of."""
+        said = self.typed_words.said(comparison)
+        if not said:
+            return readings
+        found: list[Reading] = []
+        for reading in readings:
+            spans = [a.span for a in reading.anchors]
+            outside = {
+                row: types
+                for row, types in said.items()
+                if all(comparison.words[row].stop <= s.start or comparison.words[row].start >= s.stop for s in spans)
+            }
+            entities = list(dict.fromkeys(a.entity for a in reading.anchors))
+            missing = self.typed_words.missing(comparison, outside, reading.steps, entities, reading.nodes)
+            found.append(replace(reading, cost=reading.cost + UNTYPED * self.weights.word * missing))
+        return sorted(found, key=_order)
+
+    @cached_property
+    def typed_words(self) -> TypedWords:
+        """What words say of types."""
+        return TypedWords(self.graph, self.vocabulary)
 
     def _typed(self, comparison: Comparison, reading: Reading) -> Reading:
         """The reading with the type that the question asks for, if not all that it may reach are of it."""
