@@ -30,7 +30,8 @@ from clew.types import Mention
 Float = NDArray[np.float64]
 
 MOST_RELATIONS = 24
-"""Relations that are tried beyond the first step: those nearest to the words of the question."""
+"""Relations that are tried beyond the first step: those nearest to the words of the question, or that lead to
+what the words name."""
 UNKNOWN_CLASS = 0.5
 """How much of the charge for the wrong class a node of unknown class gets."""
 NAMED, TYPED = 0.2, 0.4
@@ -349,7 +350,9 @@ class Reader:
                 final = final + self.weights.word * of_other_types(self.vocabulary, word.norm)
         active = np.arange(steps)
         if steps > 2 * MOST_RELATIONS and len(comparison.words):
-            near = np.argsort(-comparison.relation.max(axis=0), kind="stable")[:MOST_RELATIONS]
+            node = comparison.node.max(axis=0)
+            told = np.maximum(comparison.relation.max(axis=0), np.maximum(node[::2], node[1::2]))
+            near = np.argsort(-told, kind="stable")[:MOST_RELATIONS]
             active = np.sort(np.concatenate([2 * near, 2 * near + 1]))
         typing = () if any(w.norm in ASKING_TYPES for w in comparison.words) else self.vocabulary.typing
         barred = frozenset(s for r in typing for s in (2 * r, 2 * r + 1))
@@ -401,8 +404,9 @@ class Reader:
         """
         ends = self.ends_of(entity)
         start = np.full(len(self.fixed), np.inf)
-        if ends:
-            kind = self.schema.cooccur[ends] / np.maximum(self.schema.nodes[ends], 1)[:, None]
+        kinds = [e for e in ends if e // 2 not in self.vocabulary.typing]
+        if kinds:
+            kind = self.schema.cooccur[kinds] / np.maximum(self.schema.nodes[kinds], 1)[:, None]
             start[kind.max(axis=0) >= USUAL] = self.weights.step + self.weights.absent
         start[ends] = self.weights.step
         return ends, start
