@@ -172,13 +172,21 @@ class Auto:
         linked = given_mentions(names, text, entities) if entities else self.linker.link(question)
         mentions = linked if entities else self._no_types(question, linked)
         question = self._outside(question, mentions).of_all()
-        comparison = compare(question, self.table, self.weights)
+        comparison = compare(question, self.table, self.weights).with_values(self._values(question, mentions))
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
         mentions = [m for m in mentions if not any(m.start in starts for starts in said)]
         operator = find_operator(question, comparison, self.table, self.schema)
         work = _Work(question, comparison.without(operator.used), mentions, operator, {}, [], entities)
         work.time("link", since)
         return work
+
+    def _values(self, question: Question, mentions: Sequence[Mention]) -> dict[int, list[int]]:
+        """Where ordinary words start that are values, and the relations that they are values of."""
+        return {
+            m.start: [e // 2 for c in m.candidates[:1] for e in self.reader.ends_of(c.entity) if e % 2]
+            for m in mentions
+            if m.text.islower() and " " not in m.text
+        }
 
     def _no_types(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
         """Mentions without words in lower case that say a type (*moons*, where one is the Moon)."""
@@ -282,6 +290,7 @@ class Auto:
         if end == operator.end ^ 1 or self.schema.cooccur[end, operator.end] > 0:
             return readings
         comparison = compare(work.question, self.table, self.weights)
+        comparison = comparison.with_values(self._values(work.question, work.mentions))
         other = find_operator(work.question, comparison, self.table, self.schema, end)
         if other.kind != operator.kind:
             return readings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,6 +30,8 @@ AWAY = 0.3
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
 OF = 0.6
 """Cost of a word to the right of *the daughter of X* before *daughter*."""
+VALUE, OWN = 0.3, 0.9
+"""What is left of a value's similarity with its relation; similarity of a word with its own forms."""
 NAME = 0.5
 """How far a word that is written like a name may still be an ordinary word."""
 
@@ -114,6 +116,22 @@ class Comparison:
         """The same with the words that start at `used` for free: an operator explains them."""
         free = np.array([w.start in used for w in self.words], bool)
         return replace(self, weight=np.where(free, 0.0, self.weight))
+
+    def with_values(self, values: Mapping[int, Sequence[int]]) -> Comparison:
+        """The same where some words, by the character at which they start, are values of relations.
+
+        A word that is one of the values (*easy*) does not ask for all of them (`difficulty`), unless it is
+        the relation's name.
+        """
+        step, cover, relation = self.step.copy(), self.cover.copy(), self.relation.copy()
+        for row, word in enumerate(self.words):
+            for r in values.get(word.start, ()):
+                if self.vocabulary.lexicon.similarity(word.norm, self.vocabulary.relation_words[r][-1]) >= OWN:
+                    continue
+                step[row, 2 * r] *= VALUE
+                cover[row, 2 * r] *= VALUE
+                relation[row, r] *= VALUE
+        return replace(self, step=step, cover=cover, relation=relation)
 
     def _between(self, start: int, stop: int) -> list[str]:
         return [w.norm for w in self.question.words if w.start >= start and w.stop <= stop]
