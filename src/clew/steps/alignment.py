@@ -67,7 +67,7 @@ class Weights:
     """The first step, where the words around the mention say the other way."""
     absent: float = 0.362
     """A first step that others of the mention's kind have, but not the mention itself."""
-    common_word: float = 1.063
+    common_word: float = 0.8
     """A single lower-case word of the language taken for a name."""
     common_words: float = 0.18
     """Several such words taken for a name."""

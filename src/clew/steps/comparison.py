@@ -25,6 +25,8 @@ LITTLE = 0.3
 """Weight of *type* in *type of religion*."""
 PAST = 0.6
 """What is left of a word's similarity with a relation that holds no longer (`former_club`)."""
+ITSELF = 0.8
+"""Similarity from which a verb and a relation's name are forms of one word."""
 AWAY = 0.3
 """What is left of a verb's similarity with a step away from who does it, where that is asked for."""
 PREPOSITIONS = frozenset("by of in with from for to on at".split())
@@ -239,7 +241,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             step[row] *= found.turned[row]
             cover[row] *= found.turned[row]
         if _acts_itself(question, word) and vocabulary.lexicon.agent(word.norm):
-            acted = _towards_agents(vocabulary)
+            acted = _towards_agents(vocabulary, word.norm)
             step[row] *= acted
             cover[row] *= acted
             node[row] = kind[row] = 0.0
@@ -294,13 +296,17 @@ def _acts_itself(question: Question, word: Word) -> bool:
     return at == 1 and question.words[0].norm == "who"
 
 
-def _towards_agents(vocabulary: Vocabulary) -> Float:
+def _towards_agents(vocabulary: Vocabulary, verb: str) -> Float:
     """[S]: what is left of a verb's similarity with a step, where who does it is asked for.
 
-    A step that leads on from who does it cannot arrive there.
+    A step that leads on from who does it cannot arrive there. Of relations that the verb itself names: who
+    *works* for X is not who `employs` X.
     """
     left = np.ones(2 * len(vocabulary.labels))
+    similar = vocabulary.lexicon.similarity
     for relation, words in enumerate(vocabulary.labels):
+        if max((similar(verb, w) for w in words), default=0.0) < ITSELF:
+            continue
         if vocabulary.active[relation]:
             left[2 * relation] = AWAY
         elif words and words[-1] == "by":

@@ -56,26 +56,31 @@ class Linker:
             for hit in self.names.spans(text, found)
             if any(c.isalnum() for t in found[hit.start : hit.stop] for c in t.norm)
         ]
-        mentions += self._plural_phrases(text, found)
+        mentions = self._with_plurals(text, found, mentions)
         mentions = self._with_demonyms(text, found, mentions)
         mentions.sort(key=lambda m: (m.start - m.stop, m.start))
         return mentions[:MOST_MENTIONS]
 
-    def _plural_phrases(self, text: str, found: Sequence[Token]) -> list[Mention]:
-        """Mentions of several words by their singular: *live albums* → Live album."""
+    def _with_plurals(self, text: str, found: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
+        """The mentions with those of several words by their singular: *live albums* → Live album.
+
+        One word is a mention by its singular only where it is one as it stands.
+        """
         singular = [self._singular(token) for token in found]
         if singular == list(found):
-            return []
-        return [
-            Mention(
-                found[hit.start].start,
-                found[hit.stop - 1].stop,
-                text[found[hit.start].start : found[hit.stop - 1].stop],
-                tuple(Candidate(h.entity, PLURAL, "plural") for h in hit.hits[:MOST_CANDIDATES]),
-            )
-            for hit in self.names.spans(text, singular)
-            if hit.stop - hit.start > 1 and singular[hit.stop - 1] is not found[hit.stop - 1]
-        ]
+            return list(mentions)
+        own = {(m.start, m.stop): m for m in mentions}
+        for hit in self.names.spans(text, singular):
+            start, stop = found[hit.start].start, found[hit.stop - 1].stop
+            named = own.get((start, stop))
+            if singular[hit.stop - 1] is found[hit.stop - 1] or (hit.stop - hit.start == 1 and named is None):
+                continue
+            before = () if named is None else named.candidates
+            known = {c.entity for c in before}
+            hits = [h for h in hit.hits if h.entity not in known][:MOST_CANDIDATES]
+            of = tuple(Candidate(h.entity, PLURAL, "plural") for h in hits)
+            own[start, stop] = Mention(start, stop, text[start:stop], (*before, *of))
+        return list(own.values())
 
     def _singular(self, token: Token) -> Token:
         """A word in lower case by its base form, if it may be a plural."""

@@ -102,7 +102,7 @@ def _noun(words: Sequence[Word], at: int) -> set[int]:
     last: int | None = None
     while at < len(words) and words[at].weight >= CONTENT:
         verbal = words[at].norm.endswith(VERBAL)
-        if (verbal or words[at].capital) and last is not None:
+        if verbal and last is not None:
             break
         if not verbal and not words[at].capital and not words[at].norm.endswith("ly"):
             last = at
