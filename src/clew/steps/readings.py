@@ -197,6 +197,11 @@ class Reader:
                 for triple in self._sets(comparison, mentions, 3):
                     readings += self._joined(comparison, space, triple)
                 readings.sort(key=_order)
+            if readings and readings[0].cost > self.weights.word:
+                for pair in self._sets(comparison, mentions, 2):
+                    longer = self._joined(comparison, space, pair, trunk=2)
+                    readings += [r for r in longer if len(r.trunk) == 2]
+                readings.sort(key=_order)
         readings = self._with_types(comparison, readings)
         certain = [r for r in readings[keep:] if not r.doubtful][: keep // 2]
         return [self._typed(comparison, r) for r in readings[:keep] + certain]
@@ -471,7 +476,9 @@ class Reader:
             found.append(Reading((anchor, anchor), ((one,), (other,)), (), cost))
         return found
 
-    def _joined(self, comparison: Comparison, space: Space, anchors: tuple[Anchor, ...]) -> list[Reading]:
+    def _joined(
+        self, comparison: Comparison, space: Space, anchors: tuple[Anchor, ...], *, trunk: int = 1
+    ) -> list[Reading]:
         begin, end = 0, len(comparison.question.text)
         edges = [begin, *(a.span.start for a in anchors), end]
         stops = [begin, *(a.span.stop for a in anchors)]
@@ -486,7 +493,7 @@ class Reader:
         whole = comparison.sides(
             gaps[0][::-1], gaps[-1], Span(anchors[0].span.start, anchors[-1].span.stop), (), chain=False
         )
-        joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights)
+        joins = best_joins(sides, whole, starts, replace(space, active=active), self.weights, trunk=trunk)
         cost = sum(a.cost for a in anchors)
         return [Reading(anchors, j.branches, j.trunk, j.cost + cost) for j in joins]
 
