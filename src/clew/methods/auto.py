@@ -48,6 +48,7 @@ from clew.steps.read import find_evidence
 from clew.steps.readings import Reader, Reading, asked_type
 from clew.steps.rivals import CLOSE, TIE, rival_of, sharing, tie, tied_with
 from clew.steps.shown import explain_step, link_step, readings_step
+from clew.steps.spelling import mended
 from clew.steps.similarity import Scale, WordTable
 from clew.steps.vocabulary import vocabulary_of
 from clew.steps.write_pattern import write_pattern
@@ -172,6 +173,8 @@ class Auto:
         linked = given_mentions(names, text, entities) if entities else self.linker.link(question)
         mentions = linked if entities else self._no_types(question, linked)
         question = self._outside(question, mentions).of_all()
+        inside = {w.start for w in question.words for m in mentions if m.start <= w.start < m.stop}
+        question = mended(question, self.reader.vocabulary, inside)
         comparison = compare(question, self.table, self.weights).with_values(self._values(question, mentions))
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
         mentions = [m for m in mentions if not any(m.start in starts for starts in said)]
@@ -317,6 +320,7 @@ class Auto:
         if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
             since = perf_counter()
             taken = [m for m in work.mentions if readings and _is_anchor(m, readings[0])]
+            taken = [m for m in taken if told is None or not _beside_open(work.question, m, told.open_names)]
             open_words = told.open_words if told else content(work.comparison)
             guessed = self.linker.link_typos(work.question, taken)
             guessed += self.linker.link_parts(work.question, taken)
@@ -495,6 +499,16 @@ _HOW_MANY = re.compile(r"how many", re.IGNORECASE)
 
 def _touches(mentions: Sequence[Mention], starts: Collection[int]) -> bool:
     return any(m.start <= start < m.stop for m in mentions for start in starts)
+
+
+def _beside_open(question: Question, mention: Mention, names: Collection[str]) -> bool:
+    """Whether a word that is written like a name stands open right beside a mention (*Europa Cliper*)."""
+    return any(
+        w.text in names
+        and w.capital
+        and question.text[min(w.stop, mention.stop) : max(w.start, mention.start)] == " "
+        for w in question.words
+    )
 
 
 def _is_anchor(mention: Mention, reading: Reading) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.steps.alignment import Sides, Weights
 from clew.steps.similarity import WordTable
-from clew.steps.vocabulary import Vocabulary, class_fit, same_label
+from clew.steps.vocabulary import SAME, Vocabulary, class_fit, same_label
 from clew.text.english import FORMER, WH_CLASSES
 from clew.text.focus import CONTENT, is_plain
 from clew.text.question import Question, Word
@@ -22,7 +23,7 @@ COMPOUND = 0.3
 TELLING = 0.5
 """Unless it is so similar to a relation (*which national team*)."""
 LITTLE = 0.3
-"""Weight of *type* in *type of religion*."""
+"""Weight of *type* in *type of religion*, and of *space* in *space agency*."""
 PAST = 0.6
 """What is left of a word's similarity with a relation that holds no longer (`former_club`)."""
 ITSELF = 0.8
@@ -253,9 +254,24 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             likely = class_fit(vocabulary.classes, WH_CLASSES[word.norm])[arrived]
             step[row] = cover[row] = weights.wh_step * likely
             node[row] = likely
+    for row in _modifying(question, words, vocabulary):
+        weight[row] *= LITTLE
+        node[row], kind[row] = np.maximum(node[row], node[row + 1]), np.maximum(kind[row], kind[row + 1])
     return Comparison(
         question, words, weight, cover, step, node, kind, relation, found.fits, vocabulary, weights
     )
+
+
+def _modifying(question: Question, words: Sequence[Word], vocabulary: Vocabulary) -> list[int]:
+    """The words that stand before the noun of a type's name and are in the name (*space agency*)."""
+    found: list[int] = []
+    for row, (word, noun) in enumerate(pairwise(words)):
+        names = [vocabulary.type_words[t] for t in vocabulary.types_named(noun.norm)]
+        names = [name[:-1] for name in names if len(name) > 1]
+        together = question.text[word.stop : noun.start] == " "
+        if together and any(vocabulary.near(word.norm, said) >= SAME for name in names for said in name):
+            found.append(row)
+    return found
 
 
 def _counting(question: Question) -> tuple[Word, ...]:

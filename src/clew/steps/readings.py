@@ -412,9 +412,18 @@ class Reader:
         kinds = [e for e in ends if e // 2 not in self.vocabulary.typing]
         if kinds:
             kind = self.schema.cooccur[kinds] / np.maximum(self.schema.nodes[kinds], 1)[:, None]
-            start[kind.max(axis=0) >= USUAL] = self.weights.step + self.weights.absent
+            usual = (kind.max(axis=0) >= USUAL) & ~self._of_other_types(entity)
+            start[usual] = self.weights.step + self.weights.absent
         start[ends] = self.weights.step
         return ends, start
+
+    def _of_other_types(self, entity: int) -> NDArray[np.bool_]:
+        """The steps that only nodes of other declared types than those of an entity can take."""
+        types, share = self.graph.types, self.vocabulary.type_share
+        own = types.type[types.offsets[entity] : types.offsets[entity + 1]]
+        if not len(own):
+            return np.zeros(len(share), bool)
+        return (share[:, own].max(axis=1) == 0) & (share.max(axis=1) >= WHOLLY)
 
     def _words(self, comparison: Comparison, start: int, stop: int) -> list[int]:
         return [i for i, w in enumerate(comparison.words) if w.start >= start and w.stop <= stop]

@@ -70,6 +70,8 @@ APART = 0.3
 """What is left of the similarity of other words with such a relation."""
 PLACE = 0.6
 """How far *located* or *based* names a relation to places, whatever it is called."""
+HALF = 0.4
+"""What a word is worth that only modifies the name of a type."""
 MIXED = 0.6
 """How far the name of a type names nodes of which only some are of it; the answers are then sifted by it."""
 BESIDE = 0.6
@@ -93,6 +95,12 @@ def _named(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     """[W]: how far a word is one of the relations' own words, by the lexicon alone."""
     near = vocabulary.lexicon.similarity
     return np.array([max((near(w, other) for other in vocabulary.word_index), default=0.0) for w in words])
+
+
+def _says_type(vocabulary: Vocabulary, word: str, type: Sequence[str]) -> float:
+    """How well a word names a type; the words before its last one (*space* of *space agency*) do so less."""
+    near = [vocabulary.near(word, said) for said in type]
+    return max(near[-1], HALF * max(near[:-1], default=0.0)) if near else 0.0
 
 
 def _beside_namesakes(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
@@ -227,7 +235,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     if vocabulary.type_words:
         named = np.array(
             [
-                [max((vocabulary.near(w, t) for t in ts), default=0.0) for ts in vocabulary.type_words]
+                [_says_type(vocabulary, w, ts) for ts in vocabulary.type_words]
                 for w in words
             ]
         )

@@ -107,6 +107,11 @@ class Vocabulary:
         return forms
 
     @cached_property
+    def spoken(self) -> tuple[str, ...]:
+        """The words of relations and types, in alphabetical order."""
+        return tuple(sorted({*self.word_index, *(w for words in self.type_words for w in words)}))
+
+    @cached_property
     def past(self) -> NDArray[np.bool_]:
         """Bool [R]: relations that hold no longer (`former_club`)."""
         return np.array([bool(FORMER & set(label)) for label in self.labels], bool)
@@ -126,9 +131,16 @@ def _unit(rows: Float) -> Float:
 def class_row(lexicon: Lexicon, word: str) -> Float:
     """[C]: the noun classes of a word, twice their share of its senses, at most 1."""
     row = np.zeros(len(CLASSES))
+    if word in HUMANS:
+        row[CLASSES.index("person")] = 1.0
+        return row
     for name, share in lexicon.classes(word).items():
         row[CLASSES.index(name)] = share
     return np.minimum(2 * row, 1.0)
+
+
+HUMANS = frozenset("human humans".split())
+"""Persons, whom WordNet takes for animals."""
 
 
 def is_noun(lexicon: Lexicon, word: str) -> bool:
@@ -207,6 +219,9 @@ def _end_classes(
             noun = nouns[0] if "of" in every and every[-1] != "of" else nouns[-2] if named else nouns[-1]
             end = 2 * r if every[-1] == "of" else 2 * r + 1
             own[end] = np.maximum(own[end], class_row(lexicon, noun))
+    if share.shape[1]:
+        # Declared types say it, not names: what a law is `replaced_by` is no person.
+        own[share.max(axis=1) >= WHOLLY] = 0.0
     for t, names in enumerate(types):
         row = (
             class_row(lexicon, names[-1]) if names and is_noun(lexicon, names[-1]) else np.zeros(len(CLASSES))
