@@ -254,6 +254,7 @@ def compare(question: Question, table: WordTable, weights: Weights) -> Compariso
             likely = class_fit(vocabulary.classes, WH_CLASSES[word.norm])[arrived]
             step[row] = cover[row] = weights.wh_step * likely
             node[row] = likely
+    weight *= np.array([LITTLE if w.norm in vocabulary.domains else 1.0 for w in words])
     for row in _modifying(question, words, vocabulary):
         weight[row] *= LITTLE
         node[row], kind[row] = np.maximum(node[row], node[row + 1]), np.maximum(kind[row], kind[row + 1])

@@ -56,7 +56,7 @@ class Vocabulary:
     the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]:
     the same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how
     likely the end's nodes are of each of the lexicon's noun classes. `typing`: the relations from things to
-    their types, which lead nowhere.
+    their types, which lead nowhere; `domains`: words by which relations are grouped (`music.album.artist`).
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -78,6 +78,7 @@ class Vocabulary:
     embedder: Embedder
     lexicon: Lexicon
     typing: tuple[int, ...] = ()
+    domains: frozenset[str] = frozenset()
 
     def types_named(self, word: str) -> list[int]:
         """The declared types whose name, or the noun at its end (*agency*: `SpaceAgency`), a word is."""
@@ -278,6 +279,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         embedder,
         lexicon,
         typing_relations(graph),
+        frozenset(w for label in graph.relation_labels for part in relation_path(label)[:-2] for w in label_words(part)),
     )
 
 
