@@ -7,7 +7,7 @@ relations like `film.film.directed_by` as in Freebase, whose heads are films.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -56,23 +56,30 @@ def typing_relations(graph: Graph) -> tuple[int, ...]:
     return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
 
 
-def with_implied_types(graph: Graph) -> Graph:
-    """The graph with the types that its triples say beside the declared ones; itself if they say none."""
+def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None = None) -> Graph:
+    """The graph with the types that its triples say beside the declared ones; itself if they say none.
+
+    `known` are nodes whose names tell their type; those with a declared type keep it.
+    """
     rows = [*_said(graph), *_named(graph)]
+    sizes = np.diff(graph.types.offsets)
+    for name, nodes in (known or {}).items():
+        untyped = np.array([n for n in nodes if not sizes[n]], np.int64)
+        rows += [(name, untyped)] if len(untyped) else []
     if not rows:
         return graph
     names = list(graph.types.names)
-    known = {name: i for i, name in enumerate(names)}
+    ids = {name: i for i, name in enumerate(names)}
     owners = np.repeat(np.arange(len(graph.types.offsets) - 1), np.diff(graph.types.offsets))
     nodes, types = [owners.astype(np.int64)], [graph.types.type.astype(np.int64)]
     for name, members in sorted(rows, key=lambda row: -len(row[1]))[:MOST_TYPES]:
-        type = known.setdefault(name, len(known))
+        type = ids.setdefault(name, len(ids))
         nodes.append(members)
         types.append(np.full(len(members), type, np.int64))
     pairs = np.unique(np.stack([np.concatenate(nodes), np.concatenate(types)], axis=1), axis=0)
     offsets = np.zeros(graph.nodes + 1, np.int64)
     np.cumsum(np.bincount(pairs[:, 0], minlength=graph.nodes), out=offsets[1:])
-    return replace(graph, types=Types(Names.of(known), offsets, pairs[:, 1].astype(np.int32)))
+    return replace(graph, types=Types(Names.of(ids), offsets, pairs[:, 1].astype(np.int32)))
 
 
 def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:

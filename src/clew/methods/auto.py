@@ -50,9 +50,10 @@ from clew.steps.rivals import CLOSE, TIE, rival_of, sharing, tie, tied_with
 from clew.steps.shown import explain_step, link_step, readings_step
 from clew.steps.spelling import mended
 from clew.steps.similarity import Scale, WordTable
-from clew.steps.vocabulary import vocabulary_of
+from clew.steps.vocabulary import label_words, vocabulary_of
 from clew.steps.write_pattern import write_pattern
 from clew.steps.yes_no import yes_or_no
+from clew.text.demonyms import country_names
 from clew.text.contrast import Contrast, find_contrast
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -110,7 +111,7 @@ class Auto:
         scale: Scale | None = None,
         trust: Trust | None = None,
     ) -> None:
-        self.index, self.graph = index, with_implied_types(index.graph)
+        self.index, self.graph = index, with_implied_types(index.graph, _known(index))
         self.weights, self.trust = weights or Weights(), trust or Trust()
         lexicon = Lexicon.load()
         schema = schema_of_index(index)
@@ -465,6 +466,14 @@ class Auto:
         detail = f'it has no entity like "{names}"' if names else "it names no entity of this graph"
         near = self._near_names(names) if names else ()
         return Found(abstained=Abstention("no_entity", detail, near))
+
+
+def _known(index: Index) -> dict[str, list[int]]:
+    """Nodes whose names tell that they are countries, where no relation does."""
+    if any("country" in label_words(label) for label in index.graph.relation_labels):
+        return {}
+    hits = (index.names.exact(name) for name in sorted(country_names()))
+    return {"country": sorted({h.entity for found in hits for h in found if h.exact and h.kind != "alias"})}
 
 
 def auto_of(index: Index, embedder: Embedder) -> Auto:

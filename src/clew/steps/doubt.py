@@ -19,6 +19,8 @@ from clew.text.lexicon import CLASSES
 from clew.text.question import Question, Word
 from clew.types import Abstention
 
+FAR = 1.0
+"""So much dearer is a reading that is not to be preferred only because it takes no ordinary word for a name."""
 ENOUGH = 0.5
 """Least confidence in a reading that is answered from."""
 NAMED = 0.4
@@ -44,9 +46,11 @@ def credible(comparison: Comparison, reading: Reading, readings: Sequence[Readin
     """Whether every ordinary word that the reading takes for a name stands where a name would.
 
     That is right before the noun that it describes (*horror films*), after *is* or *are*, or beside a word
-    that names its relation; anywhere, if no reading has a name that is written like one.
+    that names its relation; anywhere, if all readings without such a word are much dearer.
     """
     if not reading.doubtful or all(r.doubtful for r in readings):
+        return True
+    if min(r.cost for r in readings if not r.doubtful) >= reading.cost + FAR:
         return True
     return all(
         not a.ordinary or stands_as_name(comparison, reading, a, branch)

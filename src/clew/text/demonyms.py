@@ -64,10 +64,10 @@ def places_of(adjective: str) -> tuple[str, ...]:
     return _demonyms().get(adjective.lower(), ())
 
 
-_CONTINENTS = frozenset("africa asia europe antarctica arctic".split())
+CONTINENTS = frozenset("Africa Asia Europe Antarctica Arctic".split())
 
 
 @lru_cache(maxsize=1)
-def countries() -> frozenset[str]:
-    """Names of countries, in lower case."""
-    return frozenset(n.lower() for names in _demonyms().values() for n in names) - _CONTINENTS
+def country_names() -> frozenset[str]:
+    """Names of countries."""
+    return frozenset(name for names in _demonyms().values() for name in names) - CONTINENTS
