@@ -26,7 +26,7 @@ from clew.steps.alignment import Weights
 from clew.steps.compare_two import compare_two
 from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.confidence import Trust, confidence
-from clew.steps.doubt import confident, content, credible, doubt, ending_as_asked
+from clew.steps.doubt import before_asked, confident, content, credible, doubt, ending_as_asked
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, nothing, text_of
 from clew.steps.leave_out import Asked, Leaver, number_of_answers
@@ -402,10 +402,13 @@ class Auto:
     def _may_stand_in(self, work: _Work, reading: Reading, first: Reading) -> bool:
         """Whether a reading may answer where the graph holds nothing for the first.
 
-        Not by the same steps and more: that would answer another question. Nor with the same name where
-        that is an ordinary word: then it was none.
+        Not by the same steps and more, nor without what describes the noun that is asked for: that would
+        answer another question. Nor with the same name where that is an ordinary word: then it was none.
         """
         if first.doubtful and reading.anchors == first.anchors and reading.cost > first.cost + CLOSE:
+            return False
+        kept = {a.span for a in reading.anchors}
+        if any(a.span not in kept and before_asked(work.comparison, first, a) for a in first.anchors):
             return False
         if len(reading.steps) > len(first.steps) and not Counter(first.steps) - Counter(reading.steps):
             return False

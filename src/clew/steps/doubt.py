@@ -73,7 +73,7 @@ def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, bra
     if any(comparison.step[i, branch[0]] >= NAMED for i in outside):
         return True
     after = next((w for w in words if w.start >= anchor.span.stop and w.norm != "-"), None)
-    if _before_asked(comparison, reading, anchor):
+    if before_asked(comparison, reading, anchor):
         return True
     before = [w for w in words if w.stop <= anchor.span.start]
     predicate = bool(before) and before[-1].norm in BEING
@@ -85,7 +85,7 @@ def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, bra
     return predicate
 
 
-def _before_asked(comparison: Comparison, reading: Reading, anchor: Anchor) -> bool:
+def before_asked(comparison: Comparison, reading: Reading, anchor: Anchor) -> bool:
     """Whether only other names stand between a name and the noun that is asked for (*easy Italian dishes*)."""
     spans = [a.span for a in reading.anchors]
     for word in comparison.question.words:

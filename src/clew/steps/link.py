@@ -30,6 +30,8 @@ ALIKE = 0.4
 MOST_FORMS = 60
 PLURAL, DEMONYM, PART = 0.95, 0.93, 0.85
 """Scores of a name in the plural, of the country that an adjective is of, and of a part of a name."""
+INSIDE = frozenset("of the with in on for to a an de la le von van".split())
+"""Small words inside names."""
 SHORTEST = 4
 """Letters that a part of a name has at least."""
 
@@ -129,6 +131,8 @@ class Linker:
             name = at < len(found) and self._may_name(found[at], at) and not _overlaps(found[at], taken)
             if name and start is None:
                 start = at
+            if not name and start is not None and self._goes_on(found, at, taken):
+                continue
             if not name and start is not None:
                 while start < at - 1 and found[start].norm in TITLES:
                     start += 1
@@ -138,6 +142,14 @@ class Linker:
                     runs.append((start, at))
                 start = None
         return runs
+
+    def _goes_on(self, found: Sequence[Token], at: int, taken: Sequence[Mention]) -> bool:
+        """Whether a small word stands inside what may be one name (*Gone with the Wind*)."""
+        while at < len(found) and found[at].norm in INSIDE:
+            at += 1
+            if at < len(found) and self._may_name(found[at], at) and not _overlaps(found[at], taken):
+                return True
+        return False
 
     def _may_name(self, token: Token, at: int) -> bool:
         if token.norm in FUNCTION or not token.norm.isalpha():

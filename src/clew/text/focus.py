@@ -14,6 +14,7 @@ SKIPPED = frozenset("me us all the a an every each any some other another differ
 OTHERS = frozenset("other another different".split())
 BEHIND = frozenset("by in from with that for on at to where who whose which starring".split())
 """What a bare noun phrase goes on with (*films by X*)."""
+RELATIVE = frozenset("that who whose which".split())
 VERBAL = ("ed", "ing")
 """Endings of verbs."""
 
@@ -37,16 +38,25 @@ def _after_which(words: Sequence[Word], at: int, text: str) -> bool:
     if not word.weight or word.norm in OTHERS:
         return False
     if _is_which(words, before):
+        if at + 1 < len(words) and is_plain(word) and _is_plural(words, at + 1):
+            return False
         return not (at + 1 < len(words) and is_plain(word) and is_plain(words[at + 1]))
     if at < 1 or before != at - 1:
         return False
     modifier, asking = words[before], _before(words, before)
     if not _is_which(words, asking):
         return False
-    if is_plain(modifier) and is_plain(word):
+    if is_plain(modifier) and (is_plain(word) or _is_plural(words, at)):
         return True
     named = modifier.capital and text[modifier.stop : word.start] == " "
     return named and word.weight >= CONTENT and not word.capital and not word.norm.endswith(VERBAL)
+
+
+def _is_plural(words: Sequence[Word], at: int) -> bool:
+    """Whether it is a noun in the plural before the verb (*horror films are*), no verb itself (*which wins*)."""
+    word, after = words[at], words[at + 1].norm if at + 1 < len(words) else ""
+    written = word.norm.endswith("s") and not word.capital and word.weight >= CONTENT
+    return written and (after in AUXILIARY or after in RELATIVE)
 
 
 def _is_which(words: Sequence[Word], at: int) -> bool:
