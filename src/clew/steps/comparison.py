@@ -19,7 +19,7 @@ from clew.text.question import Question, Word
 Float = NDArray[np.float64]
 
 COMPOUND = 0.3
-"""Weight of the first of two nouns that are asked for together (*what film genre*)."""
+"""Weight of the first of two nouns that are asked for together (*what film genre*; not of *horror films*)."""
 TELLING = 0.5
 """Unless it is so similar to a relation (*which national team*)."""
 LITTLE = 0.3
@@ -302,6 +302,7 @@ def _weight(question: Question, word: Word, weights: Weights, telling: bool) -> 
         and is_plain(word)
         and at + 1 < len(question.words)
         and is_asked(question, question.words[at + 1])
+        and is_plain(question.words[at + 1])
     ):
         return COMPOUND
     return word.weight * (weights.asked if is_asked(question, word) else 1.0)
