@@ -55,4 +55,4 @@ def test_ids_are_unique_and_halves_share_no_graph():
     ids = [row["id"] for path in SETS + CLAIMS for row in rows(path)]
     assert len(set(ids)) == len(ids)
     names = [path.name for path in SETS]
-    assert len(set(names)) == len(names) == 12
+    assert len(set(names)) == len(names) == 16
