@@ -8,8 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from clew.steps.comparison import Comparison, Float
+from clew.steps.direction import BEING, DOING
 from clew.steps.readings import Anchor, Reading
 from clew.steps.typed_words import CALLED
+from clew.steps.vocabulary import is_noun
 from clew.text.question import Word
 
 EXPLAINED = 0.27
@@ -20,6 +22,8 @@ MODIFIER = 0.12
 """The same for a word that stands right before an explained noun (*jersey number*)."""
 DETERMINED = 0.5
 """Evidence for the first step of an entity that has edges of one kind only, or to one kind of node."""
+SURELY = 0.8
+"""From this share on it surely says so; a verb beside it may then stay open (*missions that flew to X*)."""
 TYPED = 0.5
 """From this share on a word says of what type the nodes are to which a step leads."""
 APART = 0.2
@@ -60,6 +64,9 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
     for anchor, branch in zip(reading.anchors, reading.branches, strict=True):
         if _is_determined(comparison, anchor, branch[0], outside):
             evidence[branch[0]] = max(evidence[branch[0]], DETERMINED)
+    typed = _typed_steps(comparison, reading, outside)
+    for step in typed:
+        evidence[step] = max(evidence[step], DETERMINED)
     asked_back = any(w.share for w in comparison.words)
     counted = {s: e for s, e in evidence.items() if not (s in returns and asked_back)}
     weakest = min(counted.values(), default=1.0)
@@ -71,7 +78,12 @@ def explain(comparison: Comparison, reading: Reading, *, extra: frozenset[int] =
         and comparison.words[i].weight >= 0.9
         and comparison.words[i].start not in extra
     ]
-    open_words = [comparison.words[i] for i in _open(comparison, content, told, weakest)]
+    left = _open(comparison, content, told, weakest)
+    spare = [i for i in left if _is_verb(comparison, comparison.words[i])][: len(typed)]
+    if weakest >= DETERMINED:
+        content = [i for i in content if i not in spare]
+        left = [i for i in left if i not in spare]
+    open_words = [comparison.words[i] for i in left]
     weight = sum(comparison.words[i].weight for i in content)
     explained = sum(comparison.words[i].weight * told[i] for i in content)
     known = comparison.vocabulary.lexicon.known
@@ -106,6 +118,43 @@ def _is_determined(comparison: Comparison, anchor: Anchor, step: int, words: lis
         for row, word in zip(typed, words, strict=True)
         if comparison.words[word].weight >= 0.9
     )
+
+
+def _typed_steps(comparison: Comparison, reading: Reading, words: list[int]) -> list[int]:
+    """The steps that alone lead from a node of the reading to nodes of the type that a word surely names."""
+    ways = [(anchor.ways, branch[0]) for anchor, branch in zip(reading.anchors, reading.branches, strict=True)]
+    ways += [(_leaving(comparison, s ^ 1), after) for path in reading.branches for s, after in pairwise(path)]
+    if reading.trunk:
+        ways.append((_leaving(comparison, reading.branches[0][-1] ^ 1), reading.trunk[0]))
+        ways += [(_leaving(comparison, s ^ 1), after) for s, after in pairwise(reading.trunk)]
+    content = [i for i in words if comparison.words[i].weight >= 0.9]
+    found: list[int] = []
+    for possible, step in ways:
+        inverse = int(comparison.vocabulary.inverse[step // 2])
+        others = [w for w in possible if w != step and (inverse < 0 or w != 2 * inverse + 1 - step % 2)]
+        row = comparison.node[content]
+        rivals = row[:, others].max(axis=1, initial=0.0)
+        if ((row[:, step] >= SURELY) & (rivals <= row[:, step] - APART)).any():
+            found.append(step)
+    return found
+
+
+def _leaving(comparison: Comparison, end: int) -> list[int]:
+    """The steps that nodes of an end can take."""
+    vocabulary = comparison.vocabulary
+    forward, backward = np.flatnonzero(vocabulary.heads[end]), np.flatnonzero(vocabulary.role[end])
+    return [*(2 * forward).tolist(), *(2 * backward + 1).tolist()]
+
+
+def _is_verb(comparison: Comparison, word: Word) -> bool:
+    """Whether a word can only be a verb where it stands: *decided*, *flew*, *did … fly*."""
+    lexicon = comparison.vocabulary.lexicon
+    if word.capital or not lexicon.verb(word.norm):
+        return False
+    before = [w.norm for w in comparison.question.words if w.stop <= word.start]
+    if before[-1:] and before[-1] in BEING and word.stop >= comparison.question.words[-1].stop:
+        return False  # *which films are animated* says what they are
+    return not is_noun(lexicon, word.norm) or not DOING.isdisjoint(before)
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:

@@ -241,6 +241,11 @@ class Lexicon:
         ranked = sorted(weights.items(), key=lambda item: -item[1])
         return MappingProxyType({name: weight / total for name, weight in ranked})
 
+    def verb(self, word: str) -> bool:
+        """Whether the word may be a form of a verb."""
+        senses = (sense for base in self.lemmas(word) for sense in self._senses(base))
+        return any(PARTS[self._topic[self._synset[sense]]] == VERB for sense in senses)
+
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
         found: dict[str, float] = {}
