@@ -58,7 +58,7 @@ from clew.text.contrast import Contrast, find_contrast
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.text.negation import Negation, find_negation
-from clew.text.question import Question, Word, read_question
+from clew.text.question import Question, Word, read_question, with_year
 from clew.types import Abstention, Answer, MatchResult, Mention, Pattern, Step
 
 PLURAL = 1.5
@@ -175,7 +175,7 @@ class Auto:
         mentions = linked if entities else self._no_types(question, linked)
         question = self._outside(question, mentions).of_all()
         inside = {w.start for w in question.words for m in mentions if m.start <= w.start < m.stop}
-        question = mended(question, self.reader.vocabulary, inside)
+        question = with_year(mended(question, self.reader.vocabulary, inside), inside)
         comparison = compare(question, self.table, self.weights).with_values(self._values(question, mentions))
         said = [part.starts for part in (question.limits, question.wanted) if part is not None]
         mentions = [m for m in mentions if not any(m.start in starts for starts in said)]

@@ -134,9 +134,20 @@ def _typed_steps(comparison: Comparison, reading: Reading, words: list[int]) -> 
         others = [w for w in possible if w != step and (inverse < 0 or w != 2 * inverse + 1 - step % 2)]
         row = comparison.node[content]
         rivals = row[:, others].max(axis=1, initial=0.0)
-        if ((row[:, step] >= SURELY) & (rivals <= row[:, step] - APART)).any():
+        surely = (row[:, step] >= SURELY) & (rivals <= row[:, step] - APART)
+        if surely.any() or any(_alone(comparison, i, step, others) for i in content):
             found.append(step)
     return found
+
+
+def _alone(comparison: Comparison, word: int, step: int, others: list[int]) -> bool:
+    """Whether of all steps one alone leads to nodes of the declared type that a word names."""
+    vocabulary = comparison.vocabulary
+    types = vocabulary.types_named(comparison.words[word].norm)
+    if not types:
+        return False
+    share = vocabulary.type_share[[s ^ 1 for s in (step, *others)]][:, types].max(axis=1)
+    return bool(share[0] > 0 and share[1:].max(initial=0.0) == 0)
 
 
 def _leaving(comparison: Comparison, end: int) -> list[int]:

@@ -211,6 +211,8 @@ def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
     """Whether nothing but the type of what is measured is said: *the longest film*."""
     if operator.kind not in OVER_ALL or _asks_on(comparison, operator):
         return False
+    if any(c.isdigit() for w in comparison.words if w.start not in operator.used for c in w.norm):
+        return False
     both = operator.kind in ("most", "number")
     ends = [operator.end, operator.end ^ 1] if both else [operator.end]
     return not any(

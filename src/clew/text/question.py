@@ -6,7 +6,7 @@ The words themselves are in `text.english`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -103,6 +103,24 @@ class Question:
         return replace(self, words=words, superlative=_superlative([w.norm for w in words]))
 
 
+def with_year(question: Question, taken: Collection[int]) -> Question:
+    """The question with *in 2003* as a range, where no range is named and the year, not `taken`, is no name."""
+    if question.limits is not None:
+        return question
+    for before, word in pairwise(question.words):
+        year = float(word.norm) if len(word.norm) == 4 and word.norm.isdecimal() else 0.0
+        if word.start in taken or not 1000 <= year <= 2100 or before.norm not in AT_YEAR:
+            continue
+        starts = {before.start, word.start} if before.norm in YEARS else {word.start}
+        return replace(question, limits=Limits(year, year, True, True, frozenset(starts), True))
+    return question
+
+
+YEARS = frozenset("year years".split())
+AT_YEAR = YEARS | frozenset("in during of since from".split())
+"""Words before a year in which something is."""
+
+
 def weigh(norm: str, capital: bool) -> float:
     """How much it costs to leave a word unexplained: 0 for function words, 1 for content words."""
     if norm in SHARE:
@@ -197,7 +215,8 @@ def _wanted(words: Sequence[Word]) -> Wanted | None:
         plain = after.text.islower() and after.text.isalpha() and after.norm not in FUNCTION
         if not 2 <= number <= MOST_WANTED or not (plain or before.norm in FOREMOST):
             continue
-        if before.norm in ("first", "any") or (before.norm == "top" and after.norm in SUPERLATIVES):
+        later = any(w.norm in SUPERLATIVES and w.start > word.start for w in words)
+        if before.norm in ("first", "any") or (before.norm == "top" and later):
             return Wanted(number, frozenset({before.start, word.start}))
         if before.norm in FOREMOST or before.norm in BEFORE_NUMBER:
             return Wanted(number, frozenset({word.start}))
