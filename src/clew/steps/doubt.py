@@ -46,16 +46,22 @@ def credible(comparison: Comparison, reading: Reading, readings: Sequence[Readin
     """Whether every ordinary word that the reading takes for a name stands where a name would.
 
     That is right before the noun that it describes (*horror films*), after *is* or *are*, or beside a word
-    that names its relation; anywhere, if all readings without such a word are much dearer.
+    that names its relation; after an article, if all readings without such a word are much dearer; anywhere, if
+    there is none.
     """
     if not reading.doubtful or all(r.doubtful for r in readings):
         return True
-    if min(r.cost for r in readings if not r.doubtful) >= reading.cost + FAR:
-        return True
+    far = min(r.cost for r in readings if not r.doubtful) >= reading.cost + FAR
     return all(
-        not a.ordinary or stands_as_name(comparison, reading, a, branch)
+        not a.ordinary or stands_as_name(comparison, reading, a, branch) or (far and _is_thing(comparison, a))
         for a, branch in zip(reading.anchors, reading.branches, strict=True)
     )
+
+
+def _is_thing(comparison: Comparison, anchor: Anchor) -> bool:
+    """Whether a name is a noun after an article (*use the euro*)."""
+    before = [w.norm for w in comparison.question.words if w.stop <= anchor.span.start]
+    return before[-1:] in (["the"], ["a"], ["an"]) and is_noun(comparison.vocabulary.lexicon, anchor.text.lower())
 
 
 def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, branch: Sequence[int]) -> bool:

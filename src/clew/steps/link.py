@@ -118,6 +118,8 @@ class Linker:
         for start, stop in self._runs(found, taken):
             span = question.text[found[start].start : found[stop - 1].stop]
             nodes = nodes_containing(self.names, span)
+            if not nodes and span.islower():
+                nodes = nodes_containing(self.names, span.title())
             if nodes and len(nodes) <= MOST_CANDIDATES:
                 candidates = tuple(Candidate(node, PART, "part") for node in nodes)
                 mentions.append(Mention(found[start].start, found[stop - 1].stop, span, candidates))
