@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from weakref import WeakValueDictionary
 
-from clew.graph.graph import ValueKind
+import numpy as np
+
+from clew.graph.graph import Graph, ValueKind
 from clew.graph.implied_types import with_implied_types
 from clew.graph.literals import parse_value
-from clew.graph.schema import with_types_of
+from clew.graph.schema import MOSTLY, Schema, with_types_of
 from clew.grounding import ground
 from clew.index.directory import Index
 from clew.index.stored_schema import schema_of_index
@@ -111,10 +113,10 @@ class Auto:
         scale: Scale | None = None,
         trust: Trust | None = None,
     ) -> None:
-        self.index, self.graph = index, with_implied_types(index.graph, _known(index))
+        schema = schema_of_index(index)
+        self.index, self.graph = index, with_implied_types(index.graph, _known(index, schema))
         self.weights, self.trust = weights or Weights(), trust or Trust()
         lexicon = Lexicon.load()
-        schema = schema_of_index(index)
         self.schema = schema if self.graph is index.graph else with_types_of(schema, self.graph)
         vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
         self.table = WordTable(vocabulary, scale or Scale())
@@ -471,12 +473,23 @@ class Auto:
         return Found(abstained=Abstention("no_entity", detail, near))
 
 
-def _known(index: Index) -> dict[str, list[int]]:
-    """Nodes whose names tell that they are countries, where no relation does."""
-    if any("country" in label_words(label) for label in index.graph.relation_labels):
+def _known(index: Index, schema: Schema) -> dict[str, list[int]]:
+    """Nodes whose names tell that they are countries, where a relation leads to such, but none says so."""
+    graph = index.graph
+    if any("country" in label_words(label) for label in graph.relation_labels):
         return {}
     hits = (index.names.exact(name) for name in sorted(country_names()))
-    return {"country": sorted({h.entity for found in hits for h in found if h.exact and h.kind != "alias"})}
+    found = sorted({h.entity for of in hits for h in of if h.exact and h.kind != "alias"})
+    sides = [(2 * r + side, n) for n in found for side, r in _relations_at(graph, n)]
+    counts = Counter(end for end, _ in sides)
+    return {"country": found} if any(n >= MOSTLY * schema.nodes[end] for end, n in counts.items()) else {}
+
+
+def _relations_at(graph: Graph, node: int) -> Iterator[tuple[int, int]]:
+    """(side, relation) of all edges of a node, each once; side 0 where it is a head."""
+    for side, adjacency in enumerate((graph.out, graph.into)):
+        start, stop = adjacency.span(node)
+        yield from ((side, int(r)) for r in np.unique(adjacency.relation[start:stop]))
 
 
 def auto_of(index: Index, embedder: Embedder) -> Auto:

@@ -42,6 +42,8 @@ MOST_COMMON = 1.3
 """Cost up to which a word is taken for a name in a yes/no question."""
 UNTYPED = 0.8
 """What a word costs, of its whole weight, that says a type of which no node is."""
+FAR_OFF = 1.25
+"""So many words may a reading leave open before two names are read that meet far from the answer."""
 USUAL = 0.02
 """A step that this share of a node's kind can take may be asked for of the node itself."""
 
@@ -197,7 +199,7 @@ class Reader:
                 for triple in self._sets(comparison, mentions, 3):
                     readings += self._joined(comparison, space, triple)
                 readings.sort(key=_order)
-            if readings and readings[0].cost > self.weights.word:
+            if readings and readings[0].cost > FAR_OFF * self.weights.word:
                 for pair in self._sets(comparison, mentions, 2):
                     longer = self._joined(comparison, space, pair, trunk=2)
                     readings += [r for r in longer if len(r.trunk) == 2]
