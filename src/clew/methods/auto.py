@@ -28,7 +28,7 @@ from clew.steps.alignment import Weights
 from clew.steps.compare_two import compare_two
 from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.confidence import Trust, confidence
-from clew.steps.doubt import before_asked, confident, content, credible, doubt, ending_as_asked
+from clew.steps.doubt import before_asked, confident, content, credible, doubt, ending_as_asked, with_recorded
 from clew.steps.explain import Explanation, explain
 from clew.steps.found import Found, nothing, text_of
 from clew.steps.leave_out import Asked, Leaver, number_of_answers
@@ -285,6 +285,8 @@ class Auto:
             return self._first_that_holds(work, readings)
         if asks_over_all(work.comparison, work.operator):
             return self._without_mentions(work)
+        if doubted.reason == "no_relation":
+            doubted = with_recorded(self.graph, work.comparison, readings[0], doubted)
         return Found(abstained=doubted)
 
     def _measure_what_it_has(self, work: _Work, readings: list[Reading]) -> list[Reading]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from textwrap import shorten
 
 import numpy as np
 
+from clew.graph.graph import Graph
 from clew.steps.comparison import Comparison, is_asked
 from clew.steps.confidence import Trust, confidence
 from clew.steps.direction import BEING
@@ -204,6 +206,23 @@ def _phrase(comparison: Comparison, reading: Reading, told: Explanation) -> str:
 
 
 LIGHTEST, LONGEST_PHRASE = 0.9, 80
+MOST_RECORDED = 5
+"""Relations of an entity that an abstention lists."""
+
+
+def with_recorded(graph: Graph, comparison: Comparison, reading: Reading, abstained: Abstention) -> Abstention:
+    """The abstention for a missing relation with what the graph records of the entities of a reading.
+
+    The relations that are nearest to the words come first.
+    """
+    near = comparison.relation.max(axis=0, initial=0.0)
+    parts: list[str] = []
+    for anchor in {a.entity: a for a in reading.anchors}.values():
+        relations = sorted({way // 2 for way in anchor.ways}, key=lambda r: (-near[r], r))
+        names = list(dict.fromkeys(graph.relation_labels[r] for r in relations))
+        more = " …" if len(names) > MOST_RECORDED else ""
+        parts.append(f'of "{graph.labels[anchor.entity]}" it records {", ".join(names[:MOST_RECORDED])}{more}')
+    return replace(abstained, detail="; ".join([abstained.detail, *parts]))
 
 
 def content(comparison: Comparison) -> list[str]:
