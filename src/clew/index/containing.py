@@ -44,7 +44,8 @@ def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
 def _rows(names: Names, text: str) -> Iterator[int]:
     """The rows of the names that hold the characters of `text`."""
     last = -1
-    for match in re.finditer(re.escape(text.encode("utf-8")), memoryview(np.ascontiguousarray(names.blob))):
+    blob = np.ascontiguousarray(names.blob).data
+    for match in re.finditer(re.escape(text.encode("utf-8")), blob):
         row = int(np.searchsorted(names.offsets, match.start(), "right")) - 1
         if row != last and match.end() <= names.offsets[row + 1]:
             last = row

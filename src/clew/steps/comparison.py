@@ -129,7 +129,10 @@ class Comparison:
         step, cover, relation = self.step.copy(), self.cover.copy(), self.relation.copy()
         for row, word in enumerate(self.words):
             for r in values.get(word.start, ()):
-                if self.vocabulary.lexicon.similarity(word.norm, self.vocabulary.relation_words[r][-1]) >= OWN:
+                if (
+                    self.vocabulary.lexicon.similarity(word.norm, self.vocabulary.relation_words[r][-1])
+                    >= OWN
+                ):
                     continue
                 step[row, 2 * r] *= VALUE
                 cover[row, 2 * r] *= VALUE

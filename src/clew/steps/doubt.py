@@ -22,7 +22,7 @@ from clew.text.question import Question, Word
 from clew.types import Abstention
 
 FAR = 1.0
-"""So much dearer is a reading that is not to be preferred only because it takes no ordinary word for a name."""
+"""So much dearer is a reading that is not preferred only because it takes no ordinary word for a name."""
 ENOUGH = 0.5
 """Least confidence in a reading that is answered from."""
 NAMED = 0.4
@@ -48,8 +48,8 @@ def credible(comparison: Comparison, reading: Reading, readings: Sequence[Readin
     """Whether every ordinary word that the reading takes for a name stands where a name would.
 
     That is right before the noun that it describes (*horror films*), after *is* or *are*, or beside a word
-    that names its relation; after an article, if all readings without such a word are much dearer; anywhere, if
-    there is none.
+    that names its relation; after an article, if all readings without such a word are much dearer; anywhere,
+    if there is none.
     """
     if not reading.doubtful or all(r.doubtful for r in readings):
         return True
@@ -63,7 +63,9 @@ def credible(comparison: Comparison, reading: Reading, readings: Sequence[Readin
 def _is_thing(comparison: Comparison, anchor: Anchor) -> bool:
     """Whether a name is a noun after an article (*use the euro*)."""
     before = [w.norm for w in comparison.question.words if w.stop <= anchor.span.start]
-    return before[-1:] in (["the"], ["a"], ["an"]) and is_noun(comparison.vocabulary.lexicon, anchor.text.lower())
+    return before[-1:] in (["the"], ["a"], ["an"]) and is_noun(
+        comparison.vocabulary.lexicon, anchor.text.lower()
+    )
 
 
 def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, branch: Sequence[int]) -> bool:
@@ -94,7 +96,7 @@ def stands_as_name(comparison: Comparison, reading: Reading, anchor: Anchor, bra
 
 
 def before_asked(comparison: Comparison, reading: Reading, anchor: Anchor) -> bool:
-    """Whether only other names stand between a name and the noun that is asked for (*easy Italian dishes*)."""
+    """Whether only names stand between a name and the noun that is asked for (*easy Italian dishes*)."""
     spans = [a.span for a in reading.anchors]
     for word in comparison.question.words:
         if word.start < anchor.span.stop or any(s.start <= word.start < s.stop for s in spans):
@@ -210,7 +212,9 @@ MOST_RECORDED = 5
 """Relations of an entity that an abstention lists."""
 
 
-def with_recorded(graph: Graph, comparison: Comparison, reading: Reading, abstained: Abstention) -> Abstention:
+def with_recorded(
+    graph: Graph, comparison: Comparison, reading: Reading, abstained: Abstention
+) -> Abstention:
     """The abstention for a missing relation with what the graph records of the entities of a reading.
 
     The relations that are nearest to the words come first.
@@ -221,7 +225,9 @@ def with_recorded(graph: Graph, comparison: Comparison, reading: Reading, abstai
         relations = sorted({way // 2 for way in anchor.ways}, key=lambda r: (-near[r], r))
         names = list(dict.fromkeys(graph.relation_labels[r] for r in relations))
         more = " …" if len(names) > MOST_RECORDED else ""
-        parts.append(f'of "{graph.labels[anchor.entity]}" it records {", ".join(names[:MOST_RECORDED])}{more}')
+        parts.append(
+            f'of "{graph.labels[anchor.entity]}" it records {", ".join(names[:MOST_RECORDED])}{more}'
+        )
     return replace(abstained, detail="; ".join([abstained.detail, *parts]))
 
 

@@ -122,7 +122,9 @@ def _is_determined(comparison: Comparison, anchor: Anchor, step: int, words: lis
 
 def _typed_steps(comparison: Comparison, reading: Reading, words: list[int]) -> list[int]:
     """The steps that alone lead from a node of the reading to nodes of the type that a word surely names."""
-    ways = [(anchor.ways, branch[0]) for anchor, branch in zip(reading.anchors, reading.branches, strict=True)]
+    ways = [
+        (anchor.ways, branch[0]) for anchor, branch in zip(reading.anchors, reading.branches, strict=True)
+    ]
     ways += [(_leaving(comparison, s ^ 1), after) for path in reading.branches for s, after in pairwise(path)]
     if reading.trunk:
         ways.append((_leaving(comparison, reading.branches[0][-1] ^ 1), reading.trunk[0]))

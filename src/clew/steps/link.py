@@ -91,9 +91,7 @@ class Linker:
         base = next((b for b in self.lexicon.lemmas(token.norm) if b != token.norm), None)
         return token if base is None else replace(token, norm=base)
 
-    def _with_demonyms(
-        self, text: str, found: Sequence[Token], mentions: Sequence[Mention]
-    ) -> list[Mention]:
+    def _with_demonyms(self, text: str, found: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
         """The mentions with those by an adjective of a country: *French* → France."""
         kept = {(m.start, m.stop): m for m in mentions}
         for size in (1, 2):

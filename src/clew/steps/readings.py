@@ -219,7 +219,10 @@ class Reader:
             outside = {
                 row: types
                 for row, types in said.items()
-                if all(comparison.words[row].stop <= s.start or comparison.words[row].start >= s.stop for s in spans)
+                if all(
+                    comparison.words[row].stop <= s.start or comparison.words[row].start >= s.stop
+                    for s in spans
+                )
             }
             entities = list(dict.fromkeys(a.entity for a in reading.anchors))
             missing = self.typed_words.missing(comparison, outside, reading.steps, entities, reading.nodes)
@@ -243,7 +246,7 @@ class Reader:
         return replace(reading, type=asked)
 
     def _called(self, comparison: Comparison, step: int, type: int) -> bool:
-        """Whether the word that names a type is the name of the step too (*ingredients*: `has_ingredient`)."""
+        """Whether the word for a type is the name of the step too (*ingredients*: `has_ingredient`)."""
         named = self.vocabulary.types_named
         rows = [i for i, w in enumerate(comparison.words) if type in named(w.norm)]
         return bool(comparison.cover[rows, step].max(initial=0.0) >= CALLED)

@@ -233,12 +233,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     # Nodes that have such an end beside others are of the same kind.
     kind = np.maximum(kind, scale.role * (sorts[:, None, :] * vocabulary.heads[None]).max(axis=2))
     if vocabulary.type_words:
-        named = np.array(
-            [
-                [_says_type(vocabulary, w, ts) for ts in vocabulary.type_words]
-                for w in words
-            ]
-        )
+        named = np.array([[_says_type(vocabulary, w, ts) for ts in vocabulary.type_words] for w in words])
         kind = np.maximum(kind, (named[:, None, :] * vocabulary.type_share[None]).max(axis=2))
         for row, word in enumerate(words):
             for type in vocabulary.types_named(word):

@@ -86,4 +86,4 @@ class TypedWords:
 
     def _may_be(self, ends: Sequence[int]) -> Bools:
         """The types that a node with all of the ends may have."""
-        return (self.vocabulary.type_share[list(ends)] > 0).all(axis=0)
+        return np.asarray((self.vocabulary.type_share[list(ends)] > 0).all(axis=0))

@@ -6,7 +6,7 @@ Made once per open index from the schema; a question is then compared with it by
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -96,7 +96,9 @@ class Vocabulary:
     @cached_property
     def type_heads(self) -> dict[str, list[int]]:
         """The declared types with a longer name, by the forms of its last word."""
-        heads = [names if len(names) > 1 and names[-1] not in ASKING_TYPES else () for names in self.type_words]
+        heads = [
+            names if len(names) > 1 and names[-1] not in ASKING_TYPES else () for names in self.type_words
+        ]
         return self._forms(heads)
 
     def _forms(self, names: Sequence[Sequence[str]]) -> dict[str, list[int]]:
@@ -279,7 +281,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         embedder,
         lexicon,
         typing_relations(graph),
-        frozenset(w for label in graph.relation_labels for part in relation_path(label)[:-2] for w in label_words(part)),
+        _domains(graph.relation_labels),
     )
 
 
@@ -294,6 +296,12 @@ def of_other_types(vocabulary: Vocabulary, word: str) -> NDArray[np.bool_]:
         return np.zeros(len(share), bool)
     own = share[:, named].max(axis=1)
     return ((share.max(axis=1) >= WHOLLY) | (own.max() >= WHOLLY)) & (own == 0)
+
+
+def _domains(labels: Iterable[str]) -> frozenset[str]:
+    """The words before the type in names of relations that are paths (`music.album.artist`: music)."""
+    parts = {part for label in labels for part in relation_path(label)[:-2]}
+    return frozenset(word for part in parts for word in label_words(part))
 
 
 WHOLLY = 0.95

@@ -56,7 +56,9 @@ Zambian: Zambia, Zimbabwean: Zimbabwe
 def _demonyms() -> dict[str, tuple[str, ...]]:
     """Adjective in lower case → names of what it is of, the most likely first."""
     entries = (entry.split(":") for entry in _TABLE.replace("\n", " ").split(","))
-    return {adjective.strip().lower(): tuple(n.strip() for n in names.split("/")) for adjective, names in entries}
+    return {
+        adjective.strip().lower(): tuple(n.strip() for n in names.split("/")) for adjective, names in entries
+    }
 
 
 def places_of(adjective: str) -> tuple[str, ...]:

@@ -253,9 +253,9 @@ ARITHMETIC = frozenset(
 
 TITLES = frozenset(
     """king queen prince princess emperor empress duke duchess count countess earl baron lord lady sir dame
-    president chancellor minister senator governor mayor ambassador judge justice general colonel captain major
-    admiral sergeant doctor dr professor prof mr mrs ms miss saint pope bishop archbishop cardinal father sister
-    brother lake river mount mountain cape planet city town state country company""".split()
+    president chancellor minister senator governor mayor ambassador judge justice general colonel captain
+    major admiral sergeant doctor dr professor prof mr mrs ms miss saint pope bishop archbishop cardinal
+    father sister brother lake river mount mountain cape planet city town state country company""".split()
 )
 """Words written with a capital before a name of which they need not be a part (*President Lincoln*)."""
 

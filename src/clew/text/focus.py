@@ -9,7 +9,9 @@ from clew.text.words import Word
 
 CONTENT = 0.9
 """Weight from which on a word is no mere helper (*names*, *list*, *kinds*)."""
-SKIPPED = frozenset("me us all the a an every each any some other another different list names name of".split())
+SKIPPED = frozenset(
+    "me us all the a an every each any some other another different list names name of".split()
+)
 """Words that may stand between a request, or *which*, and its noun."""
 OTHERS = frozenset("other another different".split())
 BEHIND = frozenset("by in from with that for on at to where who whose which starring".split())
@@ -53,7 +55,7 @@ def _after_which(words: Sequence[Word], at: int, text: str) -> bool:
 
 
 def _is_plural(words: Sequence[Word], at: int) -> bool:
-    """Whether it is a noun in the plural before the verb (*horror films are*), no verb itself (*which wins*)."""
+    """Whether it is a plural before the verb (*horror films are*), no verb itself (*which wins*)."""
     word, after = words[at], words[at + 1].norm if at + 1 < len(words) else ""
     written = word.norm.endswith("s") and not word.capital and word.weight >= CONTENT
     return written and (after in AUXILIARY or after in RELATIVE)
@@ -123,7 +125,7 @@ def _noun(words: Sequence[Word], at: int) -> set[int]:
 
 
 def _asks(words: Sequence[Word]) -> bool:
-    """Whether an interrogative asks; one after a preposition or a noun only relates (*in which*, *films that*)."""
+    """Whether an interrogative asks; after a preposition or a noun it only relates (*years in which*)."""
     for at, word in enumerate(words):
         if word.norm not in INTERROGATIVE or at == 0:
             continue

@@ -210,7 +210,9 @@ class Lexicon:
             frequency = self._frequency(index, pos) if index >= 0 else -1.0
             if frequency >= 0:
                 found[base] = max(found.get(base, 0.0), frequency)
-        plural = word.isalpha() and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        plural = (
+            word.isalpha() and len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        )
         if not found and plural:
             return word, word[:-1]
         return tuple(sorted(found, key=lambda base: (-found[base], base))) or (word,)

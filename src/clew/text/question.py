@@ -78,7 +78,8 @@ class Question:
 
     `classes`: what *who*, *where* or *when* asks for; `yes_no`, `count`: whether it asks for these;
     `superlative`: (sign, attribute, word position); `limits`, `wanted`: the range and the number it names;
-    `counting`: how many of something the answers have; `asked`: where the nouns start that say what is asked for.
+    `counting`: how many of something the answers have; `asked`: where the nouns that say what is asked for
+    start.
     """
 
     text: str
@@ -104,7 +105,7 @@ class Question:
 
 
 def with_year(question: Question, taken: Collection[int]) -> Question:
-    """The question with *in 2003* as a range, where no range is named and the year, not `taken`, is no name."""
+    """The question with *in 2003* as a range, where it names none and the year, not `taken`, is no name."""
     if question.limits is not None:
         return question
     for before, word in pairwise(question.words):
