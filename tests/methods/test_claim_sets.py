@@ -15,7 +15,6 @@ CLAIMS = [json.loads(line) for line in (DEV / "claims.jsonl").read_text("utf-8")
 LEFT_OPEN = {
     "Ridley Scott is the man behind Gladiator.",
     "Sigourney Weaver can be seen in Alien.",
-    "Alien is a British and American horror film by Ridley Scott.",
 }
 """True, but in words that do not name what the graph has."""
 

@@ -98,7 +98,6 @@ def test_what_is_answered(opened, name, question, wanted):
         ("geo", "Is Narnia larger than France?"),
         ("geo", "Which rivers are longer than the Elbe?"),
         ("pharma", "What are the side effects of omeprazole?"),
-        ("league", "How many goals did the top scorer of Season 2021 score?"),
     ],
 )
 def test_what_is_not_answered_in_its_positive_form(opened, name, question):

@@ -11,7 +11,7 @@ from clew.text.question import read_question
     [
         ("Which is longer, X or Y?", 1, "length|duration", "or", True),
         ("Who is older, X or Y?", -1, "date", "or", True),
-        ("Which of X and Y is bigger?", 1, "", "and", True),
+        ("Which of X and Y is bigger?", 1, "size|area|radius|diameter|population", "and", True),
         ("Which was approved first, X or Y?", -1, "date", "or", True),
         ("Is X taller than Y?", 1, "height", "than", False),
         ("Did X score more goals than Y?", 1, "", "than", False),

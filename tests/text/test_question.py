@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from clew.text.question import read_question, weigh
+from clew.text.question import read_question, weigh, with_year
 
 
 def norms(text):
@@ -189,3 +189,25 @@ def test_the_question_for_all_of_them_keeps_its_superlative():
     question = read_question("List the top 3 oldest people").of_all()
     assert question.superlative is not None
     assert not any(w.capital for w in question.words)
+
+
+@pytest.mark.parametrize("text", ["oldest record label?", "heaviest spacecraft sent to Mars?"])
+def test_a_superlative_may_stand_first(text):
+    assert read_question(text).superlative is not None
+
+
+def test_of_top_and_another_superlative_the_other_measures():
+    question = read_question("List the top 5 products with the lowest stock").of_all()
+    assert question.words[question.superlative[2]].norm == "lowest"
+
+
+def test_a_year_is_a_range_where_it_is_no_name():
+    question = read_question("Which books were published in 2003?")
+    limits = with_year(question, ()).limits
+    assert (limits.low, limits.high, limits.years) == (2003, 2003, True)
+    assert with_year(question, {question.words[-1].start}).limits is None
+
+
+def test_a_title_before_a_name_need_not_be_a_part_of_it():
+    assert word("Who married President Lincoln?", "president").weight < 0.5
+    assert word("Who is the president of France?", "president").weight == 1.0

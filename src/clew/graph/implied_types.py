@@ -56,6 +56,11 @@ def typing_relations(graph: Graph) -> tuple[int, ...]:
     return tuple(r for r in named if len(np.unique(heads[relations == r])) >= least)
 
 
+def class_relations(graph: Graph) -> tuple[int, ...]:
+    """The relations from a type to a wider one."""
+    return tuple(r for r, label in enumerate(graph.relation_labels) if _words(label) in SUBCLASS)
+
+
 def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None = None) -> Graph:
     """The graph with the types that its triples say beside the declared ones; itself if they say none.
 
@@ -89,11 +94,10 @@ def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
         return
     heads, relations, tails = graph.out.columns()
     wider: dict[int, set[int]] = {}
-    for r, label in enumerate(graph.relation_labels):
-        if _words(label) in SUBCLASS:
-            rows = np.flatnonzero(relations == r)
-            for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
-                wider.setdefault(narrow, set()).add(wide)
+    for r in class_relations(graph):
+        rows = np.flatnonzero(relations == r)
+        for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
+            wider.setdefault(narrow, set()).add(wide)
     rows = np.isin(relations, typing)
     things, said = heads[rows].astype(np.int64), tails[rows]
     members: dict[int, list[Int64]] = {}

@@ -167,7 +167,8 @@ def _is_verb(comparison: Comparison, word: Word) -> bool:
     before = [w.norm for w in comparison.question.words if w.stop <= word.start]
     if before[-1:] and before[-1] in BEING and word.stop >= comparison.question.words[-1].stop:
         return False  # *which films are animated* says what they are
-    return not is_noun(lexicon, word.norm) or not DOING.isdisjoint(before)
+    past = lexicon.lemmas(word.norm)[0] != word.norm and not word.norm.endswith("s")
+    return past or not is_noun(lexicon, word.norm) or not DOING.isdisjoint(before)
 
 
 def _is_outside(word: Word, reading: Reading) -> bool:

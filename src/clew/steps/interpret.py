@@ -15,7 +15,7 @@ from clew.steps.comparison import Comparison, Span, compare, is_asked
 from clew.steps.doubt import content, credible, ending_as_asked
 from clew.steps.explain import Explanation, explain
 from clew.steps.link import Linker, given_mentions
-from clew.steps.measured import CLEARLY
+from clew.steps.measured import CLEARLY, asks_over_all
 from clew.steps.operators import Operator, find_operator
 from clew.steps.readings import Reader, Reading
 from clew.steps.similarity import WordTable
@@ -150,6 +150,8 @@ class Interpreter:
             if mended and any(a.span.start in starts for a in mended[0].anchors):
                 readings, told = mended, work.explain(mended[0])
                 work.mentions = [*work.mentions, *plural]
+        if told is None and asks_over_all(work.comparison, work.operator):
+            return readings
         if told is None or told.open_names or (told.open_words and readings[0].cost > FIRM):
             since = perf_counter()
             taken = [m for m in work.mentions if readings and _is_anchor(m, readings[0])]

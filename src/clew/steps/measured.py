@@ -28,7 +28,7 @@ from clew.steps.read import (
 from clew.steps.readings import Reading
 from clew.steps.vocabulary import class_fit
 from clew.text.quantity import Counting
-from clew.text.question import Limits, Question
+from clew.text.question import ABOUT, Limits, Question
 from clew.types import Abstention, AnswerEntity, Citation, MatchResult, Pattern
 
 CLEARLY = 0.85
@@ -211,7 +211,8 @@ def asks_over_all(comparison: Comparison, operator: Operator) -> bool:
     """Whether nothing but the type of what is measured is said: *the longest film*."""
     if operator.kind not in OVER_ALL or _asks_on(comparison, operator):
         return False
-    if any(c.isdigit() for w in comparison.words if w.start not in operator.used for c in w.norm):
+    rest = [w for w in comparison.words if w.start not in operator.used]
+    if any(w.norm == ABOUT or any(c.isdigit() for c in w.norm) for w in rest):
         return False
     both = operator.kind in ("most", "number")
     ends = [operator.end, operator.end ^ 1] if both else [operator.end]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
-from clew.graph.implied_types import relation_path, typing_relations
+from clew.graph.implied_types import class_relations, relation_path, typing_relations
 from clew.graph.schema import Schema
 from clew.text.embedder import Embedder
 from clew.text.english import ASKING_TYPES, FORMER, FUNCTION
@@ -56,7 +56,8 @@ class Vocabulary:
     the end's nodes that are tails of each relation, `heads` [S, R]: that are heads of it; `acts` [S, R]:
     the same where its name is a verb (`active` [R]). `inverse` [R]: as in the schema. `classes` [S, C]: how
     likely the end's nodes are of each of the lexicon's noun classes. `typing`: the relations from things to
-    their types, which lead nowhere; `domains`: words by which relations are grouped (`music.album.artist`).
+    their types and from types to wider ones, which lead nowhere; `domains`: words by which relations are
+    grouped (`music.album.artist`).
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -280,7 +281,7 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
         schema.inverse,
         embedder,
         lexicon,
-        typing_relations(graph),
+        (*typing_relations(graph), *class_relations(graph)),
         _domains(graph.relation_labels),
     )
 

@@ -38,7 +38,7 @@ from clew.text.normalise import Token, tokens
 from clew.text.quantity import Counting, comparator, find_counting, may_compare, number_of
 from clew.text.words import Word
 
-__all__ = ["Limits", "Question", "Wanted", "Word", "read_question", "weigh"]
+__all__ = ["ABOUT", "Limits", "Question", "Wanted", "Word", "read_question", "weigh", "with_year"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +320,7 @@ def _lighten_titles(words: list[Word]) -> list[Word]:
         replace(word, weight=LIGHT["kind"], capital=False)
         if word.norm in TITLES and word.capital and after is not None and after.capital
         else word
-        for word, after in zip(words, [*words[1:], None], strict=True)
+        for word, after in zip(words, [*words[1:], None], strict=False)
     ]
 
 
@@ -334,12 +334,16 @@ def _name_kinds(words: list[Word]) -> list[Word]:
     ]
 
 
+ABOUT = "topic|subject"
+"""What *about* asks for."""
+
+
 def _spell_out(words: list[Word]) -> list[Word]:
     """*What's* is *what is*; *about* asks for a topic."""
     return [
         replace(word, norm="is")
         if word.norm == "'s" and at > 0 and words[at - 1].norm in SHORTENED
-        else replace(word, norm="topic|subject", weight=0.5)
+        else replace(word, norm=ABOUT, weight=0.5)
         if word.norm == "about"
         else word
         for at, word in enumerate(words)

@@ -1,0 +1,141 @@
+"""How questions are read on small graphs that nothing was made for."""
+
+import pytest
+
+from clew.engine import Clew
+
+LIBRARY = """
+Deep Water	instance of	novel
+Deep Water	writer	Mina Gray
+Deep Water	published by	Tall House
+Deep Water	mood	Dark
+Deep Water	date of publication	1996-05-02
+Night Ferry	instance of	novel
+Night Ferry	writer	Mina Gray
+Night Ferry	published by	Blue Gate
+Night Ferry	mood	Light
+Night Ferry	date of publication	2003-09-10
+Salt Songs	instance of	poem
+Salt Songs	writer	Tom Bell
+Salt Songs	mood	Dark
+Salt Songs	date of publication	2003-01-20
+Harbour Prize	instance of	literary prize
+Harbour Prize	awarded to	Deep Water
+Mina Gray	instance of	human
+Mina Gray	citizen of	Norway
+Tom Bell	instance of	human
+Tom Bell	citizen of	Germany
+Tall House	instance of	firm
+Blue Gate	instance of	firm
+novel	subclass of	book
+poem	subclass of	book
+"""
+FILMS = """
+Dunkirk	directed_by	Christopher Nolan
+Inception	directed_by	Christopher Nolan
+Tenet	directed_by	Christopher Nolan
+Dunkirk	release_year	2017
+Inception	release_year	2010
+Tenet	release_year	2020
+Tenet	starring	Robert Pattinson
+Heat	directed_by	Michael Mann
+Heat	release_year	1995
+"""
+SKY = """
+Saturn	planet.orbits	Sun
+Mars	planet.orbits	Sun
+Titan	moon.orbits	Saturn
+Titan	moon.found_by	Huygens
+Phobos	moon.orbits	Mars
+Phobos	moon.found_by	Hall
+Cassini	mission.target	Titan
+Cassini	mission.target	Saturn
+Viking	mission.target	Mars
+"""
+
+
+def opened(tmp_path_factory, name, text):
+    path = tmp_path_factory.mktemp(name) / f"{name}.tsv"
+    path.write_text(text.lstrip(), "utf-8")
+    return Clew.open(path, cache_dir=path.parent)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return opened(tmp_path_factory, "library", LIBRARY)
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory):
+    return opened(tmp_path_factory, "films", FILMS)
+
+
+@pytest.fixture(scope="module")
+def sky(tmp_path_factory):
+    return opened(tmp_path_factory, "sky", SKY)
+
+
+def labels(answer):
+    return {a.label for a in answer.answers}
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        ("Which novels did Mina Gray write?", {"Deep Water", "Night Ferry"}),
+        ("Which dark novels did Mina Gray write?", {"Deep Water"}),
+        ("Which books were written by Tom Bell?", {"Salt Songs"}),
+        ("Which books were published in 2003?", {"Night Ferry", "Salt Songs"}),
+        ("Books written by Gray", {"Deep Water", "Night Ferry"}),
+        ("Which books did Lady Mina Gray write?", {"Deep Water", "Night Ferry"}),
+        ("Which German wrote Salt Songs?", {"Tom Bell"}),
+        ("Which novels were publishd by Blue Gate?", {"Night Ferry"}),
+        ("Which prize did Deep Water win?", {"Harbour Prize"}),
+    ],
+)
+def test_types_values_parts_of_names_and_spelling(library, question, gold):
+    assert labels(library.ask(question)) == gold
+
+
+def test_a_name_that_was_found_by_a_part_of_it_is_noted(library):
+    assert library.ask("Books written by Gray").notes == ('"Gray" is taken for Mina Gray',)
+
+
+def test_a_part_of_several_names_is_ambiguous(tmp_path_factory):
+    graph = opened(tmp_path_factory, "two", "Heat\tdirector\tAnn Gray\nAlien\tdirector\tTom Gray\n")
+    answer = graph.ask("Which films did Gray direct?")
+    assert answer.abstained.reason == "ambiguous_entity"
+    assert set(answer.abstained.candidates) == {"Ann Gray", "Tom Gray"}
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        ("which films did Christopher Nolan direct", {"Dunkirk", "Inception", "Tenet"}),
+        ("which films of Christopher Nolan were released after 2015", {"Dunkirk", "Tenet"}),
+        ("what did nolan direct", {"Dunkirk", "Inception", "Tenet"}),
+        ("Films directed by Nolan and released in 2010", {"Inception"}),
+    ],
+)
+def test_a_tiny_graph(films, question, gold):
+    assert labels(films.ask(question)) == gold
+
+
+def test_words_for_types_that_nothing_is_both_of_mean_two_nodes(sky):
+    assert labels(sky.ask("Which planets have a moon found by Huygens?")) == {"Saturn"}
+    assert labels(sky.ask("List missions to moons of Saturn")) == {"Cassini"}
+
+
+def test_a_verb_may_stay_open_where_types_leave_one_relation(sky):
+    assert labels(sky.ask("Which missions flew to Mars?")) == {"Viking"}
+
+
+def test_what_is_not_recorded_is_told_with_what_is(films):
+    answer = films.ask("Who composed the music of Tenet?")
+    assert answer.abstained.reason == "no_relation"
+    assert 'of "Tenet" it records' in answer.abstained.detail
+    assert "starring" in answer.abstained.detail
+
+
+def test_a_step_that_only_who_tells_is_not_answered(library):
+    assert library.ask("Who translated Deep Water?").abstained is not None
