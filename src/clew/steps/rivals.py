@@ -14,8 +14,9 @@ from clew.types import Abstention, MatchResult, Pattern
 
 TIE = 0.02
 """Readings whose costs differ by no more than this tie."""
-LOOSE_TIE = 0.15
-"""The same for readings that differ only in a step that no word names: that would be a guess."""
+LOOSE_TIE, LOOSEST_TIE = 0.15, 0.4
+"""The same for readings that differ only in a step that no word names: that would be a guess; and for those of
+one step, where nothing but that step could tell."""
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
 
@@ -26,8 +27,15 @@ def tied_with(chosen: Reading, readings: Sequence[Reading], unnamed: Sequence[in
         other
         for other in readings
         if other is not chosen
-        and abs(other.cost - chosen.cost) <= (LOOSE_TIE if _differ_in(chosen, other, unnamed) else TIE)
+        and abs(other.cost - chosen.cost) <= _within(chosen, other, unnamed)
     ]
+
+
+def _within(chosen: Reading, other: Reading, unnamed: Sequence[int]) -> float:
+    """How far apart the costs of two readings may be that tie."""
+    if not _differ_in(chosen, other, unnamed):
+        return TIE
+    return LOOSEST_TIE if len(chosen.steps) == 1 else LOOSE_TIE
 
 
 def rival_of(
