@@ -19,10 +19,11 @@ from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 if TYPE_CHECKING:
     from clew.graph.match import Distances
     from clew.index.backends.registry import Access, VectorChoice, VectorKind
-    from clew.index.build import Built, OnError, Progress
+    from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus import CorpusSettings
     from clew.index.directory import Index
+    from clew.index.progress import Progress
     from clew.index.update import Progress as UpdateProgress
     from clew.index.update import Updated
     from clew.index.walk_vectors import Sayer

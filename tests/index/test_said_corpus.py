@@ -11,7 +11,8 @@ from test_update import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import LlmError, UsageError
 from clew.index.build import build_index
-from clew.index.corpus import CorpusSettings, build_corpus, open_corpus
+from clew.index.build_corpus import build_corpus
+from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.directory import SAID, open_index
 from clew.index.edits import Edits
 from clew.index.nearest import WalkIndex

@@ -18,7 +18,8 @@ from clew.graph.edit import GraphEdit, edited
 from clew.index import delta, files, update_corpus
 from clew.index import update as update_module
 from clew.index.build import build_index
-from clew.index.corpus import DRAWING, CorpusSettings, build_corpus, open_corpus
+from clew.index.build_corpus import build_corpus
+from clew.index.corpus import DRAWING, CorpusSettings, open_corpus
 from clew.index.directory import open_index, writing
 from clew.index.edits import Edits
 from clew.index.names import NamesIndex

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from clew.graph.graph import Graph, Int32
 from clew.graph.walks import Walks
-from clew.index.corpus import root_of_walks
+from clew.index.corpus_parts import root_of_walks
 from clew.index.nearest import NearWalk
 from clew.llm.budget import estimate
 from clew.llm.errors import BudgetReached, KeyRefused, LlmError
@@ -68,7 +68,7 @@ Progress = Callable[[int, int, float | None], None]
 
 
 class ModelSayer:
-    """Says the walks of a corpus with a model (see `clew.index.corpus.Sayer`); shards are kept in `folder`.
+    """The `Sayer` of a corpus (`clew.index.walk_vectors`) that is a model; shards are kept in `folder`.
 
     `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
     `calls` and `cost` count what was done so far.
