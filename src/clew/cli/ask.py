@@ -61,8 +61,8 @@ def ask(
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
-    from clew.engine import clean_question
     from clew.stores.opening import is_address
+    from clew.text.clean import clean_question
 
     method = "synaptiqa" if method == "auto" and is_address(source) else method
     own = queries.settings(method, source, llm, options.shots)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from clew.cli.batch import Batch, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.cli.verify import verification_json
-from clew.engine import clean_question
 from clew.errors import InputError, ParseError, UsageError
+from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.engine import Clew

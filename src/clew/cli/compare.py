@@ -92,8 +92,8 @@ def compare(
     """
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
-    from clew.engine import clean_question
     from clew.methods.registry import method_named
+    from clew.text.clean import clean_question
     from clew.types import Answer
 
     names = list(dict.fromkeys(name for part in methods.split(",") if (name := part.strip())))

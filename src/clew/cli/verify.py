@@ -56,7 +56,7 @@ def verify(
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
-    from clew.engine import clean_question
+    from clew.text.clean import clean_question
 
     settings = options.settings(method)
     if claims is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-from clew.engine import Clew, clean_question
+from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.answering import Ask, Outcome, Stopped, Task
 from clew.evaluate.config import MethodSpec, Option
@@ -26,6 +26,7 @@ from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 from clew.methods.registry import Method, MethodFactory, method_named
+from clew.text.clean import clean_question
 from clew.types import Usage
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
