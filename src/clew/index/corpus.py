@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.graph.graph import Int32, Int64, UInt16
+from clew.graph.graph import Int32, Int64, UInt16, offsets_of
 from clew.graph.growing import grown
 from clew.graph.walks import Walks, WalkSettings
 from clew.index.backends.registry import open_collection
@@ -262,5 +262,5 @@ def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> Mi
 
 
 def _sum_of_rows(walks: Walks, rows: Int32) -> int:
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(walks.counts, dtype=np.int64)])
+    ends = offsets_of(walks.counts)
     return int((ends[walks.offsets[rows + 1]] - ends[walks.offsets[rows]]).sum())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Int32, Int64, Names
+from clew.graph.graph import Int32, Int64, Names, offsets_of
 from clew.graph.walks import Walker, Walks
 from clew.index.corpus_milvus import NONE
 from clew.index.directory import Index
@@ -132,8 +132,7 @@ def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     """Keep only the roots in `rows`, in that order."""
     at = walks_at(walks, rows)
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(walks.offsets[rows + 1] - walks.offsets[rows], out=offsets[1:])
+    offsets = offsets_of(walks.offsets[rows + 1] - walks.offsets[rows])
     return Walks(
         walks.roots[rows], offsets, walks.steps[at], walks.nodes[at], walks.counts[at],
         walks.state[rows], walks.left_out[rows],
