@@ -7,29 +7,11 @@ import time
 import tomllib
 
 import pytest
+from run_files import metric, records, untimed
 
 from clew.evaluate.config import Sampling
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.rundir import CONFIG, RECORDS, Lines, RunDirectory
-
-
-def records(folder):
-    lines = [json.loads(line) for line in (folder / RECORDS).read_text().splitlines()]
-    return {(r["method"], r["id"]): r for r in lines}
-
-
-def untimed(folder):
-    """The records, in order, without what differs from run to run."""
-    lines = [json.loads(line) for line in (folder / RECORDS).read_text().splitlines()]
-    for line in lines:
-        if line["answer"] is not None:
-            line["answer"].pop("timings_ms")
-    return lines
-
-
-def metric(folder, name, method="knows"):
-    rows = [line.split(",") for line in (folder / "metrics.csv").read_text().splitlines()]
-    return next(float(r[3]) for r in rows if r[1:3] == [method, name])
 
 
 def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):

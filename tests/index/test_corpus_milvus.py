@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_update import EMBEDDER, FILMS, assert_same_corpus
+from film_corpus import EMBEDDER, FILMS, assert_same_corpus
 
 from clew.errors import IndexError_, UsageError
 from clew.index import corpus_milvus
