@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.ask import answer_json
 from clew.cli.batch import Batch, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
@@ -63,7 +62,7 @@ def ask_all(
         )
         if keep is not None:
             keep(answer)
-        return answer_json(answer, explain=explain)
+        return answer.as_json(steps=explain)
 
     Batch(_KIND, method, out, quiet, model).run(start, questions, read_questions(questions), one)
 
