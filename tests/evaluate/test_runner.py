@@ -258,3 +258,13 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
     lines.add({"a": 1})
     lines.close()
     assert (tmp_path / "x").read_text() == '{"a": 1}\n'
+
+
+def test_a_claim_that_is_refused_leaves_the_others_verified(run, plain, tmp_path):
+    claims = [("long " * 301, "refuted"), ("Christopher Nolan directed Memento.", "supported")]
+    lines = [json.dumps({"question": text, "verdict": verdict}) for text, verdict in claims]
+    (plain / "questions.jsonl").write_text("\n".join(lines) + "\n")
+    assert run("eval", plain, "--method", "auto", "--out", tmp_path / "r").exit_code == 0
+    refused, verified = records(tmp_path / "r").values()
+    assert refused["failure"]["type"] == "UsageError"
+    assert verified["answer"]["verdict"] == "supported"
