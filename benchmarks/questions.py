@@ -23,6 +23,8 @@ from clew.graph.graph import Graph
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 DATA = ROOT / "tests" / "data"
+BLIND = frozenset("albums courts recipes space games hospital myths services".split())
+"""Graphs of `tests/data/domains` by an author who had not seen the parser."""
 
 
 @dataclass(frozen=True, slots=True)

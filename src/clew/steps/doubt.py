@@ -224,7 +224,7 @@ def with_recorded(
     for anchor in {a.entity: a for a in reading.anchors}.values():
         relations = sorted({way // 2 for way in anchor.ways}, key=lambda r: (-near[r], r))
         names = list(dict.fromkeys(graph.relation_labels[r] for r in relations))
-        more = " …" if len(names) > MOST_RECORDED else ""
+        more = f" and {left} more" if (left := len(names) - MOST_RECORDED) > 0 else ""
         parts.append(
             f'of "{graph.labels[anchor.entity]}" it records {", ".join(names[:MOST_RECORDED])}{more}'
         )

@@ -26,8 +26,7 @@ def tied_with(chosen: Reading, readings: Sequence[Reading], unnamed: Sequence[in
     return [
         other
         for other in readings
-        if other is not chosen
-        and abs(other.cost - chosen.cost) <= _within(chosen, other, unnamed)
+        if other is not chosen and abs(other.cost - chosen.cost) <= _within(chosen, other, unnamed)
     ]
 
 
