@@ -139,3 +139,25 @@ def test_what_is_not_recorded_is_told_with_what_is(films):
 
 def test_a_step_that_only_who_tells_is_not_answered(library):
     assert library.ask("Who translated Deep Water?").abstained is not None
+
+
+def test_the_youngest_of_a_type_is_measured_by_what_that_type_has(tmp_path_factory):
+    text = """
+Orbit One	agency.founded	1958
+Sky Works	agency.founded	1975
+Ann Lee	pilot.born	1990
+Tom Bell	pilot.born	1985
+"""
+    graph = opened(tmp_path_factory, "agencies", text)
+    assert labels(graph.ask("Which agency is the youngest?")) == {"Sky Works"}
+    assert labels(graph.ask("Which pilot is the youngest?")) == {"Ann Lee"}
+
+
+def test_one_step_that_no_word_tells_is_not_guessed(tmp_path_factory):
+    text = """
+Heat	written_by	Ann Lee
+Heat	starred_actors	Tom Bell
+Heat	directed_by	Jo May
+"""
+    answer = opened(tmp_path_factory, "made", text).ask("Who made Heat?")
+    assert "the question may mean" in answer.abstained.detail

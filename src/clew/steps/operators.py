@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
-from clew.steps.comparison import Comparison, Float
+from clew.steps.comparison import Comparison, Float, is_asked
 from clew.steps.counted import DATED, named_end
 from clew.steps.read import degrees_at
 from clew.steps.similarity import WordTable
@@ -108,8 +108,7 @@ def _range(
     tails = np.arange(len(schema.triples)) * 2 + 1
     years, dated = schema.years[tails], schema.dates[tails] >= DATED
     measured = years | dated if limits.years else schema.measured[tails] & ~years
-    if held is not None:
-        measured &= held
+    measured = _of_asked_type(comparison, measured if held is None else measured & held)
     low = np.where(dated, schema.low[tails] / YEAR + 1, schema.low[tails])
     high = np.where(dated, schema.high[tails] / YEAR + 1, schema.high[tails])
     named = comparison.relation.max(axis=0) if len(comparison.words) else np.zeros(len(tails))
@@ -140,8 +139,7 @@ def _extreme(
     tails = np.arange(len(schema.triples)) * 2 + 1
     timed = schema.years[tails] | (schema.dates[tails] >= DATED)
     measured = timed | schema.measured[tails]
-    if held is not None:
-        measured &= held
+    measured = _of_asked_type(comparison, measured if held is None else measured & held)
     if not measured.any():
         return _most(question, comparison, schema, at)
     rows = [i for i, w in enumerate(comparison.words) if w.start > word.start]
@@ -169,6 +167,17 @@ def _extreme(
     near = comparison.relation[:, relation] if len(comparison.words) else np.zeros(0)
     used = {w.start for w, s in zip(comparison.words, near, strict=True) if s >= USED}
     return Operator("extreme", sign, relation, 2 * relation, frozenset({word.start, *used}))
+
+
+def _of_asked_type(comparison: Comparison, measured: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The measured relations of things of the declared type that is asked for, if there are any."""
+    share = comparison.vocabulary.type_share[::2]
+    for word in comparison.words:
+        types = comparison.vocabulary.types_named(word.norm) if is_asked(comparison.question, word) else []
+        of = share[:, types].max(axis=1, initial=0.0) > 0
+        if (measured & of).any():
+            return measured & of
+    return measured
 
 
 def _by_attribute(table: WordTable, attribute: str) -> Float:

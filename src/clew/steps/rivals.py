@@ -15,8 +15,8 @@ from clew.types import Abstention, MatchResult, Pattern
 TIE = 0.02
 """Readings whose costs differ by no more than this tie."""
 LOOSE_TIE, LOOSEST_TIE = 0.15, 0.4
-"""The same for readings that differ only in a step that no word names: that would be a guess; and for those of
-one step, where nothing but that step could tell."""
+"""The same for readings that differ only in a step that no word names: that would be a guess; and for those
+of one step, where nothing but that step could tell."""
 CLOSE = 0.35
 """A reading this much dearer than the best may stand in for one that the graph holds nothing for."""
 
