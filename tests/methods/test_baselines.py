@@ -290,3 +290,19 @@ def test_settings_are_for_methods_that_have_some(small: Clew, monkeypatch):
     monkeypatch.setattr(registry, "METHODS", {"plain": "clew.methods.auto:Auto"})
     with pytest.raises(UsageError, match="no settings"):
         make_method("plain", small.index, small.embedder, settings=object())
+
+
+DECLINING = "The facts do not mention a composer. They only say that Ridley Scott directed it."
+
+
+@pytest.mark.parametrize("name", GROUNDED)
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(small: Clew, name: str):
+    answer = made(small, name, *[DECLINING] * 6).answer("Who composed the music of Alien?")
+    assert answer.abstained is not None
+
+
+@pytest.mark.parametrize("name", UNGROUNDED)
+def test_a_model_that_says_that_it_does_not_know_abstains(small: Clew, name: str):
+    answer = made(small, name, *["I don't know."] * 4).answer("Who composed the music of Alien?")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "not_in_evidence"

@@ -384,3 +384,20 @@ def test_auto_verifies_without_the_model_where_it_can(films):
     assert verifier.verify("Christopher Nolan directed Memento.").usage.calls == 0
     result = verifier.verify("Memento keeps one in the seat for 113 ticks of a slow clock, quux.")
     assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 2)
+
+
+DECLINING = (
+    "According to the evidences, there is no direct connection. "
+    "They only mention that Christopher Nolan directed it."
+)
+
+
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(ask):
+    answer, _ = ask("who composed the score of Memento?", [pattern_reply(DIRECTOR), DECLINING])
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_no_in_prose_is_an_answer_to_a_yes_no_question(ask):
+    other = pattern_reply(("Memento", "director", "Steven Spielberg"))
+    answer, _ = ask("Did Steven Spielberg direct Memento?", [other, "No, the graphs do not mention that."])
+    assert names(answer) == ["no"]

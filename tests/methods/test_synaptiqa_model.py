@@ -206,6 +206,21 @@ def test_an_empty_own_answer_is_an_abstention(graph):
     assert ask(graph, script, allow_ungrounded=True).abstained is not None
 
 
+@pytest.mark.parametrize(
+    "own", ["I don't know.", '{"answer": "I do not know the answer", "confidence": 0.9}']
+)
+def test_an_own_answer_that_is_none_is_an_abstention(graph, own):
+    script = Script(write="none", clean="none", repair="none", own=own)
+    answer = ask(graph, script, allow_ungrounded=True)
+    assert (answer.text, answer.abstained is None) == ("", False)
+
+
+def test_a_reading_that_declines_is_no_answer(graph):
+    read = "The rows do not mention a composer; Christopher Nolan directed it."
+    answer = ask(graph, Script(write=GOOD, read=read), "Who composed the score of Memento?")
+    assert answer.abstained.reason == "not_in_evidence"
+
+
 def test_only_values_of_the_rows_are_answers(graph):
     read = '{"text": "", "answers": ["Christopher Nolan", "Steven Spielberg"]}'
     answer = ask(graph, Script(write=GOOD, read=read))

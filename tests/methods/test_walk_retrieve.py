@@ -92,6 +92,12 @@ def test_a_model_that_does_not_know_or_invents_is_an_abstention(films, reply):
     assert answer.abstained.reason == "not_in_evidence"
 
 
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(films):
+    reply = "The context does not mention a composer. It only says that Michael Mann directed it."
+    answer = ask(films, "Who composed Heat?", model=ScriptedModel([reply]), entities=["Heat"])
+    assert answer.abstained.reason == "not_in_evidence"
+
+
 def test_an_error_of_the_model_is_not_an_empty_answer(films):
     with pytest.raises(LlmError):
         ask(films, "Who directed Heat?", model=ScriptedModel([LlmError("down")]))

@@ -11,7 +11,8 @@ from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag import TABLE_3
-from clew.steps.prompting import Talk, data_line, prompt_named
+from clew.steps.declined import declines
+from clew.steps.prompting import Talk, data_line, prompt_named, short
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
 
@@ -61,9 +62,12 @@ def needed(model: ChatModel | None, name: str) -> ChatModel:
 
 
 def ungrounded(question: str, text: str) -> Answer:
-    """An answer that no triple proves; an abstention if it is empty."""
+    """An answer that no triple proves; an abstention if it is empty, or says that the model has none."""
     if not text:
         return Answer(question, abstained=Abstention("not_in_evidence", "the model gave no answer"))
+    if declines(text):
+        detail = f'the model says that it has no answer: "{short(text)}"'
+        return Answer(question, abstained=Abstention("not_in_evidence", detail))
     return Answer(question, text=text, grounded=False)
 
 

@@ -19,9 +19,11 @@ from clew.llm.extract import clean, read_value
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
+from clew.steps.declined import declines
 from clew.steps.simgrag_prompts import Prompt, Shot, Triples, read_prompt
 from clew.text.normalise import normalise
 
+YES_NO = ("yes", "no")
 Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
@@ -105,7 +107,7 @@ def _answers(text: str, request: Request, names: Sequence[str]) -> AnswersReply:
     try:
         return read_value(cleaned, lambda value: build(AnswersReply, value))
     except ReplyInvalid:
-        return AnswersReply(named_in(cleaned[:LONGEST_PROSE], names), cleaned[:200])
+        return AnswersReply(named_answers(cleaned[:LONGEST_PROSE], names), cleaned[:200])
 
 
 def _verdict(text: str, request: Request) -> VerdictReply:
@@ -120,6 +122,14 @@ def _verdict(text: str, request: Request) -> VerdictReply:
     if found not in _JUDGED:
         raise ReplyInvalid('the verdict is not "True", "False" or "Unknown"', text)
     return VerdictReply(found, reply.reason)
+
+
+def named_answers(text: str, names: Iterable[str]) -> list[str]:
+    """The names that a text answers with: those in it, none where it says that it has no answer."""
+    named = named_in(text, names)
+    if normalise(text).split(" ", 1)[0] in YES_NO:
+        return named
+    return [] if declines(text, [name for name in named if name not in YES_NO]) else named
 
 
 def named_in(text: str, names: Iterable[str]) -> list[str]:

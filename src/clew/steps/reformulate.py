@@ -9,9 +9,12 @@ from typing import Protocol
 from clew.graph.graph import Graph
 from clew.index.vectors import readable
 from clew.steps.chain import Link, Plan, SubQuestion
+from clew.steps.declined import declines
 from clew.steps.decompose import hop_text
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
 
+LONGEST_QUESTION = 2_000
+"""Characters of a question; a longer line is none."""
 MOST_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""
 
@@ -49,15 +52,20 @@ class ModelReformulate:
         )
         text = as_question(reply)
         if not text:
-            return question.text, ("the reformulation was empty: the sub-question is asked as it was",)
+            return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
         return text, ()
 
 
 def as_question(reply: str) -> str:
-    """The question in a reply that was stopped at its mark: the last line, the mark restored; or ""."""
+    """The question in a reply that was stopped at its mark: the last line, the mark restored.
+
+    Empty where there is none: nothing is said, the model refuses, or the line is too long for a question.
+    """
     lines = [line.strip(' "*') for line in reply.splitlines()]
     text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
-    return text.rstrip("?. ") + "?" if text else ""
+    if not text or len(text) > LONGEST_QUESTION or declines(text):
+        return ""
+    return text.rstrip("?. ") + "?"
 
 
 def told(graph: Graph, links: Sequence[Link]) -> str:

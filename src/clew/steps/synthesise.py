@@ -8,6 +8,7 @@ from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.steps.chain import Link, Plan, Proofs
+from clew.steps.declined import declines
 from clew.steps.named import named_entities
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
 from clew.steps.reformulate import told
@@ -49,7 +50,7 @@ class ModelSynthesis:
         )
         for link in reversed(links):
             named = named_entities(self.graph, text, link.proofs)
-            if named:
+            if named and not declines(text, [self.graph.labels[e] for e in named]):
                 return Draft(text, {e: link.proofs[e] for e in named})
         return Draft(text, {})
 
