@@ -9,6 +9,7 @@ import pytest
 from film_scripts import answers_reply, evidence_of, good_model, pattern_reply, verdict_reply
 
 from clew import Clew, UsageError
+from clew.evaluate.errors_by_step import triples_within
 from clew.llm.budget import Limits
 from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
@@ -99,6 +100,61 @@ def test_the_letter_of_the_paper_reads_k_and_no_more(ask):
     assert len(answer.answers) == 3
 
 
+def test_the_letter_of_the_paper_asks_once(ask):
+    answer, model = ask(
+        "how long is Memento?",
+        [pattern_reply(("Memento", "phone number", "UNKNOWN number 1")), answers_reply()],
+        candidates=16,
+    )
+    assert (answer.abstained.reason, len(model.requests)) == ("not_in_evidence", 2)
+
+
+def test_the_letter_of_the_paper_does_not_count_what_it_does_not_read(ask):
+    films = pattern_reply(("UNKNOWN film 1", "directed by", "Christopher Nolan"))
+    answer, _ = ask(
+        "How many films did Christopher Nolan direct?", [films, answers_reply("3")], candidates=16
+    )
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+@pytest.mark.parametrize("cut", [{}, {"candidates": 64, "candidate_relations": 8}], ids=str)
+def test_the_terms_of_every_gsd_are_told_and_add_up(ask, cut):
+    asked = pattern_reply(
+        ("Momento", "film director", "UNKNOWN person 1"), ("UNKNOWN person 1", "born at", "Londn")
+    )
+    answer, _ = ask("?", [asked, answers_reply("Christopher Nolan")], k=5, **cut)
+    rows = answer.steps[1].detail["matches"]
+    assert len(rows) == 5
+    for row in rows:
+        said = ["Momento", "Londn", "film director", "born at"]
+        assert [name for name, _, _ in row["terms"]] == said
+        assert sum(far for _, _, far in row["terms"]) == pytest.approx(row["gsd"], abs=0.005)
+    assert sorted(rows, key=lambda row: row["gsd"]) == rows
+
+
+def test_cuts_of_the_paper_are_told_apart(tmp_path):
+    (tmp_path / "g.tsv").write_text("Ann\tknows\tBob\nAnn\tknows\tRome\nAnn\tlikes\tBob\n", "utf-8")
+    (tmp_path / "types.tsv").write_text("Ann\tperson\nBob\tperson\nRome\tcity\n", "utf-8")
+    asked = pattern_reply(("Ann", "knows", "UNKNOWN human 1"))
+    with Clew.open(tmp_path / "g.tsv", types=tmp_path / "types.tsv", cache_dir=tmp_path / "c") as clew:
+        for types, tails in ((1, {"Bob"}), (2, {"Bob", "Rome"})):
+            settings = Settings(k=9, candidates=1, candidate_types=types)
+            model = ScriptedModel([asked, answers_reply("Bob")])
+            method = SimGRAG(clew.index, clew.embedder, model=model, settings=settings)
+            answer = method.answer("whom does Ann know?")
+            shown = [t for row in answer.steps[1].detail["matches"] for t in row["triples"]]
+            assert {relation for _, relation, _ in shown} == {"knows"}
+            assert {tail for _, _, tail in shown} == tails
+
+
+def test_the_pattern_is_no_evidence(ask):
+    answer, _ = ask("who directed Memento?", [pattern_reply(DIRECTOR), answers_reply("Christopher Nolan")])
+    assert set(triples_within({"steps": [{"detail": step.detail} for step in answer.steps]})) == {
+        ("Memento", "directed_by", "Christopher Nolan"),
+        *(tuple(t) for row in answer.steps[1].detail["matches"] for t in row["triples"]),
+    }
+
+
 def test_prose_is_read_for_the_names_of_the_evidence(ask):
     prose = (
         "According to graph [1], Memento was directed by Christopher Nolan. The answer is Christopher Nolan."
@@ -186,7 +242,7 @@ def test_a_model_that_cannot_be_reached_is_an_error(ask):
 
 
 def test_settings_are_checked(films, parser):
-    for wrong in ({"k": 0}, {"shots": -1}, {"candidates": 0}):
+    for wrong in ({"k": 0}, {"shots": -1}, {"candidates": 0}, {"candidate_types": 4}):
         with pytest.raises(UsageError):
             Settings(**wrong)
     with pytest.raises(UsageError, match="--llm"):

@@ -56,7 +56,17 @@ Subgraphs = Annotated[
 FewCandidates = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="simgrag: the paper's cut of candidates, as 16; unlimited without."
+        metavar="N", min=1, help="simgrag: the paper's cut of candidates k(n), as 16; unlimited without."
+    ),
+]
+FewRelations = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="simgrag, with --candidates: those of a relation, k(r) (as many)."),
+]
+FewTypes = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="simgrag, with --candidates: types that an unknown is of, k(t) (16)."
     ),
 ]
 Examples = Annotated[
@@ -77,7 +87,18 @@ class _Taken:
 
 _SIMGRAG = _Taken(
     "clew.methods.simgrag:Settings",
-    {name: name for name in ("k", "shots", "candidates", "examples", "hints")},
+    {
+        name: name
+        for name in (
+            "k",
+            "shots",
+            "candidates",
+            "candidate_relations",
+            "candidate_types",
+            "examples",
+            "hints",
+        )
+    },
 )
 _TAKEN: Mapping[str, _Taken] = {
     "auto": _SIMGRAG,
@@ -103,6 +124,8 @@ class SimgragOptions:
     k: Subgraphs = None
     shots: ClaimShots = None
     candidates: FewCandidates = None
+    candidate_relations: FewRelations = None
+    candidate_types: FewTypes = None
     examples: Examples = None
     hints: Hints = False
 
@@ -124,7 +147,9 @@ class SimgragOptions:
         for name in self._given():
             if name not in taken:
                 takers = ", ".join(m for m, its in _TAKEN.items() if name in its.fields and m != "auto")
-                raise UsageError(f"--{name}: for {takers}, not for {', '.join(methods)}. Leave it out")
+                raise UsageError(
+                    f"--{name.replace('_', '-')}: for {takers}, not for {', '.join(methods)}. Leave it out"
+                )
 
     def _settings(self, method: str) -> object:
         if method not in _TAKEN:
