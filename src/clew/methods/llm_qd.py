@@ -13,8 +13,7 @@ from time import perf_counter
 from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
-from clew.methods.kg_rag import TABLE_3
-from clew.methods.llm import Settings, finished, needed, ungrounded
+from clew.methods.llm import Settings, ask_alone, finished, needed, ungrounded
 from clew.steps.chain import Plan
 from clew.steps.decompose import ModelDecompose
 from clew.steps.prompting import Talk, data_line, data_lines, prompt_named
@@ -37,7 +36,8 @@ class LlmQd:
         settings: Settings | None = None,
     ) -> None:
         self.model = needed(model, self.name)
-        self.sampling = replace(TABLE_3, seed=(settings or Settings()).seed)
+        self.settings = settings or Settings()
+        self.sampling = self.settings.sampling
         self.decompose = ModelDecompose(self.sampling)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -66,7 +66,6 @@ class LlmQd:
             prompt = prompt_named("kg_rag_reformulate")
             reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
             asked = as_question(reply) or text
-        reply = talk.ask(
-            prompt_named("llm"), replace(self.sampling, repeat_penalty=1.1), QUESTION=data_line(asked)
-        )
+        sampling = replace(self.sampling, repeat_penalty=1.1)
+        reply = ask_alone(talk, asked, sampling, self.settings.examples)
         return SubAnswer(text, asked, reply)

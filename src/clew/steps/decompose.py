@@ -14,8 +14,9 @@ from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.steps.chain import Hop, Plan, SubQuestion, hops_of
 from clew.steps.link import Linker
-from clew.steps.prompting import Prompt, Sampling, Talk, prompt_named
+from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
 from clew.steps.readings import Reader
+from clew.steps.worked import Worked, default_worked
 from clew.text.normalise import normalise
 from clew.text.question import read_question
 from clew.types import Abstention, Pattern
@@ -49,6 +50,7 @@ class ModelDecompose:
     """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
 
     sampling: Sampling
+    examples: Sequence[Worked] = field(default_factory=default_worked)
     most: int = MOST_QUESTIONS
     prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_decompose"))
 
@@ -56,7 +58,10 @@ class ModelDecompose:
         """Ask the model and read its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        reply = talk.ask(self.prompt, self.sampling, stop=("<END>",), QUESTION=question)
+        examples = "\n\n".join(map(str, self.examples))
+        prompt = self.prompt.with_values(examples=examples)
+        values = {"EXAMPLES": examples, "QUESTION": data_line(question)}
+        reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
         return plan_of(reply, question, self.most)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from clew.graph.graph import Graph
 from clew.index.vectors import readable
@@ -15,6 +15,8 @@ from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
 
 LONGEST_QUESTION = 2_000
 """Characters of a question; a longer line is none."""
+Handed = Literal["names", "sentences"]
+"""What goes on to later steps: the names of a sub-answer that the evidence proves, or all that was said."""
 MOST_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""
 
@@ -35,6 +37,7 @@ class ModelReformulate:
 
     graph: Graph
     sampling: Sampling
+    handed: Handed = "names"
     prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_reformulate"))
 
     def __call__(
@@ -48,7 +51,7 @@ class ModelReformulate:
             self.sampling,
             stop=("?",),
             QUESTION=data_line(question.text),
-            EARLIER=told(self.graph, earlier),
+            EARLIER=told(self.graph, earlier, self.handed),
         )
         text = as_question(reply)
         if not text:
@@ -68,10 +71,13 @@ def as_question(reply: str) -> str:
     return text.rstrip("?. ") + "?"
 
 
-def told(graph: Graph, links: Sequence[Link]) -> str:
-    """Sub-questions and their proved answers, for a prompt: nothing that no triple proves."""
+def told(graph: Graph, links: Sequence[Link], handed: Handed = "names") -> str:
+    """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
     lines: list[str] = []
     for number, link in enumerate(links, 1):
+        if handed == "sentences":
+            lines += [data_line(f"{number}. {link.asked}"), f"Answer: {data_line(link.text)}"]
+            continue
         names = [readable(graph.labels[e]) for e in link.proofs]
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         lines.append(data_line(f"{number}. {link.asked}"))

@@ -11,7 +11,7 @@ from clew.steps.chain import Link, Plan, Proofs
 from clew.steps.declined import declines
 from clew.steps.named import named_entities
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
-from clew.steps.reformulate import told
+from clew.steps.reformulate import Handed, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class ModelSynthesis:
 
     graph: Graph
     sampling: Sampling
+    handed: Handed = "names"
     prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_synthesise"))
 
     def __call__(self, question: str, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
@@ -45,9 +46,8 @@ class ModelSynthesis:
         """
         if talk is None:
             raise ValueError("this form needs a model")
-        text = talk.ask(
-            self.prompt, self.sampling, ANSWERS=told(self.graph, links), QUESTION=data_line(question)
-        )
+        answers = told(self.graph, links, self.handed)
+        text = talk.ask(self.prompt, self.sampling, ANSWERS=answers, QUESTION=data_line(question))
         for link in reversed(links):
             named = named_entities(self.graph, text, link.proofs)
             if named and not declines(text, [self.graph.labels[e] for e in named]):
