@@ -1,4 +1,4 @@
-"""Files that a user gives to a method: texts for `vector-rag`, worked examples for SimGRAG and KG-RAG."""
+"""Files that a user gives to a method: texts, worked examples, solved questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew.errors import InputError
+from clew.history import History
 from clew.methods.vector_rag import Document
+from clew.steps.history import Solved
 from clew.steps.simgrag_prompts import ADVICE as SHOTS
 from clew.steps.simgrag_prompts import Shots, shots_from
 from clew.steps.worked import ADVICE as DECOMPOSITIONS
@@ -35,6 +37,13 @@ def read_shots(path: Path) -> Shots:
 def read_worked(path: Path) -> tuple[Worked, ...]:
     """Read a user's decompositions for KG-RAG; Clew's own, if the file has none. Raises as `read_shots`."""
     return worked_from(_json(path, DECOMPOSITIONS), str(path))
+
+
+def read_solved(path: Path) -> tuple[Solved, ...]:
+    """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such history. Make one: clew history import")
+    return tuple(Solved(entry.question, entry.query) for entry in History(path).entries())
 
 
 def _json(path: Path, advice: str) -> object:

@@ -142,6 +142,36 @@ def test_the_model_cleans_only_what_does_not_parse(graph):
     assert [c["kind"] for c in detail["corrections"]] == ["clean"]
 
 
+def test_the_model_cleans_every_statement_where_that_is_wanted(graph):
+    script = Script(write=f"Here you are: {GOOD}", clean=f"```\n{GOOD} LIMIT 5\n```")
+    answer = ask(graph, script, clean="always")
+    assert script.asked == ["write", "clean", "read"]
+    assert answer.query == f"{GOOD} LIMIT 5"
+    kinds = [c["kind"] for c in step(answer, "query")[0]["corrections"]]
+    assert kinds == ["extract", "clean", "extract"]
+    lost = ask(graph, Script(write=GOOD, clean="I'm sorry, I can't."), clean="always")
+    assert (lost.query, labels(lost)) == (GOOD, ["Christopher Nolan"])
+
+
+@pytest.mark.parametrize(
+    ("part", "reply", "kind"),
+    [
+        ("clean", "MATCH f:film RETURN f.name", "clean"),
+        ("names", "MATCH (f:Films {name: 'Memento'})-[:directed_by]->(p) RETURN p.name AS d", "label"),
+        ("directions", "MATCH (f:film {name: 'Memento'})<-[:directed_by]-(p:person) RETURN p.name AS d", ""),
+        ("values", GOOD.replace("Memento", "Momento"), "value"),
+    ],
+)
+def test_each_part_of_the_optimisation_can_be_left_out(graph, part, reply, kind):
+    whole = ask(graph, Script(write=reply, clean=GOOD), repairs=0)
+    assert labels(whole) == ["Christopher Nolan"]
+    if kind:
+        assert kind in [c["kind"] for c in step(whole, "query")[0]["corrections"]]
+    for without in (part, "clean, names, directions, values"):
+        left = ask(graph, Script(write=reply, clean=GOOD), repairs=0, without=without)
+        assert left.abstained is not None
+
+
 def test_a_repair_is_told_error_from_empty_and_what_the_graph_has(graph):
     unknown = "MATCH (f:film {name: 'Memento'})-[:composed_by]->(p:person) RETURN p.name AS p"
     script = Script(write=unknown, choose='{"choices": [0]}', repair=[NO_ROWS, GOOD])
@@ -370,7 +400,17 @@ def test_kg_query_needs_a_model(films):
         films.ask(QUESTION, method="kg-query")
 
 
-@pytest.mark.parametrize("wrong", [{"shots": -1}, {"repairs": -1}, {"schema_tokens": 5}, {"chooser": "dice"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"shots": -1},
+        {"repairs": -1},
+        {"schema_tokens": 5},
+        {"chooser": "dice"},
+        {"clean": "never"},
+        {"without": "names,rules"},
+    ],
+)
 def test_settings_that_are_wrong(wrong):
     with pytest.raises(UsageError):
         Settings(**wrong)
