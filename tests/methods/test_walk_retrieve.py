@@ -61,6 +61,21 @@ def test_every_answer_is_cited_with_triples_of_retrieved_walks(films):
     assert [c.answer for c in answer.citations] == [a.entity for a in answer.answers]
 
 
+def test_the_walks_that_were_read_are_told_with_cosines_and_triples(films):
+    model = ScriptedModel(["It was directed by Michael Mann."])
+    answer = ask(films, "Who directed Heat?", model=model, settings=WalkRetrieveSettings(2))
+    [told] = [step.detail for step in answer.steps if step.name == "retrieve"]
+    assert told["k"] == 2
+    walks = told["walks"]
+    assert len({walk["node"] for walk in walks}) == 2
+    assert [walk["score"] for walk in walks] == sorted((walk["score"] for walk in walks), reverse=True)
+    shown = model.requests[0].messages[1].text
+    for walk in walks:
+        assert walk["walk"] in shown
+        assert walk["triples"]
+        assert walk["node"] in {end for head, _, tail in walk["triples"] for end in (head, tail)}
+
+
 @pytest.mark.parametrize("question", ["Who composed the music of Heat?", "Who directed Zzyzx Qwerty?"])
 def test_it_abstains_where_the_built_in_reading_does(films, question):
     answer = ask(films, question)
