@@ -307,6 +307,19 @@ def test_untidy_patterns_are_read(ask, reply):
     assert names(answer) == ["Christopher Nolan"]
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"reason": "Guy Pearce stars in it", "answer": "Christopher Nolan"}',
+        '{"reason": "Guy Pearce stars in it", "answers": "It is Christopher Nolan."}',
+        '```json\n{"answer": ["Christopher Nolan", 7]}\n```',
+    ],
+)
+def test_answers_in_other_shapes_are_read_and_reasons_are_none(ask, reply):
+    asked = pattern_reply(("Memento", "UNKNOWN relation 1", "UNKNOWN person 1"))
+    assert names(ask("who directed Memento?", [asked, reply], k=20)[0]) == ["Christopher Nolan"]
+
+
 def test_an_echoed_prompt_is_taken_off(ask):
     def reply(request):
         text = request.messages[0].text
@@ -427,6 +440,25 @@ def test_a_verdict_without_evidence_does_not_stand(verify):
 def test_hostile_verdicts_are_not_enough(verify, reply):
     pattern = pattern_reply(("Memento", "directed by", "Christopher Nolan"))
     assert verify("Memento is by Nolan.", pattern, reply, reply).verdict == "not_enough_info"
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("The graphs say otherwise, so it is not true.", "refuted"),
+        ("As graphs [1][2] say that he is the manager but not the leader, the answer is False.", "refuted"),
+        ("The claim is not fully supported.", "not_enough_info"),
+        ("Unsupported", "not_enough_info"),
+        ("It isn't true.", "refuted"),
+        ("I cannot determine whether it is true or false.", "not_enough_info"),
+        ("As graph [1] says so, the answer is True.", "supported"),
+        ('```json\n{"verdict": true, "reason": "graph [1] is not false"}\n```', "supported"),
+        ('{"verdict": "not true"}', "refuted"),
+    ],
+)
+def test_verdicts_in_other_words(verify, reply, verdict):
+    pattern = pattern_reply(("Memento", "directed by", "Christopher Nolan"))
+    assert verify("Memento is by Nolan.", pattern, reply).verdict == verdict
 
 
 def test_unusable_replies_refute_nothing_even_in_a_closed_world(verify):

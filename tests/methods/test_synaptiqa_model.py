@@ -265,6 +265,11 @@ def test_an_answer_in_prose_is_read_for_names_of_the_rows(graph):
     assert labels(answer) == ["Christopher Nolan"]
 
 
+def test_answers_may_be_a_text(graph):
+    read = '{"text": "not Guy Pearce", "answers": "It was Christopher Nolan."}'
+    assert labels(ask(graph, Script(write=GOOD, read=read))) == ["Christopher Nolan"]
+
+
 def test_a_column_stands_for_all_its_values(films, graph):
     matched = {a.label for a in films.ask("Which films were directed by Christopher Nolan?").answers}
     answer = ask(graph, Script(write=ALL), "Which films did he direct?")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.steps.declined import declines
 from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
-from clew.steps.read_llm import YES_NO, named_answers
+from clew.steps.read_llm import YES_NO, answers_of, named_answers
 from clew.steps.read_rows import Cell, ReadRow
 from clew.text.normalise import normalise
 
@@ -56,6 +57,7 @@ def read_rows(
 ) -> ReadAnswer:
     """Ask a model which values answer a question. Raises LlmError."""
     told = _told(columns, rows)
+    labels = [c.label for row in rows[:MOST_ROWS] for c in row.cells if c is not None]
     text = talk.ask(
         prompt_named("synaptiqa_read"),
         _SAMPLING,
@@ -64,11 +66,19 @@ def read_rows(
         ROWS=told,
     )
     try:
-        reply = read_value(text, lambda value: build(RowsReply, value))
+        reply = read_value(text, lambda value: _reply_of(value, labels))
     except ReplyInvalid:
-        labels = (c.label for row in rows[:MOST_ROWS] for c in row.cells if c is not None)
         reply = RowsReply(text, named_answers(text[:20_000], [*labels, *YES_NO]))
     return ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
+
+
+def _reply_of(value: object, labels: Sequence[str]) -> RowsReply:
+    """Read a reply in JSON; answers may be a text that names some. Raises ShapeError."""
+    if isinstance(value, dict) and not {"answers", "answer"}.isdisjoint(cast("dict[str, object]", value)):
+        fields = cast("dict[str, object]", value)
+        answers = answers_of(fields, [*labels, *YES_NO]).answers
+        return build(RowsReply, {**fields, "answers": answers})
+    return build(RowsReply, value)
 
 
 def read_own(talk: Talk, question: str) -> OwnReply:
