@@ -29,6 +29,7 @@ Deviations, with their reasons:
 - A sub-question that repeats another or adds no new triple is dropped (over-decomposition; not with
   `handed="sentences"`), one that takes several triples is noted (under-decomposition): section 4.4.3 only
   counts them.
+- At most 8 sub-questions of a plan are asked; the answer is then marked incomplete.
 - What the final answer names has to be proved by the chain, in either form; its text is kept.
 - The answer is the entities that the synthesis names of the last sub-answer that it names any of.
 - Without a model every step has a built-in form, from the pattern of the question.
