@@ -373,3 +373,19 @@ def test_examples_without_decompositions_keep_clews_own(tmp_path: Path):
 def test_the_temperature_is_sent_with_every_call(small: Clew):
     _, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "David Fincher.", temperature=0)
     assert [request.temperature for request in model.requests] == [0, 0, 0]
+
+
+def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(tmp_path: Path):
+    title = "I Don't Know How She Does It"
+    (tmp_path / "g.tsv").write_text(f"Ann\tdirected\t{title}\n{title}\tgenre\tComedy\n", "utf-8")
+    first = plan("Which films did Ann direct?", "What genre are these films?"), f"She directed {title}."
+    for said, asked in (
+        ("I'm sorry, I cannot help with that", "What genre are these films?"),
+        (f"What genre is {title}", f"What genre is {title}?"),
+    ):
+        model = ScriptedModel([*first, said, "Comedy.", "Comedy."])
+        with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
+            answer = clew.ask("What genre are the films of Ann?", method="kg-rag", model=model)
+        assert answer.chain is not None
+        assert answer.chain.links[1].asked == asked
+        assert [a.entity for a in answer.answers] == ["Comedy"]

@@ -216,6 +216,13 @@ def test_hints_can_be_in_the_first_prompt(ask):
     assert "directed_by" in model.requests[0].messages[0].text
 
 
+def test_a_reply_of_no_use_is_told_among_the_steps(ask):
+    answer, _ = ask("who directed Memento?", ["no JSON here", "nor here"])
+    assert [step.name for step in answer.steps] == ["reply"]
+    assert answer.steps[0].detail["text"] == "nor here"
+    assert "JSON" in answer.steps[0].detail["problem"]
+
+
 def test_an_answer_that_is_not_in_the_evidence_is_removed(ask):
     script = [pattern_reply(DIRECTOR), answers_reply("Ridley Scott", "Christopher Nolan")]
     assert names(ask("who directed Memento?", script)[0]) == ["Christopher Nolan"]

@@ -58,6 +58,7 @@ from clew.steps.find_subgraphs import (
 from clew.steps.found import Found, text_of
 from clew.steps.gsd import gsd_terms
 from clew.steps.pattern_distances import Cut, FewCandidates, PatternDistances
+from clew.steps.prompting import short
 from clew.steps.read_llm import ReadAnswers, read_answers
 from clew.steps.simgrag_prompts import Shots, Task, as_name, default_shots
 from clew.steps.write_pattern_llm import WrittenPattern, answer_nodes, hint_text, write_pattern
@@ -153,6 +154,11 @@ class Work:
     model: Counted
     timings: dict[str, float] = field(default_factory=dict[str, float])
     steps: list[Step] = field(default_factory=list[Step])
+
+    def note_useless(self, error: ReplyInvalid) -> None:
+        """Note what the model said last, and why it is of no use."""
+        said = self.model.replies[-1].text if self.model.replies else ""
+        self.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
 
     def time(self, stage: str, since: float) -> None:
         """Add the time since `since` to a stage."""
@@ -314,6 +320,7 @@ class SimGRAG(Retrieval):
         except BudgetReached as error:
             found = Found(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
+            work.note_useless(error)
             found = Found(
                 abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
             )

@@ -54,7 +54,8 @@ class ModelReformulate:
             EARLIER=told(self.graph, earlier, self.handed),
         )
         text = as_question(reply)
-        if not text:
+        names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
+        if not text or (declines(text, names) and not declines(question.text)):
             return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
         return text, ()
 
@@ -62,11 +63,11 @@ class ModelReformulate:
 def as_question(reply: str) -> str:
     """The question in a reply that was stopped at its mark: the last line, the mark restored.
 
-    Empty where there is none: nothing is said, the model refuses, or the line is too long for a question.
+    Empty where there is none: nothing is said, or the line is too long for a question.
     """
     lines = [line.strip(' "*') for line in reply.splitlines()]
     text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
-    if not text or len(text) > LONGEST_QUESTION or declines(text):
+    if not text or len(text) > LONGEST_QUESTION:
         return ""
     return text.rstrip("?. ") + "?"
 
