@@ -17,7 +17,7 @@ from clew.methods.llm import Settings, ask_alone, finished, needed, ungrounded
 from clew.steps.chain import Plan
 from clew.steps.decompose import ModelDecompose
 from clew.steps.prompting import Talk, data_line, data_lines, prompt_named
-from clew.steps.reformulate import as_question
+from clew.steps.reformulate import reformulated
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Chain, SubAnswer
 
@@ -65,7 +65,7 @@ class LlmQd:
             earlier = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt = prompt_named("kg_rag_reformulate")
             reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
-            asked = as_question(reply) or text
+            asked = reformulated(reply, text) or text
         sampling = replace(self.sampling, repeat_penalty=1.1)
         reply = ask_alone(talk, asked, sampling, self.settings.examples)
         return SubAnswer(text, asked, reply)

@@ -53,11 +53,17 @@ class ModelReformulate:
             QUESTION=data_line(question.text),
             EARLIER=told(self.graph, earlier, self.handed),
         )
-        text = as_question(reply)
         names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
-        if not text or (declines(text, names) and not declines(question.text)):
+        text = reformulated(reply, question.text, names)
+        if not text:
             return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
         return text, ()
+
+
+def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:
+    """The question of a reply that puts `names` into another; empty where it has none, or refuses."""
+    text = as_question(reply)
+    return "" if declines(text, names) and not declines(question) else text
 
 
 def as_question(reply: str) -> str:
