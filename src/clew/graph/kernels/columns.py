@@ -13,7 +13,8 @@ from clew.graph.kernels import Array
 
 INFINITE = 1 << 60
 ZERO, ONE = cast("int", np.int64(0)), cast("int", np.int64(1))
-"""Arguments: a number written out is a type of its own to numba, which would compile the callee for each."""
+NO, YES = cast("bool", np.bool_(False)), cast("bool", np.bool_(True))
+"""Arguments: what is written out is a type of its own to numba, which would compile the callee for each."""
 MISS_BITS = 5
 MISS_MASK = (1 << MISS_BITS) - 1
 

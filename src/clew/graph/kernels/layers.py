@@ -42,6 +42,7 @@ from clew.graph.kernels.columns import (
     MASK,
     MODE,
     NEIGHBOUR,
+    NO,
     NODES,
     ORIGIN,
     PARENT,
@@ -60,6 +61,7 @@ from clew.graph.kernels.columns import (
     UNIFORM,
     VIA,
     WEIGHT,
+    YES,
     ZERO,
     Graph,
     Layers,
@@ -394,8 +396,8 @@ def reach_bits(
 
     Then far fewer entities get into the layer of `child` than `parent` alone would let in.
     """
-    most = layer_edges(graph, query, layers, edge, parent, INFINITE)
-    best, near = -1, -1
+    most = layer_edges(graph, query, layers, edge, parent, ZERO + INFINITE)
+    best, near = ZERO - 1, ZERO - 1
     for e in range(len(query.edges)):
         head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
         other = tail if head == child else head
@@ -406,18 +408,16 @@ def reach_bits(
             if cost < 2 * most:
                 best, near, most = e, other, cost // 2
     if best < 0:
-        return False, buffer
+        return NO, buffer
     scratch.sieve[:] = 255  # so many would leave few holes in it
     at, stop = layers.node[near, START], layers.node[near, START] + layers.node[near, SIZE]
     while at < stop:
         rest = -query.edges[best, LEAST]
-        buffer, count, at = scan(
-            graph, query, layers, best, near, at, rest, scratch, False, False, buffer, state
-        )
+        buffer, count, at = scan(graph, query, layers, best, near, at, rest, scratch, NO, NO, buffer, state)
         state[SPENT] += count
         for j in range(count):
             scratch.bits[buffer[j, NEIGHBOUR] >> 3] |= 1 << (buffer[j, NEIGHBOUR] & 7)
-    return True, buffer
+    return YES, buffer
 
 
 @compiled
@@ -455,7 +455,7 @@ def join_new(  # noqa: C901
     at = first
     while at < first + parents:
         buffer, count, after = scan(
-            graph, query, layers, edge, parent, at, -free, scratch, filtered, False, buffer, state
+            graph, query, layers, edge, parent, at, -free, scratch, filtered, NO, buffer, state
         )
         if spend(state, stop, count + after - at):
             break
@@ -555,7 +555,7 @@ def join_two(
     marks = scratch.marks
     free, generation = query.edges[edge, LEAST] + base, marks[-1] << 32
     first, begin = layers.node[scanned, START], layers.node[other, START]
-    mark_layer(layers, other, scratch, True)
+    mark_layer(layers, other, scratch, YES)
     there, here = np.empty(layers.node[other, SIZE], np.int64), np.empty(layers.node[scanned, SIZE], np.int64)
     least = rise(layers, other, there)
     here[:] = INFINITE
@@ -564,7 +564,7 @@ def join_two(
     at, size = first, layers.node[scanned, SIZE] if least < INFINITE else ZERO
     while at < first + size:
         buffer, count, after = scan(
-            graph, query, layers, edge, scanned, at, least - free, scratch, True, ahead, buffer, state
+            graph, query, layers, edge, scanned, at, least - free, scratch, YES, ahead, buffer, state
         )
         if spend(state, stop, count + after - at):
             break
@@ -588,7 +588,7 @@ def join_two(
         layers.used[1] = fill
     lowest_of = layers.entry[first : first + len(here), LOWEST]
     lowest_of[:] = here
-    mark_layer(layers, other, scratch, False)
+    mark_layer(layers, other, scratch, NO)
     return layers, buffer
 
 
