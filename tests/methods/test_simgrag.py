@@ -456,6 +456,7 @@ def test_hostile_verdicts_are_not_enough(verify, reply):
         ("As graphs [1][2] say that he is the manager but not the leader, the answer is False.", "refuted"),
         ("The claim is not fully supported.", "not_enough_info"),
         ("Unsupported", "not_enough_info"),
+        ("It has not been clearly refuted.", "not_enough_info"),
         ("It isn't true.", "refuted"),
         ("I cannot determine whether it is true or false.", "not_enough_info"),
         ("As graph [1] says so, the answer is True.", "supported"),

@@ -28,7 +28,7 @@ Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
 _VERDICT = re.compile(
-    r"(\bnot\s+(?:be\s+|\w+ly\s+)?|n['’]t\s+(?:be\s+|\w+ly\s+)?)?"
+    r"((?:\bnot|n['’]t)\s+(?:be(?:en)?\s+)?(?:\w+ly\s+)?)?"
     r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
     re.IGNORECASE,
 )
