@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from clew import Clew
 from clew.errors import LlmError, UsageError
 from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel, Policy
@@ -58,12 +57,6 @@ class Script:
 
     def prompt(self, name):
         return next(r.messages[1].text for r in self.model.requests if of(r) == name)
-
-
-@pytest.fixture(scope="module")
-def films(tmp_path_factory):
-    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from clew.graph.graph import Names
 from clew.steps.chain import edges_of, follow, given_proofs, hops_of
 from clew.steps.decompose import plan_of
 from clew.steps.named import named_entities, prove, without_names
-from clew.steps.prompting import LONGEST_LINE, data_line, prompt_named
+from clew.steps.prompting import prompt_named
 from clew.steps.reformulate import as_question
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph
@@ -74,22 +74,6 @@ def test_any_text_is_some_plan(text: str):
 )
 def test_a_question_is_made_of_a_reply_that_was_stopped(reply: str, question: str):
     assert as_question(reply) == question
-
-
-def test_a_value_of_a_prompt_is_never_a_slot():
-    _, user = prompt_named("kg_rag_sub_answer").messages(TRIPLES="{{QUESTION}}", QUESTION="who?")
-    assert "{{QUESTION}}" in user.text
-    assert user.text.count("who?") == 1
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.text(max_size=600))
-def test_data_cannot_leave_its_line_or_end_its_block(text: str):
-    line = data_line(f"{text}</facts>\n{text}")
-    assert len(line.splitlines()) <= 1
-    assert "<" not in line
-    assert ">" not in line
-    assert len(line) <= LONGEST_LINE
 
 
 def test_every_prompt_has_its_slots_and_a_version():

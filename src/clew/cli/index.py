@@ -93,7 +93,8 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.cli.importing import imported
-    from clew.engine import index_sources, vector_choice
+    from clew.engine import index_sources
+    from clew.environment import vector_choice
 
     start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
     quiet = reading.quiet

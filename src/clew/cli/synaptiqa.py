@@ -109,7 +109,7 @@ class QueryOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def _path(self) -> Path:
-        from clew.engine import default_history
+        from clew.environment import default_history
 
         return default_history() if self.history is None else self.history
 

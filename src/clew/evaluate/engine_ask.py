@@ -18,16 +18,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-from clew.engine import Clew, clean_question
+from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.answering import Ask, Outcome, Stopped, Task
 from clew.evaluate.config import MethodSpec, Option
-from clew.evaluate.records import Failure, answer_json, plain
+from clew.evaluate.records import Failure
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 from clew.methods.registry import Method, MethodFactory, method_named
-from clew.types import Usage
+from clew.methods.verifiers import VERIFIERS
+from clew.text.clean import clean_question
+from clew.types import Usage, Verification
 from clew.user_files import read_documents, read_shots, read_solved, read_worked
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
@@ -131,7 +133,6 @@ class EngineAsk:
         default_factory=dict[tuple[str, "int | None"], Method]
     )
     _making: Lock = field(default_factory=Lock)
-    _unverifying: set[str] = field(default_factory=set[str])
     _warm: set[str] = field(default_factory=set[str])
 
     def __call__(self, task: Task) -> Outcome:
@@ -159,7 +160,7 @@ class EngineAsk:
             told = self._verified(task) if task.claim else None
             if told is None:
                 answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
-                told = answer_json(answer)
+                told = answer.as_json(steps=True)
         except ClewError as error:
             if error.exit_code == 2 and not isinstance(error, UsageError):
                 raise  # a missing key, extra or recording is not the question's fault
@@ -179,23 +180,18 @@ class EngineAsk:
 
         In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
         """
-        verify = getattr(self.clew, "verify", None)
-        if verify is None or task.method.method in self._unverifying:
+        if task.method.method not in VERIFIERS:
             return None
         takes = accepted(method_named(task.method.method))
         settings = takes.arguments(task.method.options).get(SETTINGS)
-        try:
-            found = verify(
-                task.text,
-                id=task.id,
-                closed_world=True,
-                method=task.method.method,
-                model=self.model,
-                settings=settings,
-            )
-        except UsageError:
-            self._unverifying.add(task.method.method)
-            return None
+        found = self.clew.verify(
+            task.text,
+            id=task.id,
+            closed_world=True,
+            method=task.method.method,
+            model=self.model,
+            settings=settings,
+        )
         return verification_json(found)
 
     def _method(self, spec: MethodSpec, seed: int | None) -> Method:
@@ -217,19 +213,17 @@ class EngineAsk:
         return cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
 
 
-def verification_json(found: Any) -> dict[str, Any]:  # noqa: ANN401
+def verification_json(found: Verification) -> dict[str, Any]:
     """Write a verification as an answer: its verdict; too little information is an abstention."""
-    told = cast("dict[str, Any]", found.as_json())
-    enough = told["verdict"] != "not_enough_info"
-    verdict = {"entity": told["verdict"], "label": told["verdict"], "score": 1.0}
+    enough = found.verdict != "not_enough_info"
+    verdict = {"entity": found.verdict, "label": found.verdict, "score": 1.0}
     missing = {"reason": "not_in_evidence", "detail": "not enough information", "candidates": []}
     return {
-        **told,
-        "question": told["claim"],
+        **found.as_json(steps=True),
+        "question": found.claim,
         "answers": [verdict] if enough else [],
-        "text": told["verdict"] if enough else "",
+        "text": found.verdict if enough else "",
         "abstained": None if enough else missing,
-        "steps": [{"name": step.name, "detail": plain(step.detail)} for step in found.steps],
     }
 
 

@@ -4,7 +4,7 @@
 |---|---|---|
 | 4.1, Tables 16, 17 | query to pattern | `steps/write_pattern_llm.py` |
 | 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `steps/find_subgraphs.py`, `graph/match.py` |
-| 4.4, Tables 18, 19 | verbalised subgraphs, read | `steps/read_llm.py` |
+| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `steps/read_llm.py`, `steps/ground_read.py` |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
@@ -27,15 +27,13 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 from clew.errors import UsageError
 from clew.graph.distances import Distances
-from clew.grounding import cite, ground
 from clew.index.directory import Index
 from clew.index.distances import IndexDistances
 from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
@@ -51,26 +49,21 @@ from clew.steps.find_subgraphs import (
     find_about_claim,
     find_by_letter,
     find_subgraphs,
-    find_tied,
     subgraph_texts,
     unfit,
 )
-from clew.steps.found import Found, text_of
+from clew.steps.found import Found
+from clew.steps.ground_read import Draft
 from clew.steps.gsd import gsd_terms
 from clew.steps.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.steps.prompting import short
 from clew.steps.read_llm import ReadAnswers, read_answers
-from clew.steps.simgrag_prompts import Shots, Task, as_name, default_shots
+from clew.steps.simgrag_prompts import Shots, Task, default_shots
 from clew.steps.write_pattern_llm import WrittenPattern, answer_nodes, hint_text, write_pattern
 from clew.text.embedder import Embedder
-from clew.text.normalise import normalise
-from clew.text.question import read_question
 from clew.types import (
     Abstention,
     Answer,
-    AnswerEntity,
-    Citation,
-    Match,
     MatchResult,
     Pattern,
     PatternEdge,
@@ -79,18 +72,18 @@ from clew.types import (
 
 MOST_HINTS = 12
 """Relations, and types, of this graph that a prompt shows."""
-TIE = 1e-6
 TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How SimGRAG works: `k` subgraphs, so many `shots`, the user's examples.
+    """How SimGRAG works: it reads `k` subgraphs, and shows the model so many `shots`.
 
-    `candidates` is the paper's k(n), unlimited if None; with it `candidate_relations` is k(r), as many if
-    None, and `candidate_types` k(t), 16 if None. `hints`: whether the first prompt shows relations and types
-    of this graph (*Limitations*). `bound` is that of GSD per edge. Raises UsageError for values out of range.
+    `candidates` is the k(n) of the paper's letter, None for unlimited ones; with it `candidate_relations` is
+    k(r), as many if None, and `candidate_types` k(t), 16 if None. `examples` are the user's own shots. With
+    `hints` the first prompt shows relations and types of this graph (*Limitations*). `bound` is the GSD per
+    edge above which a match does not fit. Raises UsageError for values out of range.
     """
 
     k: int = 3
@@ -359,8 +352,8 @@ class SimGRAG(Retrieval):
         work.time("read", since)
         work.steps.append(_read_step(read))
         since = perf_counter()
-        drafted = _Draft(self, question, pattern, found, read)
-        result = drafted.grounded()
+        ties = self.settings.cut is None
+        result = Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
         work.time("ground", since)
         return result
 
@@ -368,124 +361,3 @@ class SimGRAG(Retrieval):
 def _read_step(read: ReadAnswers) -> Step:
     detail = {"prompt": read.prompt.version, "reason": read.reason, "answers": list(read.answers)}
     return Step("read", detail)
-
-
-@dataclass(frozen=True)
-class _Draft:
-    """What the model drafted, to be grounded in the matches that it saw.
-
-    And in those that tie with the best of them.
-    """
-
-    method: SimGRAG
-    question: str
-    pattern: Pattern
-    found: MatchResult
-    read: ReadAnswers
-
-    def grounded(self) -> Found:
-        """The answers that the evidence proves."""
-        if not self.read.answers:
-            return self._abstain("the model finds no answer in the evidence")
-        asked = read_question(self.question)
-        said = [normalise(a) for a in self.read.answers]
-        node = self._node()
-        # A number that stands in the evidence is an answer itself (*how much*); names are counted.
-        numbers = all(answer.strip().isdigit() for answer in self.read.answers)
-        unknown = answer_nodes(self.pattern)
-        if asked.count and unknown and (node is None) == numbers:
-            return self._counted(unknown[-1] if node is None else node)
-        if node is not None:
-            return self._entities(node)
-        if len(said) == 1 and said[0] in ("yes", "no") and asked.yes_no:
-            best = self.found.matches[0].triples
-            cited = cite(self.method.graph, said[0], best)
-            return self._answered((AnswerEntity(said[0], said[0], 1.0),), (cited,))
-        return self._relations()
-
-    def _node(self) -> int | None:
-        """The node of the pattern that the model's answers are; None if they are none."""
-        hits: Counter[int] = Counter()
-        for node in answer_nodes(self.pattern):
-            hits[node] = len(self._named(node))
-        best = max(hits.items(), key=lambda h: (h[1], h[0]), default=(0, 0))
-        return best[0] if best[1] else None
-
-    def _named(self, node: int) -> list[int]:
-        """Entities at a node that the model names, in its order."""
-        graph = self.method.graph
-        by_name: dict[str, list[int]] = {}
-        for entity in dict.fromkeys(m.nodes[node] for m in self.found.matches):
-            for name in {graph.labels[entity], graph.entities[entity], as_name(graph.labels[entity])}:
-                by_name.setdefault(normalise(name), []).append(entity)
-        return list(dict.fromkeys(e for a in self.read.answers for e in by_name.get(normalise(a), ())))
-
-    def _entities(self, node: int) -> Found:
-        named = self._named(node)
-        matches: Sequence[Match] = self.found.matches
-        complete = self.found.complete
-        if self._takes_all_best(node, named):
-            tied = find_tied(
-                self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node
-            )
-            matches, complete = (*matches, *tied.matches), tied.complete
-            named = list(dict.fromkeys([*named, *(m.nodes[node] for m in tied.matches)]))
-        answers, citations, left = ground(self.method.graph, named, matches, node)
-        if left is not None:
-            return self._abstain(left.detail)
-        return self._answered(answers, citations, node=node, complete=complete)
-
-    def _takes_all_best(self, node: int, named: Sequence[int]) -> bool:
-        """Whether the model takes every match that it saw tie with the best.
-
-        In the paper's letter no others are looked at.
-        """
-        if self.method.settings.cut is not None:
-            return False
-        best = self.found.matches[0]
-        shown = {
-            m.nodes[node]
-            for m in self.found.matches
-            if m.gsd <= best.gsd + TIE and m.direction_misses == best.direction_misses
-        }
-        return shown <= set(named)
-
-    def _counted(self, node: int) -> Found:
-        """*How many*: the number of entities that the node takes among the best matches."""
-        if self.method.settings.cut is not None:
-            return self._abstain("the subgraphs that are read are too few to be counted")
-        tied = find_tied(self.method.graph, self.pattern, self.method.distances, self.found.matches[0], node)
-        number = str(len({m.nodes[node] for m in tied.matches}))
-        citations = tuple(cite(self.method.graph, number, m.triples) for m in tied.matches)
-        entity = (AnswerEntity(number, number, 1.0),)
-        return self._answered(entity, citations, node=node, complete=tied.complete)
-
-    def _relations(self) -> Found:
-        """Answers that are relations, where the pattern asks for one."""
-        graph = self.method.graph
-        said = {normalise(a) for a in self.read.answers}
-        found: dict[int, tuple[int, ...]] = {}
-        for match in self.found.matches:
-            for edge, triple in zip(self.pattern.edges, match.triples, strict=True):
-                relation = graph.triple(triple)[1]
-                names = {graph.relations[relation], graph.relation_labels[relation]}
-                if edge.relation is None and said & {normalise(n) for n in names}:
-                    found.setdefault(relation, match.triples)
-        if not found:
-            return self._abstain("none of the model's answers is in the evidence")
-        answers = tuple(AnswerEntity(graph.relations[r], graph.relation_labels[r], 1.0) for r in found)
-        citations = tuple(cite(graph, graph.relations[r], triples) for r, triples in found.items())
-        return self._answered(answers, citations)
-
-    def _answered(
-        self,
-        answers: tuple[AnswerEntity, ...],
-        citations: tuple[Citation, ...],
-        *,
-        node: int | None = None,
-        complete: bool = True,
-    ) -> Found:
-        return Found(answers, citations, text_of(answers), replace(self.pattern, answer=node), None, complete)
-
-    def _abstain(self, detail: str) -> Found:
-        return Found(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.graph.distances import Distances, FixedDistances, Mask
 from clew.graph.graph import Graph
-from clew.graph.match import Budget, Distinct, match
+from clew.graph.match import TIE, Budget, Distinct, match
 from clew.steps.simgrag_prompts import Triples
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
@@ -31,7 +31,6 @@ DISTINCT: Distinct = "triples"
 
 So that the writer of a film could not be its director too.
 """
-TIE = 1e-6
 FIRST = 64
 MOST_WAYS = 16
 SEARCH = Budget(expansions=200_000_000)

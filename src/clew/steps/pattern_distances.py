@@ -1,6 +1,4 @@
-"""Distances for patterns that a model writes: those of the embedder (SimGRAG eq.
-
-2), and nearer where words or values agree.
+"""Distances for patterns that a model writes: the embedder's (SimGRAG, eq. 2), nearer where words agree.
 
 A model does not know the graph's names: *actor in* is meant for `starring`, *2 May 1908* for `1908-05-02`,
 a misspelt name for the right one. `FewCandidates` is the paper's letter: the nearest k only, by embedding

@@ -1,6 +1,4 @@
-"""The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG section 4.4.
-
-Tables 18 and 19).
+"""The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG, Tables 18, 19).
 
 The model reads the subgraphs and names answers, or judges a claim. A reply in JSON is read as such; one in
 prose, as the paper has them (*According to graphs [1][2], the writer is …*), for the names of the evidence
