@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -324,12 +325,13 @@ def update_index_files(
     strict: bool = False,
     ignore_missing: bool = False,
     format: str | None = None,
+    on_error: OnError = "fail",
     embedder: str | Embedder | None = None,
     sayer: Sayer | None = None,
     progress: UpdateProgress | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
-    from clew.index.edits import read_edits
+    from clew.index.edit_files import read_edits
     from clew.index.manifest import read_manifest
     from clew.index.update import update_index
 
@@ -343,6 +345,8 @@ def update_index_files(
         remove_aliases=remove_aliases,
         remove_entities=remove_entities,
         format=format,
+        on_error=on_error,
+        progress=None if progress is None else partial(progress, "reading"),
     )
     maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)
     return update_index(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph, Int32, Int64, ValueKind
 from clew.index.directory import Index
 from clew.index.manifest import EmbedderRecord, SourceRecord
+from clew.index.sections import graph_counts
 from clew.types import TripleText
 
 MOST_NODES = 20_000
@@ -99,19 +100,6 @@ def report_json(report: Mapping[str, Any]) -> dict[str, Any]:
     return {key: report[key] for key in keys if key in report}
 
 
-def counts_of(graph: Graph) -> dict[str, int]:
-    """Count triples, entities, literals, relations, types and aliases."""
-    literals = int(np.count_nonzero(graph.values.datatype >= 0))
-    return {
-        "triples": graph.triples,
-        "entities": graph.nodes - literals,
-        "literals": literals,
-        "relations": len(graph.relations),
-        "types": len(graph.types.names),
-        "aliases": len(graph.aliases.names),
-    }
-
-
 def info_of(index: Index) -> Info:
     """Look through the whole graph of `index` once."""
     graph, about = index.graph, index.manifest.about
@@ -123,7 +111,7 @@ def info_of(index: Index) -> Info:
         clew=index.manifest.clew,
         created=index.manifest.created,
         bytes=index.manifest.bytes,
-        counts=counts_of(graph),
+        counts=graph_counts(graph),
         relations=relations_of(graph),
         types=types,
         embedder=about.embedder,

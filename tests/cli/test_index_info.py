@@ -54,8 +54,8 @@ def test_skipped_lines_are_counted_with_their_reasons(run, films):
     films.write_text("a\tb\tc\nno tabs\n")
     result = run("index", films, "--on-error", "skip")
     assert result.exit_code == 0
-    assert "1 line skipped, the first:" in result.stdout
-    assert f"{films}:2: " in result.stdout
+    assert "1 line skipped, the first:" in result.stderr
+    assert f"{films}:2: " in result.stderr
 
 
 def test_side_files(run, films, tmp_path):
@@ -63,7 +63,7 @@ def test_side_files(run, films, tmp_path):
     (tmp_path / "a").write_text("Christopher Nolan\tNolan\n")
     result = run("index", films, "--types", "t", "--aliases", "a")
     assert "1 type, 1 alias" in result.stdout
-    assert "entities in side files that the graph lacks, on 1 line: Nobody\n" in result.stdout
+    assert "entities in side files that the graph lacks, on 1 line: Nobody\n" in result.stderr
 
 
 def test_quiet_says_nothing(run, films):

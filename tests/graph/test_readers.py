@@ -374,7 +374,7 @@ def test_nameless_nodes_are_numbered_in_order(tmp_path: Path) -> None:
 def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:
     path = write(tmp_path / "a.nt", "_:x <http://a/p> _:y .\n")
     assert triples(read(path)) == [("_:x", "http://a/p", "_:y")]
-    assert triples(read(path, Tally(source=1))) == [("_:1/x", "http://a/p", "_:1/y")]
+    assert triples(read(path, Tally(scope="1"))) == [("_:1/x", "http://a/p", "_:1/y")]
 
 
 def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:

@@ -78,12 +78,12 @@ class Tally:
     """What happened to one source while it was read; the reader writes it, the builder reports it.
 
     `progress` is called with the number of bytes of the source (compressed, if it is) read so far;
-    `source` is the source's number, which keeps apart what is named within one file only.
+    `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names.
     """
 
     on_error: OnError = "fail"
     progress: Callable[[int], None] | None = None
-    source: int = 0
+    scope: str = ""
     blank: int = 0
     skipped: int = 0
     reasons: list[str] = field(default_factory=list[str])

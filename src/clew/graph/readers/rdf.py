@@ -144,7 +144,7 @@ class _Sorter:
         self._path, self._tally = path, tally
         self._schema = 0
         self._graphs = False
-        self._scope = f"{tally.source}/" if tally.source else ""
+        self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
         self._node, self._blank = pyoxigraph.NamedNode, pyoxigraph.BlankNode
         self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
