@@ -97,7 +97,7 @@ def test_an_entity_of_a_node_file_is_made_without_a_triple(shop, tmp_path):
 def test_notes_and_skipped_lines_are_told(shop, turtle, tmp_path):
     lines = tmp_path / "more.tsv"
     lines.write_text("head\trelation\ttail\na\tb\tc\nonly one column\n")
-    with pytest.raises(ParseError, match="more.tsv:3"):
+    with pytest.raises(ParseError, match=r"more\.tsv:3"):
         update_index_files(shop, [lines])
     report = update_index_files(shop, [lines, turtle("more", MORE)], on_error="skip").report
     assert report.skipped == 1

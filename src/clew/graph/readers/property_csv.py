@@ -20,6 +20,7 @@ from clew.errors import InputError, ParseError
 from clew.graph.literals import XSD
 from clew.graph.readers.batch import Batch, Label, NodeKey, Tally
 from clew.graph.readers.comma import Records
+from clew.graph.readers.stream import unpacked_name
 
 ARRAY_DELIMITER = ";"
 
@@ -95,7 +96,7 @@ class PropertyCsvReader:
 
 def is_csv(file: Path) -> bool:
     """Whether a file of a directory is taken for a node or edge file, by its name."""
-    return file.name.lower().endswith((".csv", ".csv.gz"))
+    return unpacked_name(file.name).lower().endswith(".csv")
 
 
 def csv_files(directory: Path) -> list[Path]:

@@ -10,12 +10,12 @@ from clew.graph.readers.batch import Reader, Tally
 from clew.graph.readers.comma import COMMA, Records, is_table, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.property_csv import PROPERTY_CSV, header_kind, is_csv
-from clew.graph.readers.rdf import NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
-from clew.graph.readers.stream import line_blocks
+from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
+from clew.graph.readers.stream import line_blocks, unpacked_name
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, PROPERTY_CSV),
-    *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML),
+    *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD),
     ARRAYS,
 )
 """All readers; adding one is a line here."""
@@ -50,8 +50,7 @@ def choose_reader(path: Path, format: str | None = None) -> Reader:
         raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
         return _named_for_file(path, format)
-    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = Path(unpacked_name(path.name)).suffix.lower()
     for reader in READERS:
         if suffix in reader.suffixes:
             return _choose_csv(path) if reader is COMMA else reader
