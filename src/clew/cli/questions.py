@@ -19,8 +19,21 @@ if TYPE_CHECKING:
     from clew.llm.managed import ManagedModel
     from clew.types import Answer
 
+
+def _outcome(answer: dict[str, Any]) -> str:
+    return "with an answer" if answer["abstained"] is None else "abstained"
+
+
 _KIND = Kind(
-    "question", "questions", "answers", "an answer", "answers", "to another question", "asking", "answered"
+    "question",
+    "questions",
+    "answers",
+    "an answer",
+    "answers",
+    "to another question",
+    "asking",
+    "answered",
+    _outcome,
 )
 
 
