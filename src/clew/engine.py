@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clew.index.walk_vectors import Sayer
     from clew.info import Info
     from clew.llm.types import ChatModel
-    from clew.methods.registry import Method
+    from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.stores.opening import Login
     from clew.text.embedder import Embedder
@@ -136,22 +136,23 @@ class Clew:
         *,
         id: str | None = None,
         entities: Sequence[str] = (),
-        method: str = "auto",
+        method: str | MethodFactory = "auto",
         model: ChatModel | None = None,
         settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. `model` is used by the methods that can use one; `settings` is the dataclass of that name
-        of a method that has one. Raises UsageError for an empty or endless question or an unknown method,
-        LlmError if the model fails.
+        handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
+        is used by the methods that can use one; `settings` is the dataclass of that name of a method that has
+        one. Raises UsageError for an empty or endless question or an unknown method, LlmError if the model
+        fails.
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         return self._method(method, model, settings).answer(question, id=id, entities=names)
 
-    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
+    def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:
             from clew.methods.registry import make_method
 

@@ -12,6 +12,7 @@ from clew.cli.batch import Batch, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.engine import clean_question
 from clew.errors import InputError, ParseError, UsageError
+from clew.methods.registry import shown_name
 
 if TYPE_CHECKING:
     from clew.database import Database
@@ -78,7 +79,7 @@ def ask_all(
             keep(answer)
         return answer_json(answer, explain=explain)
 
-    Batch(_KIND, method, out, quiet, model).run(start, questions, read_questions(questions), one)
+    Batch(_KIND, shown_name(method), out, quiet, model).run(start, questions, read_questions(questions), one)
 
 
 def read_questions(path: str) -> list[Question]:
