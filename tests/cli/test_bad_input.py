@@ -78,7 +78,8 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     ("given", "message"),
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
-        (".", ".: is a directory without node and edge CSV files. Give the triple files in it one by one"),
+        ("-", "A graph is read from files, not from stdin. Save it to a file first"),
+        (".", ".: is a directory without node and edge CSV files. Give the triple files in it: ./*"),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
         (
             "folder.clew",

@@ -462,6 +462,17 @@ def test_a_header_names_what_stands_between_the_items_of_a_list(tmp_path: Path) 
     assert found == [("tags", "a;b"), ("tags", "c"), ("note", "d;e")]
 
 
+def test_files_of_a_directory_that_are_not_read_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "edges.csv", "source,type,target\na,b,c\n")
+    write(tmp_path / "more.ttl", "<http://a/x> <http://a/p> <http://a/y> .\n")
+    write(tmp_path / ".marker", "x")
+    tally = Tally()
+    assert triples(read(tmp_path, tally)) == [("a", "b", "c")]
+    assert tally.notes == [
+        f"{tmp_path}: only CSV files are read, not more.ttl; name others as sources of their own"
+    ]
+
+
 def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:
     write(
         tmp_path / "z.csv",

@@ -43,7 +43,7 @@ def choose_reader(path: Path, format: str | None = None) -> Reader:
     or more than one.
     """
     if not path.exists():
-        raise InputError(f"{path}: no such file or directory. Check the path")
+        raise missing(path)
     if path.is_dir():
         return _choose_for_directory(path, format)
     if not path.is_file():
@@ -55,6 +55,13 @@ def choose_reader(path: Path, format: str | None = None) -> Reader:
         if suffix in reader.suffixes:
             return _choose_csv(path) if reader is COMMA else reader
     return _sniff(path)
+
+
+def missing(path: Path) -> InputError:
+    """Return the error of a source that is not there."""
+    if str(path) == "-":
+        return InputError("A graph is read from files, not from stdin. Save it to a file first")
+    return InputError(f"{path}: no such file or directory. Check the path")
 
 
 def source_files(path: Path) -> list[Path]:
@@ -84,7 +91,7 @@ def _choose_for_directory(path: Path, format: str | None) -> Reader:
     if files:
         return PROPERTY_CSV if is_csv(files[0]) else ARRAYS
     raise InputError(
-        f"{path}: is a directory without node and edge CSV files. Give the triple files in it one by one"
+        f"{path}: is a directory without node and edge CSV files. Give the triple files in it: {path}/*"
     )
 
 
