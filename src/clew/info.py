@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64, ValueKind
+from clew.graph.graph import Graph, Int32, Int64, ValueKind, offsets_of
 from clew.index.directory import Index
 from clew.index.manifest import EmbedderRecord, SourceRecord
 from clew.index.sections import graph_counts
@@ -182,7 +182,7 @@ class _Ends:
         self._by_side: list[tuple[Int64, Int32]] = []
         counted = [count_nodes(*side, relations) for side in self._sides]
         for side, (nodes, _, _) in zip(self._sides, counted, strict=True):
-            places = np.concatenate([np.zeros(1, np.int64), np.cumsum(nodes)])
+            places = offsets_of(nodes)
             listed = np.empty(int(places[-1]), np.int32)
             list_nodes(*side, places, listed)
             self._by_side.append((places, listed))

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Aliases, Graph, Int32, Int64, Names, Types, UInt16
+from clew.graph.graph import Adjacency, Aliases, Graph, Int32, Int64, Names, Types, UInt16, offsets_of
 from clew.graph.literals import node_values
 from clew.graph.readers.batch import Batch, IdTriples, Label, NodeKey
 
@@ -250,6 +250,4 @@ def _sorted_groups(
 
 
 def _offsets(node: Int32 | Int64, nodes: int) -> Int64:
-    offsets = np.zeros(nodes + 1, np.int64)
-    np.cumsum(np.bincount(node, minlength=nodes), out=offsets[1:])
-    return offsets
+    return offsets_of(np.bincount(node, minlength=nodes))

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Aliases, Graph, Int64, Names, Types, Values
+from clew.graph.graph import Adjacency, Aliases, Graph, Int64, Names, Types, Values, offsets_of
 from clew.graph.growing import extended, grown
 from clew.graph.literals import node_values
 
@@ -48,11 +48,14 @@ class GraphEdit:
         """Nodes whose edges change, ascending."""
         return np.unique(np.concatenate([self.added[:, [0, 2]], self.removed[:, [0, 2]]]).ravel())
 
+    def walked(self, nodes: int) -> Int64:
+        """Nodes whose edges change, and those that are new where there were `nodes`; ascending."""
+        return np.union1d(self.endpoints, np.arange(nodes, nodes + len(self.names)))
+
     def touched(self, nodes: int) -> Int64:
-        """Nodes whose edges or types change, and those that are new where there were `nodes`; ascending."""
+        """The nodes of `walked`, and those whose types change; ascending."""
         typed = [node for node, _ in (*self.types_added, *self.types_removed)]
-        new = np.arange(nodes, nodes + len(self.names))
-        return np.unique(np.concatenate([self.endpoints, np.array(typed, np.int64), new]))
+        return np.union1d(self.walked(nodes), np.array(typed, np.int64))
 
     @property
     def size(self) -> int:
@@ -169,6 +172,8 @@ def _side(
 
     Also which runs of edges they are made of beside those that are new.
     """
+    if not len(added) and not len(removed) and nodes == len(side.starts):
+        return side, _Runs(*(np.empty(0, np.int64) for _ in range(3)))
     added = added[np.lexsort([added[:, column] for column in reversed(columns)])][:, columns]
     removed = removed[:, columns]
     touched = np.unique(np.concatenate([removed[:, 0], added[:, 0]]))
@@ -258,8 +263,7 @@ def packed(graph: Graph) -> Graph:
 
 def _packed_side(side: Adjacency) -> Adjacency:
     _, relation, neighbour = side.columns()
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(side.degrees())])
-    return Adjacency.packed(offsets, relation, neighbour)
+    return Adjacency.packed(offsets_of(side.degrees()), relation, neighbour)
 
 
 def _values(values: Values, edit: GraphEdit) -> Values:
@@ -291,8 +295,7 @@ def _types(types: Types, edit: GraphEdit, nodes: int) -> Types:
     held = np.repeat(np.arange(nodes), np.diff(offsets)) << 32 | types.type
     held = np.delete(held, held.searchsorted(np.array(gone, np.int64)))
     held = np.insert(held, held.searchsorted(np.array(new, np.int64)), new)
-    counts = np.bincount(held >> 32, minlength=nodes)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    offsets = offsets_of(np.bincount(held >> 32, minlength=nodes))
     return Types(appended(types.names, list(known)[first:]), offsets, (held & 0xFFFFFFFF).astype(np.int32))
 
 
@@ -312,5 +315,4 @@ def without(names: Names, rows: Sequence[int]) -> Names:
     lengths = np.diff(names.offsets)
     kept = np.ones(len(lengths), np.bool_)
     kept[list(rows)] = False
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
-    return Names(names.blob[np.repeat(kept, lengths)], offsets)
+    return Names(names.blob[np.repeat(kept, lengths)], offsets_of(lengths[kept]))

@@ -20,6 +20,13 @@ UInt8 = NDArray[np.uint8]
 UInt16 = NDArray[np.uint16]
 
 
+def offsets_of(counts: NDArray[np.integer]) -> Int64:
+    """Where lists of so many items begin, one behind the other, and the end of the last: int64 [n + 1]."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
 @dataclass(frozen=True, eq=False)
 class Names:
     """Strings as one UTF-8 blob: `blob` uint8 [bytes], `offsets` int64 [count + 1]."""
@@ -31,8 +38,7 @@ class Names:
     def of(cls, strings: Iterable[str]) -> Names:
         """Pack `strings` in their order."""
         encoded = [s.encode("utf-8") for s in strings]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(e) for e in encoded], out=offsets[1:])
+        offsets = offsets_of(np.fromiter(map(len, encoded), np.int64, len(encoded)))
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
     def __len__(self) -> int:

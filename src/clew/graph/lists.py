@@ -102,7 +102,7 @@ class CandidateList:
 
     def count(self, slack: int) -> int:
         """Count the candidates at hand that are within `slack`."""
-        return int(np.searchsorted(self.costs, self.costs[0] + slack, "right"))
+        return int(self.costs.searchsorted(self.costs[0] + slack, "right"))
 
     def next_after(self, slack: int) -> int:
         """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE: none."""
@@ -127,6 +127,8 @@ def is_named(measure: Measure) -> bool:
 def costs_of(distances: Distance, what: str) -> Array:
     """Distances as costs, int64."""
     exact = np.asarray(distances, np.float64)
+    if len(exact) and exact.min() >= 0 and exact.max() <= FARTHEST:
+        return np.rint(exact * UNIT).astype(np.int64) << MISS_BITS
     finite = np.isfinite(exact)
     if np.isnan(exact).any() or np.any(exact < 0) or np.any(exact[finite] > FARTHEST):
         raise UsageError(f"a distance of {what} is negative, not a number or above {FARTHEST:g}")

@@ -164,7 +164,7 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
         if tied and len(found.rows):
             needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
         enough = needed is not None and needed <= query.cap(slack)
-        nearest = min(slack + found.cut, query.runs(slack)[1])
+        nearest = min(slack + found.cut, found.left_out)
         if enough or nearest >= INFINITE:
             return _result(found, query, None)
         options[8] -= found.work
@@ -185,7 +185,8 @@ def _round(
     wanted, tied, project = options[2], options[3], options[4]
     options[9] = query.cap(slack)
     found = kept if kept is not None and wanted and not tied else None
-    allowed, runs, work, cut = options[8], query.runs(slack)[0], 0, INFINITE
+    allowed, work, cut = options[8], 0, INFINITE
+    runs, left_out = query.runs(slack)
     for run in runs:
         last = None if found is None or tied else found.last(wanted)
         options[9] = options[9] if last is None else min(options[9], last)
@@ -201,7 +202,7 @@ def _round(
             found = replace(found, bound=one.bound if len(runs) == 1 else -1)
             break
     options[8] = allowed
-    return replace(cast(_Found, found), work=work, cut=cut, cap=options[9])
+    return replace(cast(_Found, found), work=work, cut=cut, cap=options[9], left_out=left_out)
 
 
 def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
@@ -215,7 +216,10 @@ def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What one call of the kernel found: `rows` [c, 1 + n + m] of cost, nodes and triples, in order."""
+    """What one call of the kernel found: `rows` [c, 1 + n + m] of cost, nodes and triples, in order.
+
+    Or those of a round, outside of whose runs a match needs a slack of `left_out` at least.
+    """
 
     status: int
     bound: int
@@ -223,6 +227,7 @@ class _Found:
     work: int
     cap: int
     rows: Array
+    left_out: int = INFINITE
 
     def with_rows(self, rows: Array, wanted: int, project: int) -> _Found:
         """Add the matches of another run, each once; for every entity of node `project` the first only."""

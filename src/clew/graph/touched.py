@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.edit import GraphEdit
-from clew.graph.graph import Graph, Int32, Int64, UInt8
+from clew.graph.graph import Graph, Int32, Int64, UInt8, offsets_of
 from clew.graph.walk_tables import Choices, WalkEdges, spread
 from clew.graph.walks import EDGES, Scratch, Walker, Walks
 
@@ -34,7 +34,7 @@ def touched_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequen
     `walker` is of the graph after `edit`, `before` is the graph before it. None is missing; few are among
     them that do not differ.
     """
-    changed = np.unique(np.concatenate([edit.endpoints, np.arange(before.nodes, walker.nodes)]))
+    changed = edit.walked(before.nodes)
     if walker.edges is not None and walker.settings.depth == 1:
         return changed.astype(np.int32)  # their own triples are all that roots have
     found = np.zeros(walker.nodes, np.uint8)
@@ -54,7 +54,7 @@ def _stale(before: Graph, changed: Int64, walker: Walker) -> tuple[Int64, UInt8]
     old = Choices.of(before, directed=walker.settings.directed, nodes=changed)
     codes = walker.choices.places[changed] & 255
     sizes = np.where(codes > 0, np.int64(1) << np.maximum(codes - 1, 0), 0)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    starts = offsets_of(sizes)
     stale = np.zeros(int(starts[-1]), np.uint8)
     stale_slots(old.places, old.slots, changed, walker.choices.places, walker.choices.slots, starts, stale)
     changes = np.full(walker.nodes, -1, np.int64)

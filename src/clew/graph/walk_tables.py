@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Adjacency, Graph, Int32, Int64
+from clew.graph.graph import Adjacency, Graph, Int32, Int64, offsets_of
 
 AT_ONCE = 32_768
 """Nodes, or walks, that one thread does at a time."""
@@ -76,7 +76,7 @@ class WalkEdges:
             kept = np.zeros_like(degrees)
             kept[nodes] = degrees[nodes]
             degrees = kept
-        offsets = _offsets(degrees)
+        offsets = offsets_of(degrees)
         edges = np.empty((int(offsets[-1]), 2), np.int32)
         sides = (*_side(graph.out), *_side(graph.into))
 
@@ -85,7 +85,7 @@ class WalkEdges:
 
         spread(graph.nodes, fill, threads)
         if directed and nodes is None:
-            return cls(offsets, edges, _offsets(graph.into.degrees()), graph.into.columns()[2][:, None])
+            return cls(offsets, edges, offsets_of(graph.into.degrees()), graph.into.columns()[2][:, None])
         return cls(offsets, edges, offsets, edges)
 
 
@@ -112,9 +112,3 @@ def _side(side: Adjacency) -> tuple[Int64, Int64, Int32, Int32]:
 
 def _degrees(graph: Graph, *, directed: bool) -> Int64:
     return graph.out.degrees() if directed else graph.out.degrees() + graph.into.degrees()
-
-
-def _offsets(degrees: Int64) -> Int64:
-    offsets = np.zeros(len(degrees) + 1, np.int64)
-    np.cumsum(degrees, out=offsets[1:])
-    return offsets

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import UsageError
-from clew.graph.graph import Graph, Int32, Int64, UInt16
+from clew.graph.graph import Graph, Int32, Int64, UInt16, offsets_of
 from clew.graph.walk_tables import Choices, WalkEdges, usable_threads
 
 Kind = Literal["bfs", "random"]
@@ -168,8 +168,7 @@ def chunks(count: int, size: int) -> Iterator[Int32]:
 
 def _packed(roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64) -> Walks:
     """Leave out the rows behind the last walk of each root."""
-    offsets = np.zeros(len(roots) + 1, np.int64)
-    np.cumsum(kept, out=offsets[1:])
+    offsets = offsets_of(kept)
     there = np.arange(steps.shape[1]) < kept[:, None]
     return Walks(
         roots, offsets, steps[there], nodes[there], counts[there], state[:, 0].astype(np.int8), state[:, 1]

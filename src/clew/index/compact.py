@@ -72,9 +72,10 @@ def whole_sections(held: Whole, now: Whole) -> dict[str, Array]:
     contents = {name: new for name, new in contents.items() if not _is_same(before.get(name), new)}
     if now.names is not held.names:
         contents |= with_prefix("names", _names(held, graph).sections())
+    if TRIPLE_VECTORS not in now.sections:
+        return contents
     slots = now.graph.out.slots()
-    by_triple = (name for name in (TRIPLE_VECTORS, TRIPLE_SCALES) if name in now.sections)
-    return contents | {name: now.sections[name][slots] for name in by_triple}
+    return contents | {name: now.sections[name][slots] for name in (TRIPLE_VECTORS, TRIPLE_SCALES)}
 
 
 def _names(held: Whole, graph: Graph) -> NamesIndex:

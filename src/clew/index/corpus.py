@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
+from clew.graph.graph import Graph, Int32, Int64, Names, UInt16, offsets_of
 from clew.graph.growing import grown
 from clew.graph.walks import Walker, Walks, WalkSettings, chunks
 from clew.index.backends.registry import open_collection
@@ -422,8 +422,7 @@ def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
     """Keep only the roots in `rows`, in that order."""
     at = walks_at(walks, rows)
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(walks.offsets[rows + 1] - walks.offsets[rows], out=offsets[1:])
+    offsets = offsets_of(walks.offsets[rows + 1] - walks.offsets[rows])
     return Walks(
         walks.roots[rows], offsets, walks.steps[at], walks.nodes[at], walks.counts[at],
         walks.state[rows], walks.left_out[rows],
@@ -438,5 +437,5 @@ def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
 
 
 def _sum_of_rows(walks: Walks, rows: Int32) -> int:
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(walks.counts, dtype=np.int64)])
+    ends = offsets_of(walks.counts)
     return int((ends[walks.offsets[rows + 1]] - ends[walks.offsets[rows]]).sum())

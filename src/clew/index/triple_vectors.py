@@ -99,8 +99,7 @@ def with_triple_vectors(
                 graph = packed(current.graph)
                 whole: Mapping[str, Array] = {}
                 if current.written is not None:  # a row a triple: after updates, all is written anew
-                    now = Whole(current.graph, current.names, current.sections)
-                    whole = whole_sections(current.written, now)
+                    whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
                 write_changed(writer, current, whole, dropped=("delta.",))
                 write_triple_vectors(writer, graph, embedder, progress)
                 writer.commit(current.manifest.about)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Int32, Int64
+from clew.graph.graph import Int32, Int64, offsets_of
 
 UInt16 = NDArray[np.uint16]
 UInt32 = NDArray[np.uint32]
@@ -101,7 +101,9 @@ class Typos:
         keys.sort()
         keys &= _ROWS
         per_length = np.bincount(lengths[order], minlength=LONGEST + 1)
-        return cls(_offsets(counts), keys.astype(np.int32), _offsets(per_length), order, signatures[order])
+        return cls(
+            offsets_of(counts), keys.astype(np.int32), offsets_of(per_length), order, signatures[order]
+        )
 
     @classmethod
     def open(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Typos:
@@ -218,12 +220,6 @@ def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
     """Cut `[first, stop)` into pieces of `size`."""
     for start in range(first, stop, size):
         yield start, min(start + size, stop)
-
-
-def _offsets(counts: Int64) -> Int64:
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
 
 
 def _best(cost: NDArray[np.integer]) -> Int64:

@@ -280,7 +280,7 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> 
 def _updated_lazy(
     corpus: Corpus, before: Graph, graph: Graph, edit: GraphEdit, maker: WalkEmbedder
 ) -> tuple[Corpus, CorpusChange]:
-    roots = np.union1d(edit.endpoints, np.arange(before.nodes, graph.nodes)).astype(np.int32)
+    roots = edit.walked(before.nodes).astype(np.int32)
     part = make_part(Walker(graph, own_triples_of(corpus.settings), roots=roots), maker, roots)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     return result, CorpusChange(len(roots), len(roots), len(part.q), compacted=False)

@@ -13,7 +13,8 @@ from clew.graph.kernels import Array
 
 INFINITE = 1 << 60
 ZERO, ONE = cast("int", np.int64(0)), cast("int", np.int64(1))
-"""Arguments: a number written out is a type of its own to numba, which would compile the callee for each."""
+NO, YES = cast("bool", np.bool_(False)), cast("bool", np.bool_(True))
+"""Arguments: what is written out is a type of its own to numba, which would compile the callee for each."""
 MISS_BITS = 5
 MISS_MASK = (1 << MISS_BITS) - 1
 
@@ -34,9 +35,9 @@ CAP, BASE, AHEAD = range(9, 12)
 Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
 go; BASE is the least that any may cost.
 """
-SPENT, ALLOWED, STATUS, CUT, TOUCHED = range(5)
-"""Places of the state: work done, work allowed, how the search ended, how far above CAP the
-nearest bound was that was met; TOUCHED is written only so that reading ahead is not optimised away."""
+SPENT, ALLOWED, STATUS, CUT = range(4)
+"""Places of the state: work done, work allowed, how the search ended, how far above CAP the nearest bound was
+that was met."""
 
 
 class Graph(NamedTuple):
@@ -50,6 +51,24 @@ class Graph(NamedTuple):
     into_stops: Array
     into_relation: Array
     into_neighbour: Array
+
+
+class Scratch(NamedTuple):
+    """Which entities are in a layer, and where.
+
+    `marks` int64 [N + 1]: a place in the current layer, valid if it is of the generation that the last entry
+    counts; `bits` uint8 [N / 8 + 1]: whether there is one, all 0 between the joins; `sieve` uint8 [32768]:
+    the same of all entities that have the last bits of their number in common, small enough for the cache
+    that is next to the core.
+    """
+
+    marks: Array
+    bits: Array
+    sieve: Array
+
+
+SIEVE = 1 << 15
+"""Bytes of a sieve."""
 
 
 class Far(NamedTuple):

@@ -42,11 +42,13 @@ from clew.graph.kernels.columns import (
     MASK,
     MODE,
     NEIGHBOUR,
+    NO,
     NODES,
     ORIGIN,
     PARENT,
     PRICE,
     PROJECT,
+    SIEVE,
     SIZE,
     SOURCE,
     SPENT,
@@ -55,23 +57,27 @@ from clew.graph.kernels.columns import (
     STOPPED,
     TAIL,
     TARGET,
-    TOUCHED,
     UNDIRECTED,
     UNIFORM,
     VIA,
     WEIGHT,
+    YES,
     ZERO,
     Graph,
     Layers,
     Query,
+    Scratch,
 )
 from clew.graph.kernels.edges import WIDE, count_at, lower_bound, room
-from clew.graph.kernels.measure import far_cost, look_ahead
+from clew.graph.kernels.measure import far_cost, fetch_vector
+from clew.graph.kernels.prefetch import soon_read, soon_written
 
 FREE_LIMIT = 100_000
 """Edges that are worth following to make the bounds of a node without known nodes beyond it exact."""
 AT_ONCE = 128
 """Entities whose edges are read together."""
+SOON = 24
+"""Entities ahead of the one in hand for which memory is asked."""
 MOST_AT_ONCE = 1 << 16
 """Edges after which those read so far are taken first."""
 WORTH_A_FILTER = 4096
@@ -80,6 +86,9 @@ KEPT_AHEAD = 16
 """Edges that are kept above the cap."""
 NOT_HERE = 0xFFFFFFFF
 """Place of an entity that the layer may not hold."""
+SIFTED = 4096
+"""Entities whose edges are looked through together for those that lead to a layer."""
+_ONE, _BYTE, _BIT, _SIEVE = np.uint32(1), np.uint32(3), np.uint32(7), np.uint32(SIEVE - 1)
 EXACT_LIMIT = 64
 """Entities whose edges are counted by relation; of more, the degrees of about so many are taken."""
 
@@ -143,47 +152,129 @@ def set_aside(query: Query, child: int) -> Array:
 
 
 @compiled
-def mark_layer(layers: Layers, node: int, marks: Array, bits: Array, value: bool) -> None:
+def mark_layer(layers: Layers, node: int, scratch: Scratch, value: bool) -> None:
     """Note (or with `value` False only clear the bits of) the places of the living in the layer of `node`."""
+    marks, bits, sieve = scratch.marks, scratch.bits, scratch.sieve
     begin, generation, entry = layers.node[node, START], marks[-1] << 32, layers.entry
-    for j in range(layers.node[node, SIZE]):
+    size = layers.node[node, SIZE]
+    for j in range(min(size, SOON) if value else ZERO):
+        soon_written(marks, entry[begin + j, ENTITY])
+    for j in range(size):
         entity = entry[begin + j, ENTITY]
+        if value and j + SOON < size:
+            soon_written(marks, entry[begin + j + SOON, ENTITY])
         if not value:
             bits[entity >> 3] = 0
         elif entry[begin + j, LOWEST] < INFINITE:
             marks[entity] = generation + j
             bits[entity >> 3] |= 1 << (entity & 7)
+            sieve[entity >> 3 & (SIEVE - 1)] |= 1 << (entity & 7)
+    if not value:
+        sieve[:] = 0
 
 
 @compiled
-def touch(
-    graph: Graph, layers: Layers, start: int, stop: int, alive: Array, by_neighbour: bool, state: Array
-) -> tuple[int, int, int]:
+def fetch(graph: Graph, layers: Layers, start: int, stop: int, alive: Array) -> tuple[int, int, int]:
     """(how many of the entries live, entry after the last, their edges); writes their positions into `alive`.
 
-    Reads where their edges begin, all at once, so that the waits for memory overlap. Ends early before more
-    than `MOST_AT_ONCE` edges.
+    Has their edges fetched, of all at once. Ends early before more than `MOST_AT_ONCE` edges.
     """
-    entry, out_starts, into_starts = layers.entry, graph.out_starts, graph.into_starts
-    low = np.empty((2, AT_ONCE), np.int64)
-    count, total, last, edges = 0, 0, len(graph.out_neighbour) - 1, 0
+    entry = layers.entry
     for i in range(start, stop):
-        if entry[i, LOWEST] < INFINITE:
-            entity = entry[i, ENTITY]
-            low[0, count], low[1, count] = out_starts[entity], into_starts[entity]
-            degree = graph.out_stops[entity] - low[0, count] + graph.into_stops[entity] - low[1, count]
-            if edges + degree > MOST_AT_ONCE and count > 0:
-                stop = i
-                break
-            edges += degree
-            alive[count] = i
-            count += 1
-    out, into = graph.out_neighbour, graph.into_neighbour
-    if not by_neighbour:
-        out, into = graph.out_relation, graph.into_relation
-    for i in range(count):
-        total += out[min(low[0, i], last)] + into[min(low[1, i], last)]
-    state[TOUCHED] = total
+        fetch_starts(graph, entry[i, ENTITY])
+    count, edges = 0, 0
+    for i in range(start, stop):
+        if entry[i, LOWEST] >= INFINITE:
+            continue
+        entity = entry[i, ENTITY]
+        degree = graph.out_stops[entity] - graph.out_starts[entity]
+        degree += graph.into_stops[entity] - graph.into_starts[entity]
+        if edges + degree > MOST_AT_ONCE and count > 0:
+            stop = i
+            break
+        edges += degree
+        alive[count] = i
+        count += 1
+        fetch_neighbours(graph, entity)
+        fetch_relations(graph, entity)
+    return count, stop, edges
+
+
+@compiled
+def fetch_starts(graph: Graph, entity: int) -> None:
+    """Have fetched where the edges of an entity are."""
+    soon_read(graph.out_starts, entity)
+    soon_read(graph.out_stops, entity)
+    soon_read(graph.into_starts, entity)
+    soon_read(graph.into_stops, entity)
+
+
+@compiled
+def fetch_neighbours(graph: Graph, entity: int) -> None:
+    """Have the other ends of the edges of an entity fetched."""
+    soon_read(graph.out_neighbour, graph.out_starts[entity])
+    soon_read(graph.out_neighbour, graph.out_stops[entity] - 1)
+    soon_read(graph.into_neighbour, graph.into_starts[entity])
+    soon_read(graph.into_neighbour, graph.into_stops[entity] - 1)
+
+
+@compiled
+def fetch_relations(graph: Graph, entity: int) -> None:
+    """Have the relations of the edges of an entity fetched."""
+    soon_read(graph.out_relation, graph.out_starts[entity])
+    soon_read(graph.into_relation, graph.into_starts[entity])
+
+
+@compiled
+def sift(  # noqa: C901
+    graph: Graph,
+    layers: Layers,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    outward: bool,
+    inward: bool,
+    alive: Array,
+) -> tuple[int, int, int]:
+    """As `fetch`, but only of the entries with an edge to an entity with a bit in `scratch`.
+
+    Those with more than `WIDE` edges in one direction are taken unseen.
+    """
+    entry, bits, sieve = layers.entry, scratch.bits, scratch.sieve
+    out_starts, out_stops, out = graph.out_starts, graph.out_stops, graph.out_neighbour
+    into_starts, into_stops, into = graph.into_starts, graph.into_stops, graph.into_neighbour
+    count, edges = 0, 0
+    for i in range(start - 2 * SOON, stop):
+        if i + 2 * SOON < stop:
+            fetch_starts(graph, entry[i + 2 * SOON, ENTITY])
+        if start <= i + SOON < stop:
+            fetch_neighbours(graph, entry[i + SOON, ENTITY])
+        if i < start or entry[i, LOWEST] >= INFINITE:
+            continue
+        entity = entry[i, ENTITY]
+        low, high = out_starts[entity], out_stops[entity]
+        first, last = into_starts[entity], into_stops[entity]
+        hit = max(high - low, last - first) > WIDE
+        if outward and not hit:
+            for position in range(low, high):
+                number = np.uint32(out[np.uint64(position)])
+                if sieve[number >> _BYTE & _SIEVE] >> (number & _BIT) & _ONE:
+                    hit |= bits[number >> _BYTE] >> (number & _BIT) & _ONE != 0
+        if inward and not hit:
+            for position in range(first, last):
+                number = np.uint32(into[np.uint64(position)])
+                if sieve[number >> _BYTE & _SIEVE] >> (number & _BIT) & _ONE:
+                    hit |= bits[number >> _BYTE] >> (number & _BIT) & _ONE != 0
+        if not hit:
+            continue
+        degree = high - low + last - first
+        if edges + degree > MOST_AT_ONCE and count > 0:
+            stop = i
+            break
+        edges += degree
+        alive[count] = i
+        count += 1
+        fetch_relations(graph, entity)
     return count, stop, edges
 
 
@@ -196,7 +287,7 @@ def scan(  # noqa: C901
     node: int,
     start: int,
     rest: int,
-    bits: Array,
+    scratch: Scratch,
     filtered: bool,
     ahead: bool,
     buffer: Array,
@@ -205,16 +296,22 @@ def scan(  # noqa: C901
     """(buffer, edges in it, entry after the last) of some entries of the layer of `node` from `start` on.
 
     As `edges_at` for each living one, with its place in the layer as ORIGIN, but if `filtered` only edges to
-    entities with a bit in `bits`; `rest` is the least that a match needs beside the entry's LOWEST and the
+    entities with a bit in `scratch`; `rest` is the least that a match needs beside the entry's LOWEST and the
     edge, `ahead` says that edges above the cap are wanted too. Apart from that function as its calls, and
     changing from one side to the other, cost more than most nodes do.
     """
     undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
     mode, first, last = query.edges[edge, MODE], query.edges[edge, LOW], query.edges[edge, HIGH]
     weights, entry, cap = query.relation, layers.entry, query.options[CAP]
-    begin, alive = layers.node[node, START], np.empty(AT_ONCE, np.int64)
-    stop = min(start + AT_ONCE, begin + layers.node[node, SIZE])
-    living, stop, edges = touch(graph, layers, start, stop, alive, filtered and mode != LISTED, state)
+    bits = scratch.bits
+    begin, size = layers.node[node, START], layers.node[node, SIZE]
+    alive = np.empty(SIFTED if filtered else AT_ONCE, np.int64)
+    stop = min(start + len(alive), begin + size)
+    if filtered:
+        outward, inward = at_head or undirected, undirected or not at_head
+        living, stop, edges = sift(graph, layers, start, stop, scratch, outward, inward, alive)
+    else:
+        living, stop, edges = fetch(graph, layers, start, stop, alive)
     # All at once: an array that may change in a loop is counted in every turn of it.
     buffer = room(buffer, edges)
     count, above = 0, INFINITE
@@ -289,7 +386,7 @@ def reach_bits(
     query: Query,
     layers: Layers,
     buffer: Array,
-    bits: Array,
+    scratch: Scratch,
     edge: int,
     parent: int,
     child: int,
@@ -299,8 +396,8 @@ def reach_bits(
 
     Then far fewer entities get into the layer of `child` than `parent` alone would let in.
     """
-    most = layer_edges(graph, query, layers, edge, parent, INFINITE)
-    best, near = -1, -1
+    most = layer_edges(graph, query, layers, edge, parent, ZERO + INFINITE)
+    best, near = ZERO - 1, ZERO - 1
     for e in range(len(query.edges)):
         head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
         other = tail if head == child else head
@@ -311,17 +408,16 @@ def reach_bits(
             if cost < 2 * most:
                 best, near, most = e, other, cost // 2
     if best < 0:
-        return False, buffer
+        return NO, buffer
+    scratch.sieve[:] = 255  # so many would leave few holes in it
     at, stop = layers.node[near, START], layers.node[near, START] + layers.node[near, SIZE]
     while at < stop:
         rest = -query.edges[best, LEAST]
-        buffer, count, at = scan(
-            graph, query, layers, best, near, at, rest, bits, False, False, buffer, state
-        )
+        buffer, count, at = scan(graph, query, layers, best, near, at, rest, scratch, NO, NO, buffer, state)
         state[SPENT] += count
         for j in range(count):
-            bits[buffer[j, NEIGHBOUR] >> 3] |= 1 << (buffer[j, NEIGHBOUR] & 7)
-    return True, buffer
+            scratch.bits[buffer[j, NEIGHBOUR] >> 3] |= 1 << (buffer[j, NEIGHBOUR] & 7)
+    return YES, buffer
 
 
 @compiled
@@ -330,8 +426,7 @@ def join_new(  # noqa: C901
     query: Query,
     layers: Layers,
     buffer: Array,
-    marks: Array,
-    bits: Array,
+    scratch: Scratch,
     edge: int,
     parent: int,
     child: int,
@@ -348,31 +443,30 @@ def join_new(  # noqa: C901
     floor = query.nodes[child, FLOOR]
     nearest = np.empty(KEPT_AHEAD, np.int64)
     nearest[:] = INFINITE if ahead else -1
+    marks = scratch.marks
     free, generation = query.edges[edge, LEAST], marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
     size, parents = ZERO, layers.node[parent, SIZE]
     before = np.empty(parents, np.int64)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
-    filtered, buffer = reach_bits(graph, query, layers, buffer, bits, edge, parent, child, state)
+    filtered, buffer = reach_bits(graph, query, layers, buffer, scratch, edge, parent, child, state)
     before[:] = INFINITE
     at = first
     while at < first + parents:
         buffer, count, after = scan(
-            graph, query, layers, edge, parent, at, -free, bits, filtered, False, buffer, state
+            graph, query, layers, edge, parent, at, -free, scratch, filtered, NO, buffer, state
         )
         if spend(state, stop, count + after - at):
             break
         layers, at = layers_room(layers, count, count), after
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
-        touched = ZERO
         for j in range(count):
-            touched += marks[buffer[j, NEIGHBOUR]]
+            soon_written(marks, buffer[j, NEIGHBOUR])
         if far:
             for j in range(count):
                 if marks[buffer[j, NEIGHBOUR]] < generation:
-                    touched += look_ahead(query.far, buffer[j, NEIGHBOUR])
-        state[TOUCHED] = touched
+                    fetch_vector(query.far, buffer[j, NEIGHBOUR])
         for j in range(count):
             other, i = buffer[j, NEIGHBOUR], buffer[j, ORIGIN]
             place = marks[other] - generation
@@ -404,7 +498,8 @@ def join_new(  # noqa: C901
         layers.used[0], layers.used[1] = begin + size, fill
         layers.node[child, SIZE] = size
     if filtered:
-        bits[:] = 0
+        scratch.bits[:] = 0
+        scratch.sieve[:] = 0
     lowest_of = layers.entry[first : first + parents, LOWEST]
     lowest_of[:] = before
     return layers, buffer
@@ -444,8 +539,7 @@ def join_two(
     query: Query,
     layers: Layers,
     buffer: Array,
-    marks: Array,
-    bits: Array,
+    scratch: Scratch,
     edge: int,
     scanned: int,
     other: int,
@@ -458,9 +552,10 @@ def join_two(
     If `ahead`, the few with the least bounds are kept even above the cap.
     """
     cap, base, injective = query.options[CAP], query.options[BASE], query.options[DISTINCT] == NODES
+    marks = scratch.marks
     free, generation = query.edges[edge, LEAST] + base, marks[-1] << 32
     first, begin = layers.node[scanned, START], layers.node[other, START]
-    mark_layer(layers, other, marks, bits, True)
+    mark_layer(layers, other, scratch, YES)
     there, here = np.empty(layers.node[other, SIZE], np.int64), np.empty(layers.node[scanned, SIZE], np.int64)
     least = rise(layers, other, there)
     here[:] = INFINITE
@@ -469,7 +564,7 @@ def join_two(
     at, size = first, layers.node[scanned, SIZE] if least < INFINITE else ZERO
     while at < first + size:
         buffer, count, after = scan(
-            graph, query, layers, edge, scanned, at, least - free, bits, True, ahead, buffer, state
+            graph, query, layers, edge, scanned, at, least - free, scratch, YES, ahead, buffer, state
         )
         if spend(state, stop, count + after - at):
             break
@@ -493,7 +588,7 @@ def join_two(
         layers.used[1] = fill
     lowest_of = layers.entry[first : first + len(here), LOWEST]
     lowest_of[:] = here
-    mark_layer(layers, other, marks, bits, False)
+    mark_layer(layers, other, scratch, NO)
     return layers, buffer
 
 
@@ -655,13 +750,9 @@ def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int
 
 @compiled
 def grow(
-    graph: Graph, query: Query, marks: Array, bits: Array, state: Array, stop: Array
+    graph: Graph, query: Query, scratch: Scratch, state: Array, stop: Array
 ) -> tuple[Layers, Array, int]:
-    """(layers, a buffer for later use, the root of them all).
-
-    `marks` int64 [N + 1] and `bits` uint8 [N / 8 + 1] are scratch: a place in the current layer, valid if it
-    is of the generation that the last entry counts; and whether there is one, all 0 between the joins.
-    """
+    """(layers, a buffer for later use, the root of them all)."""
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 4), np.int64)
     begin = ZERO
@@ -672,18 +763,18 @@ def grow(
         edge, scanned, other = next_join(graph, query, layers)
         if edge < 0:
             break
-        marks[-1] += 1
+        scratch.marks[-1] += 1
         fill, new = layers.used[1], layers.node[other, START] < 0
         if new:
             layers = open_layer(query, layers, other)
         ahead = query.options[AHEAD] != 0 and components(layers) == 2 and all_costs_known(query, layers)
         if new:
             layers, buffer = join_new(
-                graph, query, layers, buffer, marks, bits, edge, scanned, other, ahead, state, stop
+                graph, query, layers, buffer, scratch, edge, scanned, other, ahead, state, stop
             )
         else:
             layers, buffer = join_two(
-                graph, query, layers, buffer, marks, bits, edge, scanned, other, ahead, state, stop
+                graph, query, layers, buffer, scratch, edge, scanned, other, ahead, state, stop
             )
             turn(layers, other)
         layers.node[other, PARENT], layers.node[other, VIA] = scanned, edge

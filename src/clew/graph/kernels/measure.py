@@ -10,10 +10,14 @@ import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
 from clew.graph.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, Far
+from clew.graph.kernels.prefetch import soon_read
 
 UNIT = 1e9
 APART = 1e-9
 """Distance from a name, at least, of an entity that is not called so."""
+
+LINE = 64
+"""Bytes that are fetched together."""
 
 _MIX = 0x9E3779B1
 
@@ -116,9 +120,12 @@ def far_cost(far: Far, node: int, entity: int, floor: int) -> int:
 
 
 @compiled
-def look_ahead(far: Far, entity: int) -> int:
-    """Read what `far_cost` will, so that the waits for memory overlap."""
+def fetch_vector(far: Far, entity: int) -> None:
+    """Have what `far_cost` measures an entity by fetched."""
     if len(far.rows) == 0:
-        return 0
+        return
     row = far.rows[entity]
-    return int(row[0] + row[-1]) + int(far.scale[0, entity])
+    for j in range(0, len(row), LINE):
+        soon_read(row, j)
+    soon_read(row, len(row) - 1)
+    soon_read(far.scale[0], entity)

@@ -53,6 +53,7 @@ from clew.graph.kernels.columns import (
     PROJECT,
     RETRY,
     ROW,
+    SIEVE,
     SIZE,
     SLACK,
     SPENT,
@@ -73,6 +74,7 @@ from clew.graph.kernels.columns import (
     Graph,
     Layers,
     Query,
+    Scratch,
     Steps,
     Task,
     Tree,
@@ -82,7 +84,7 @@ from clew.graph.kernels.edges import edges_at, edges_between, room, triple_of
 from clew.graph.kernels.layers import grow
 from clew.graph.kernels.messages import plan_steps, send
 
-HELPERS = "45d3d23259512941"
+HELPERS = "fea41e76e21ca688"
 LAZY_LIMIT = 100_000
 """Choices looked at before it is worth growing layers for all nodes."""
 MOST_LATE = 4096
@@ -547,7 +549,7 @@ def search(
 ) -> tuple[int, int, int, int, Array, Array]:
     """(status, bound, cut, work, rows of matches, their order and then their count).
 
-    `marks` int64 [N + 1], `bits` uint8 [N / 8 + 1] and `stop` uint8 [1] are as in `grow` and `spend`,
+    `marks` and `bits` are those of `Scratch`, `stop` uint8 [1] is that of `spend`,
     `measured` to `plain` as in `Far`; the order is of use only if the number of matches was limited. `cut` is
     how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent
     of the expansions.
@@ -564,10 +566,11 @@ def search(
     )
     far = Far(measured, listed, rows, scale, vector, plain)
     query = Query(nodes, edges, candidate, relation, masks, options, far)
-    state = np.zeros(5, np.int64)
+    state = np.zeros(4, np.int64)
     state[CUT] = INFINITE
     state[ALLOWED] = options[EXPANSIONS]
-    layers, buffer, begin = grow(graph, query, marks, bits, state, stop)
+    scratch = Scratch(marks, bits, np.zeros(SIEVE, np.uint8))
+    layers, buffer, begin = grow(graph, query, scratch, state, stop)
     if state[STATUS] != DONE:
         found = empty_found(ONE, ZERO)
         return state[STATUS], -1, state[CUT], state[SPENT], found.rows, found.order

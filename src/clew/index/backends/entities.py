@@ -17,6 +17,7 @@ from clew.index.backends.registry import faiss_for
 ENTITY_SEARCH, SEARCH_FILE = "entity_search", "entity_search.faiss"
 _BATCH = 1 << 17
 _SAMPLE = 1 << 18
+_MEASURED_FIRST = 1 << 16
 MORE, AT_LEAST = 1.125, 16
 """So many times and so many more vectors than are wanted are asked of the backend, and measured by those that
 are stored: both have eight bits a component, so that the order of near ones hardly differs."""
@@ -74,8 +75,22 @@ def nearest_stored(
     rounded = Rounded.of(query)
     rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
     distances = distances_from(rows, scale, proposed, rounded.values, rounded.plain)
-    order = np.argsort(distances, kind="stable")[:k]
+    order = in_order(distances)[:k]
     return Nearest(proposed[order], distances[order])
+
+
+def in_order(distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Places of the distances in ascending order, equal ones as they come; those to 1e-9 count as equal.
+
+    Numbers with the place in their last bits are sorted, which takes a tenth of the time of a stable sort.
+    """
+    bits = len(distances).bit_length()
+    steps = np.rint(distances * 1e9)
+    if not len(steps) or not steps.max() < 2.0 ** (63 - bits):
+        return np.argsort(distances, kind="stable")
+    keys = steps.astype(np.int64) << bits | np.arange(len(steps))
+    keys.sort()
+    return keys & ((1 << bits) - 1)
 
 
 def nearest_of_all(
@@ -89,7 +104,7 @@ def nearest_of_all(
 
     rounded, count = [Rounded.of(query) for query in queries], len(quantised)
     rows, scale = read_only(quantised, np.int8), read_only(scales, np.float32)
-    sample = np.arange(0, count, max(1, count // _SAMPLE))
+    sample = np.arange(0, count, max(1, count // _MEASURED_FIRST))
     wanted = k * len(sample) // count
     limits = np.full(len(queries), np.inf)
     for i, query in enumerate(rounded if wanted < len(sample) else ()):
@@ -107,7 +122,7 @@ def nearest_of_all(
         def pick(i: int) -> Nearest:
             ids = np.concatenate([ids[i, : counts[i]] for ids, _, counts in parts])
             distances = np.concatenate([found[i, : counts[i]] for _, found, counts in parts])
-            order = np.argsort(distances, kind="stable")
+            order = in_order(distances)
             return Nearest(ids[order].astype(np.int64), distances[order])
 
         return list(pool.map(pick, range(len(queries))))

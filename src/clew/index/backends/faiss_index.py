@@ -1,7 +1,8 @@
 """Backends of faiss: eight bits a component; all compared, or a part of the cells that are nearest.
 
-A cell is what k-means makes; with few of them a search reads long runs of memory, and what the eight bits or
-the cells cost in recall is won back by asking for more and measuring again (`rescored`).
+Components are whole numbers of one step for all, so that faiss compares bytes and makes no floats of them. A
+cell is what k-means makes; with few of them a search reads long runs of memory. What the eight bits or the
+cells cost in recall is won back by asking for more and measuring again.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from clew.index.backends.base import (
     save_file,
 )
 
+LARGEST, MIDDLE = 127, 128.5
+"""Steps of the largest component, and what makes them positive and rounds them when they are cut down."""
 TRAINING_A_CELL = 64
 """Vectors of each cell that k-means sees."""
 SCANNED_A_RESULT = 75
@@ -50,6 +53,7 @@ class _FaissVectors:
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._index: Any = None
+        self._step = 0.0
 
     def _make(self, count: int) -> Any:  # noqa: ANN401
         raise NotImplementedError
@@ -63,8 +67,20 @@ class _FaissVectors:
     def train(self, vectors: Float32, count: int) -> None:
         """Choose cells and ranges from a sample of the `count` vectors that will be added."""
         index = self._make(count)
-        index.train(np.ascontiguousarray(vectors, np.float32))
+        self._step = float(np.float32(np.abs(vectors).max(initial=0.0) / LARGEST)) or 1.0
+        index.train(self._bytes(vectors))
+        self._quantizer(index).rangestat_arg = self._step
         self._index = index
+
+    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
+        """Return the part of faiss that encodes vectors; the step is kept as the argument of its range."""
+        raise NotImplementedError
+
+    def _bytes(self, vectors: Float32) -> Float32:
+        """Turn vectors into what faiss cuts down to bytes: components in steps, shifted into 0 to 255."""
+        if not self._step:
+            return np.ascontiguousarray(vectors, np.float32)
+        return np.clip(vectors / np.float32(self._step) + np.float32(MIDDLE), 0, 255, dtype=np.float32)
 
     def add(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors; the first ones train the index unless `train` did. See `VectorIndex`."""
@@ -82,7 +98,7 @@ class _FaissVectors:
 
     def add_new(self, ids: Int64, vectors: Float32) -> None:
         """Add vectors whose ids are known to be new, without looking; for building."""
-        self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids.astype(np.int64))
+        self._index.add_with_ids(self._bytes(vectors), ids.astype(np.int64))
 
     def remove(self, ids: Int64) -> None:
         """Remove vectors; see `VectorIndex`."""
@@ -95,10 +111,9 @@ class _FaissVectors:
         k = min(k, len(self) if within is None else len(within))
         if not k or self._index is None:
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        rows = np.ascontiguousarray(query[None], np.float32)
-        squared, ids = self._index.search(rows, k, params=self._reading(k, within))
+        squared, ids = self._index.search(self._bytes(query[None]), k, params=self._reading(k, within))
         found = ids[0] >= 0
-        return Nearest(ids[0][found], np.sqrt(np.maximum(squared[0][found], 0)))
+        return Nearest(ids[0][found], np.sqrt(np.maximum(squared[0][found], 0)) * (self._step or 1.0))
 
     def _reading(self, k: int, within: Int64 | None) -> Any:  # noqa: ANN401
         """Say how much a search for `k` reads."""
@@ -130,6 +145,8 @@ class _FaissVectors:
         except RuntimeError as error:
             raise FormatError(f"{path}: faiss cannot read it ({error}). Index the sources again") from error
         opened._index = index if index.is_trained else None
+        # 0 in older files, which hold a range for each component instead.
+        opened._step = float(opened._quantizer(index).rangestat_arg)
         return opened
 
 
@@ -140,8 +157,11 @@ class FaissFlat(_FaissVectors):
 
     def _make(self, count: int) -> Any:  # noqa: ANN401
         faiss = faiss_module()
-        flat = faiss.IndexScalarQuantizer(self.dimension, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2)
-        return faiss.IndexIDMap2(flat)
+        bytes_ = faiss.ScalarQuantizer.QT_8bit_direct
+        return faiss.IndexIDMap2(faiss.IndexScalarQuantizer(self.dimension, bytes_, faiss.METRIC_L2))
+
+    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
+        return faiss_module().downcast_index(index.index).sq
 
     def _ids(self) -> Int64:
         return faiss_module().vector_to_array(self._index.id_map)
@@ -157,11 +177,15 @@ class FaissCells(_FaissVectors):
         cells = cells_for(count)
         quantizer = faiss.IndexFlatL2(self.dimension)
         index = faiss.IndexIVFScalarQuantizer(
-            quantizer, self.dimension, cells, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_L2
+            quantizer, self.dimension, cells, faiss.ScalarQuantizer.QT_8bit_direct, faiss.METRIC_L2
         )
+        index.by_residual = False
         index.cp.max_points_per_centroid = TRAINING_A_CELL
         index.cp.niter = 8
         return index
+
+    def _quantizer(self, index: Any) -> Any:  # noqa: ANN401
+        return index.sq
 
     def _ids(self) -> Int64:
         faiss = faiss_module()
