@@ -126,12 +126,8 @@ class _Resolver:
         told = [*less_aliases, *edits.add_aliases, *edits.add_names]
         held_aliases = self._aliases_of(told, removed_entities)
         aliases_removed = self._gone(held_aliases, less_aliases, removed_entities, missing)
-        if missing and not ignore_missing:
-            shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
-            raise UsageError(
-                f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
-                "Nothing was changed; --ignore-missing goes on without it"
-            )
+        if not ignore_missing:
+            _refuse_missing(missing)
         added, duplicates = self._added(removed)
         for name in edits.nodes:
             self._made(name)
@@ -139,12 +135,8 @@ class _Resolver:
         more_aliases = [*edits.add_aliases, *self._called(edits.add_names)]
         aliases_added = self._more(held_aliases, aliases_removed, more_aliases)
         relations = list(self._relations)[self._old_relations :]
-        if strict and (self._new or relations):
-            shown = ", ".join([*map(_shown, self._new), *relations][:MOST_NAMED])
-            raise UsageError(
-                f"{len(self._new):,} entities and {len(relations):,} relations are not in the index: "
-                f"{shown}. Nothing was changed; without --strict they are made"
-            )
+        if strict:
+            _refuse_new(self._new, relations)
         triples = _changes(removed, added)
         edit = GraphEdit(
             triple_array(triples[0]),
@@ -315,6 +307,24 @@ class _Resolver:
 
     def _label(self, name: str) -> str:
         return self._edits.labels.get(name) or (local_name(name) if self._edits.iris else name)
+
+
+def _refuse_missing(missing: Sequence[str]) -> None:
+    if missing:
+        shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
+        raise UsageError(
+            f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
+            "Nothing was changed; --ignore-missing goes on without it"
+        )
+
+
+def _refuse_new(nodes: Sequence[NodeKey], relations: Sequence[str]) -> None:
+    if nodes or relations:
+        shown = ", ".join([*map(_shown, nodes), *relations][:MOST_NAMED])
+        raise UsageError(
+            f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
+            f"{shown}. Nothing was changed; without --strict they are made"
+        )
 
 
 def _shown(key: NodeKey) -> str:
