@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.engine import make_embedder
+from clew.environment import make_embedder
 from clew.graph.graph import Graph
 from clew.index.directory import open_index
 from clew.index.edits import Edits

@@ -22,7 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.engine import Clew, index_sources, make_embedder
+from clew.engine import Clew, index_sources
+from clew.environment import make_embedder
 from clew.graph.kernels.walks import random_walks
 from clew.graph.walk_tables import Choices, spread
 from clew.graph.walks import CHUNK, Walker, WalkSettings

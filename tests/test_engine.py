@@ -1,9 +1,5 @@
 """`Clew` from Python: open, ask, match, look into."""
 
-import os
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,9 +12,8 @@ from clew import (
     PatternNode,
     TripleText,
     UsageError,
-    engine,
 )
-from clew.engine import clean_question, default_cache, index_sources, keep_machine_code
+from clew.engine import index_sources
 from clew.methods import registry
 from clew.types import Answer
 
@@ -98,25 +93,6 @@ def test_unknown_method(clew):
         clew.ask("a", method="x")
 
 
-@pytest.mark.parametrize(
-    ("question", "cleaned"),
-    [
-        ("a\x00b\x1bc", "a b c"),
-        ("a\u2028b", "a b"),
-        ("\ud800x", "\ufffdx"),
-        ("w " * 300, ("w " * 300).strip()),
-    ],
-)
-def test_questions_are_cleaned(question, cleaned):
-    assert clean_question(question) == cleaned
-
-
-@pytest.mark.parametrize("question", ["", " ", "\x00", "w " * 301, "x" * 10_001])
-def test_questions_that_are_none(question):
-    with pytest.raises(UsageError):
-        clean_question(question)
-
-
 def test_match_takes_json_and_patterns(clew):
     as_json = clew.match({"triples": [["Heat", "directed by", "UNKNOWN 1"]]}, k=1)
     nodes = (PatternNode("Heat", known=True), PatternNode("UNKNOWN 1", known=False))
@@ -169,32 +145,6 @@ def test_nothing_there(tmp_path):
     for name in ("none.tsv", "none.clew"):
         with pytest.raises(InputError, match=name):
             Clew.open(tmp_path / name, cache_dir=tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("environment", "place"),
-    [
-        ({"CLEW_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"}, "/a"),
-        ({"XDG_CACHE_HOME": "/b"}, "/b/clew"),
-        ({"HOME": "/h"}, "/h/.cache/clew"),
-    ],
-)
-def test_where_the_cache_is(monkeypatch, environment, place):
-    for name in ("CLEW_CACHE_DIR", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert default_cache() == Path(place)
-
-
-@pytest.mark.parametrize(("writable", "kept"), [(True, None), (False, "numba")])
-def test_machine_code_is_kept_where_it_may_be_written(monkeypatch, tmp_path, writable, kept):
-    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what is set here is undone
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.setattr(engine.os, "access", lambda path, mode: writable)
-    keep_machine_code()
-    assert os.environ["NUMBA_CACHE_DIR"] == ("" if kept is None else str(tmp_path / kept))
 
 
 def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from clew.engine import clean, clean_question, make_embedder, neo4j_login
+from clew.environment import make_embedder, neo4j_login
 from clew.errors import UsageError
 from clew.methods.kept import Kept
 from clew.stores.opening import is_sparql, shown_address
+from clew.text.clean import clean, clean_question
 from clew.types import Answer
 
 if TYPE_CHECKING:

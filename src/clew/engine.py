@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -13,17 +10,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.methods.kept import Kept
+from clew.text.clean import clean, clean_question
 from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.graph.match import Distances
-    from clew.index.backends.registry import Access, VectorChoice, VectorKind
-    from clew.index.build import Built, OnError, Progress
+    from clew.index.backends.registry import VectorChoice
+    from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus import CorpusSettings
     from clew.index.directory import Index
+    from clew.index.progress import Progress
     from clew.index.update import Progress as UpdateProgress
     from clew.index.update import Updated
     from clew.index.walk_vectors import Sayer
@@ -31,17 +31,7 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
-    from clew.stores.opening import Login
     from clew.text.embedder import Embedder
-
-MOST_WORDS = 300
-MOST_CHARACTERS = 10_000
-"""A longer question is not a question; the second limit is for text without spaces."""
-
-_TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-"""Sequences that drive a terminal: they are whole, or their letters would be words of a question."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Clew:
@@ -376,114 +366,3 @@ def said_by(path: Path) -> str | None:
 def is_index(path: Path) -> bool:
     """Whether `path` is, or by its name should be, an index directory and not a graph to be read."""
     return path.suffix == ".clew" or os.path.isfile(path / "manifest.json")
-
-
-def make_embedder(spec: str | Embedder | None) -> Embedder:
-    """Make the embedder of a spec; the key and address of an endpoint come from the environment."""
-    if spec is not None and not isinstance(spec, str):
-        return spec
-    from clew.text.embedders.registry import DEFAULT, embedder
-
-    base_url, api_key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
-    return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
-
-
-def neo4j_login() -> Login:
-    """Return who asks Neo4j: $NEO4J_USERNAME (else neo4j), $NEO4J_PASSWORD, $NEO4J_DATABASE."""
-    from clew.stores.opening import Login
-
-    own = os.environ
-    return Login(
-        own.get("NEO4J_USERNAME") or "neo4j", own.get("NEO4J_PASSWORD", ""), own.get("NEO4J_DATABASE") or None
-    )
-
-
-def neo4j_address() -> str | None:
-    """Return $NEO4J_URI, None if it is not set."""
-    return os.environ.get("NEO4J_URI") or None
-
-
-def milvus_access() -> Access:
-    """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
-    from clew.index.backends.registry import Access
-
-    return Access(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
-
-
-def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
-    """Choose with what vectors are searched; `milvus` is a URI, else $MILVUS_URI.
-
-    Raises UsageError for a URI that is wrong or lacking, MissingExtra if the package is not installed.
-    """
-    from clew.index.backends.milvus import MilvusPlace
-    from clew.index.backends.registry import VectorChoice
-
-    access = milvus_access()
-    if milvus is not None and kind != "milvus":
-        raise UsageError("--milvus is for --vectors milvus. Add that, or leave it out")
-    uri = milvus or access.uri
-    place = None
-    if kind == "milvus" and uri is not None:
-        place = MilvusPlace(str(Path(uri).resolve()) if uri.endswith(".db") else uri, access.token)
-    return VectorChoice(kind, place)
-
-
-def default_cache() -> Path:
-    """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else clew below $XDG_CACHE_HOME or ~/.cache."""
-    if own := os.environ.get("CLEW_CACHE_DIR"):
-        return Path(own)
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "clew"
-    try:
-        return Path.home() / ".cache" / "clew"
-    except RuntimeError:  # a user without a home directory
-        return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
-
-
-def default_history() -> Path:
-    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
-    if own := os.environ.get("CLEW_HISTORY"):
-        return Path(own)
-    if shared := os.environ.get("XDG_DATA_HOME"):
-        return Path(shared) / "clew" / "history.jsonl"
-    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
-
-
-def keep_machine_code() -> None:
-    """Choose where numba keeps machine code, if the package that is installed may not be written.
-
-    Numba's own choice then is a folder below the home directory, and an error where that cannot be written.
-    """
-    if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
-        return
-    from clew.index.folders import usable
-
-    folder = str(usable(default_cache())[0] / "numba")
-    os.environ["NUMBA_CACHE_DIR"] = folder
-    if "numba" in sys.modules:  # it has read the environment already
-        cast(Any, sys.modules["numba"]).config.CACHE_DIR = folder
-
-
-def clean(text: str) -> str:
-    """Turn control characters and sequences into spaces, and bytes that were no text into a mark."""
-    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", _TERMINAL.sub(" ", text))).strip()
-
-
-def clean_question(question: str, what: str = "question") -> str:
-    """Clean a question (or a claim: `what`).
-
-    UsageError if nothing is left or it is longer than a question.
-    """
-    cleaned = clean(question)
-    if not cleaned:
-        example = "ask" if what == "question" else "verify"
-        told = "Who directed Memento?" if what == "question" else "Christopher Nolan directed Memento."
-        raise UsageError(f'The {what} is empty. Write one, as in: clew {example} films.tsv "{told}"')
-    words = len(cleaned.split())
-    if words > MOST_WORDS:
-        raise UsageError(f"The {what} has {words:,} words; at most {MOST_WORDS} are read. Give a shorter one")
-    if len(cleaned) > MOST_CHARACTERS:
-        raise UsageError(
-            f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
-        )
-    return cleaned

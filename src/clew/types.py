@@ -6,8 +6,10 @@ The road of a question: mentions → pattern → evidence (matches) → `Answer`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+from clew.json_form import json_form
 
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""
@@ -150,6 +152,10 @@ class Abstention:
     detail: str
     candidates: tuple[str, ...] = ()
 
+    def as_json(self) -> dict[str, Any]:
+        """`{"reason", "detail", "candidates"}`."""
+        return {"reason": self.reason, "detail": self.detail, "candidates": list(self.candidates)}
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -166,6 +172,10 @@ class Step:
 
     name: str
     detail: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"name", "detail"}`."""
+        return {"name": self.name, "detail": json_form(self.detail)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,38 +248,28 @@ class Answer:
     notes: tuple[str, ...] = ()
     """What has to be known to take the answer as it is meant."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The stable JSON form (documented in docs/json.md)."""
-        abstained = self.abstained
-        return {
+    def as_json(self, *, steps: bool = False) -> dict[str, Any]:
+        """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
+        told = {
             "id": self.id,
             "question": self.question,
             "answers": [{"entity": a.entity, "label": a.label, "score": a.score} for a in self.answers],
             "text": self.text,
-            "abstained": None
-            if abstained is None
-            else {
-                "reason": abstained.reason,
-                "detail": abstained.detail,
-                "candidates": list(abstained.candidates),
-            },
+            "abstained": None if self.abstained is None else self.abstained.as_json(),
             "citations": [c.as_json() for c in self.citations],
             "pattern": None if self.pattern is None else self.pattern.as_json(),
             "method": self.method,
             "model": self.model,
             "grounded": self.grounded,
             "complete": self.complete,
-            "usage": {
-                "calls": self.usage.calls,
-                "input_tokens": self.usage.input_tokens,
-                "output_tokens": self.usage.output_tokens,
-            },
+            "usage": asdict(self.usage),
             "timings_ms": dict(self.timings_ms),
             "chain": None if self.chain is None else self.chain.as_json(),
             "query": self.query,
             "confidence": self.confidence,
             "notes": list(self.notes),
         }
+        return _with_steps(told, self.steps) if steps else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,9 +302,9 @@ class Verification:
     steps: tuple[Step, ...] = ()
     id: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """The stable JSON form (documented in docs/json.md)."""
-        return {
+    def as_json(self, *, steps: bool = False) -> dict[str, Any]:
+        """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
+        told = {
             "id": self.id,
             "claim": self.claim,
             "verdict": self.verdict,
@@ -312,10 +312,11 @@ class Verification:
             "citations": [c.as_json() for c in self.citations],
             "method": self.method,
             "model": self.model,
-            "usage": {
-                "calls": self.usage.calls,
-                "input_tokens": self.usage.input_tokens,
-                "output_tokens": self.usage.output_tokens,
-            },
+            "usage": asdict(self.usage),
             "timings_ms": dict(self.timings_ms),
         }
+        return _with_steps(told, self.steps) if steps else told
+
+
+def _with_steps(told: dict[str, Any], steps: tuple[Step, ...]) -> dict[str, Any]:
+    return told | {"steps": [step.as_json() for step in steps]}

@@ -4,7 +4,7 @@ import importlib.util
 import tomllib
 
 import pytest
-from test_runner import metric, records, untimed
+from run_files import metric, records, untimed
 
 from clew.evaluate.rundir import CONFIG
 from servers.fake_server import Answer, completion, serving

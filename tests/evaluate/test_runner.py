@@ -7,29 +7,11 @@ import time
 import tomllib
 
 import pytest
+from run_files import metric, records, untimed
 
 from clew.evaluate.config import Sampling
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.rundir import CONFIG, RECORDS, Lines, RunDirectory
-
-
-def records(folder):
-    lines = [json.loads(line) for line in (folder / RECORDS).read_text().splitlines()]
-    return {(r["method"], r["id"]): r for r in lines}
-
-
-def untimed(folder):
-    """The records, in order, without what differs from run to run."""
-    lines = [json.loads(line) for line in (folder / RECORDS).read_text().splitlines()]
-    for line in lines:
-        if line["answer"] is not None:
-            line["answer"].pop("timings_ms")
-    return lines
-
-
-def metric(folder, name, method="knows"):
-    rows = [line.split(",") for line in (folder / "metrics.csv").read_text().splitlines()]
-    return next(float(r[3]) for r in rows if r[1:3] == [method, name])
 
 
 def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):
@@ -276,3 +258,13 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
     lines.add({"a": 1})
     lines.close()
     assert (tmp_path / "x").read_text() == '{"a": 1}\n'
+
+
+def test_a_claim_that_is_refused_leaves_the_others_verified(run, plain, tmp_path):
+    claims = [("long " * 301, "refuted"), ("Christopher Nolan directed Memento.", "supported")]
+    lines = [json.dumps({"question": text, "verdict": verdict}) for text, verdict in claims]
+    (plain / "questions.jsonl").write_text("\n".join(lines) + "\n")
+    assert run("eval", plain, "--method", "auto", "--out", tmp_path / "r").exit_code == 0
+    refused, verified = records(tmp_path / "r").values()
+    assert refused["failure"]["type"] == "UsageError"
+    assert verified["answer"]["verdict"] == "supported"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from film_corpus import Letters
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
 from clew.index.directory import writing
@@ -49,22 +50,6 @@ def write_graph(path, graph, extra=None, **options):
         writer.add_all(with_prefix("names", NamesIndex.of(graph).sections()))
         writer.add_all(extra or {})
         return writer.commit(About((), None, {"nodes": graph.nodes}, {}))
-
-
-class Letters:
-    """Counts letters: an embedder that needs no file."""
-
-    name, dimension = "letters", 27
-
-    def __init__(self, fingerprint):
-        self.fingerprint = fingerprint
-
-    def embed(self, texts):
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for row, text in enumerate(texts):
-            for letter in text.lower():
-                vectors[row, ord(letter) % self.dimension] += 1
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
 @pytest.fixture(scope="session")

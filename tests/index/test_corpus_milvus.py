@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_update import EMBEDDER, FILMS, assert_same_corpus
+from film_corpus import EMBEDDER, FILMS, assert_same_corpus
 
 from clew.errors import IndexError_, UsageError
 from clew.index import corpus_milvus
@@ -19,7 +19,8 @@ from clew.index.backends.base import VectorStoreError
 from clew.index.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.backends.registry import VectorChoice
 from clew.index.build import build_index
-from clew.index.corpus import CorpusSettings, build_corpus, open_corpus
+from clew.index.build_corpus import build_corpus
+from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.directory import open_index
 from clew.index.edits import Edits
 from clew.index.nearest import WalkIndex

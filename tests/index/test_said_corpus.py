@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_update import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
+from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import LlmError, UsageError
 from clew.index.build import build_index
-from clew.index.corpus import CorpusSettings, build_corpus, open_corpus
+from clew.index.build_corpus import build_corpus
+from clew.index.corpus import CorpusSettings, open_corpus
 from clew.index.directory import SAID, open_index
 from clew.index.edits import Edits
 from clew.index.nearest import WalkIndex
@@ -134,7 +135,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_said_corpus import build, sayer
-from test_update import said_by_a_model
+from film_corpus import said_by_a_model
 from clew.steps import verbalise_llm
 verbalise_llm.SHARD = 4
 def slow(request):

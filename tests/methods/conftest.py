@@ -42,6 +42,7 @@ def small(tmp_path: Path) -> Clew:
 
 
 ROOT = Path(__file__).resolve().parents[2]
+FILMS = ROOT / "examples" / "films.tsv"
 
 
 @pytest.fixture(scope="session")
@@ -58,15 +59,12 @@ def open_auto(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def films_auto(open_auto):
-    return open_auto(ROOT / "examples" / "films.tsv")
+    return open_auto(FILMS)
 
 
 @pytest.fixture(scope="session")
 def countries(open_auto):
     return open_auto(ROOT / "tests" / "data" / "dev" / "countries.tsv")
-
-
-FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 
 
 @pytest.fixture(scope="session")

@@ -14,14 +14,6 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def films(tmp_path_factory):
-    from clew import Clew
-
-    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_query_finds_what_the_matcher_finds(films, question):
     matched, queried = films.ask(question), films.ask(question, method="synaptiqa")

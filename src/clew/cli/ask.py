@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -61,8 +61,8 @@ def ask(
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
-    from clew.engine import clean_question
     from clew.stores.opening import is_address
+    from clew.text.clean import clean_question
 
     method = "synaptiqa" if method == "auto" and is_address(source) else method
     own = queries.settings(method, source, llm, options.shots)
@@ -105,7 +105,7 @@ def ask(
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     queries.keep(source, answer, quiet=reading.quiet)
     if json:
-        write_json(answer_json(answer, explain=explain))
+        write_json(answer.as_json(steps=explain))
     else:
         _print(answer, cited, labels, explain=explain)
     if answer.abstained is not None:
@@ -125,12 +125,3 @@ def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str],
         from clew.cli.explain import print_steps
 
         print_steps(out(), answer.steps)
-
-
-def answer_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
-    """Make the JSON of an answer, with `steps` if they are asked for."""
-    if not explain:
-        return answer.as_json()
-    from clew.cli.explain import steps_json
-
-    return answer.as_json() | {"steps": steps_json(answer.steps)}

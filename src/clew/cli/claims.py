@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from clew.cli.batch import Batch, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
-from clew.cli.verify import verification_json
-from clew.engine import clean_question
 from clew.errors import InputError, ParseError, UsageError
+from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -69,7 +68,7 @@ def verify_all(
             model=model,
             settings=settings,
         )
-        return verification_json(result, explain=explain)
+        return result.as_json(steps=explain)
 
     Batch(_KIND, method, out, quiet, model).run(start, claims, read_claims(claims), one)
 

@@ -13,6 +13,7 @@ from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
 from clew.cli.options import with_options
 from clew.errors import ClewError, UsageError
+from clew.json_form import json_form
 
 if TYPE_CHECKING:
     from clew.types import Answer
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-_READ = frozenset(("evidence", "match"))
+_READ = frozenset(("evidence", "match", "retrieve"))
 """Steps that show the triples which were read."""
 LONGEST = 160
 """Characters of a text without answers that a cell shows."""
@@ -46,14 +47,15 @@ class Row:
     @property
     def evidence(self) -> int:
         """Distinct triples that the method retrieved and read, as far as its steps show them."""
-        from clew.cli.explain import plain
         from clew.evaluate.errors_by_step import triples_within
 
         if self.answer is None:
             return 0
         told = self.answer.as_json()
         shown = {"citations": told["citations"], "chain": told["chain"]}
-        steps = {s.name + str(i): plain(s.detail) for i, s in enumerate(self.answer.steps) if s.name in _READ}
+        steps = {
+            s.name + str(i): json_form(s.detail) for i, s in enumerate(self.answer.steps) if s.name in _READ
+        }
         return len(set(triples_within(shown | steps)))
 
     def as_json(self) -> dict[str, Any]:
@@ -92,8 +94,8 @@ def compare(
     """
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
-    from clew.engine import clean_question
     from clew.methods.registry import method_named
+    from clew.text.clean import clean_question
     from clew.types import Answer
 
     names = list(dict.fromkeys(name for part in methods.split(",") if (name := part.strip())))

@@ -35,7 +35,7 @@ def doctor(
     schema and speed of the database, which is only read. Exit code 1 means that a check failed.
     """
     from clew.cli.console import shown, write, write_json
-    from clew.engine import neo4j_address, neo4j_login
+    from clew.environment import neo4j_address, neo4j_login
 
     address = store or (neo4j_address() if llm is None else None)
     if llm is None and address is None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 
 from clew.cli.console import shown
+from clew.json_form import json_form
 from clew.types import Step
 
 if TYPE_CHECKING:
@@ -27,30 +28,10 @@ def print_steps(console: Console, steps: Sequence[Step]) -> None:
             console.print(Text(line), soft_wrap=True)
 
 
-def steps_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Write the steps as JSON: `[{"name", "detail"}]`."""
-    return [{"name": step.name, "detail": plain(step.detail)} for step in steps]
-
-
-def plain(value: object) -> Any:  # noqa: ANN401
-    """Turn what a step holds into what JSON can: mappings, lists, strings, finite numbers."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in cast("Sequence[object]", value)]
-    if isinstance(value, (bool, int, str)) or value is None:
-        return value
-    if isinstance(value, float):
-        return value if abs(value) != float("inf") and value == value else None
-    # Numbers of NumPy are not those of Python, but know them.
-    item = getattr(value, "item", None)
-    return plain(item()) if callable(item) else str(value)
-
-
 def _mapping(detail: Mapping[str, object], indent: str) -> list[str]:
     """One line for each single value, a block for each list."""
     lines: list[str] = []
-    for key, value in cast("dict[str, object]", plain(detail)).items():
+    for key, value in cast("dict[str, object]", json_form(detail)).items():
         if isinstance(value, list):
             items = cast("list[object]", value)
             if not items:

@@ -33,8 +33,8 @@ def add(
 ) -> None:
     """Add a question and its query; a question that is there gets the new query."""
     from clew.cli.console import warn
-    from clew.engine import clean_question
     from clew.history import Entry, source_key
+    from clew.text.clean import clean_question
 
     added = _history(file).add([Entry(source_key(source), clean_question(question), query.strip())])
     warn("added" if added else "it is there already")
@@ -114,16 +114,16 @@ def remove(
 
 
 def _history(file: Path | None):  # noqa: ANN202 (imported late)
-    from clew.engine import default_history
+    from clew.environment import default_history
     from clew.history import History
 
     return History(default_history() if file is None else file)
 
 
 def _entry(source: str, value: dict[str, object], file: str, line: int):  # noqa: ANN202
-    from clew.engine import clean_question
     from clew.errors import UsageError
     from clew.history import ADVICE, Entry, check_query
+    from clew.text.clean import clean_question
 
     question, query = value.get("question"), value.get("query")
     if not isinstance(question, str) or not isinstance(query, str):

@@ -81,7 +81,7 @@ def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
 
 
 def _read_neo4j(source: str, folder: ImportFolder, bar: Bar) -> Path:
-    from clew.engine import neo4j_login
+    from clew.environment import neo4j_login
     from clew.stores.neo4j_export import export
     from clew.stores.opening import open_neo4j
 

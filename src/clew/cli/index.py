@@ -69,6 +69,12 @@ def index(
         int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")
     ] = 60,
     directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False,
+    plain_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
+        ),
+    ] = False,
     vectors: Annotated[
         Vectors,
         typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
@@ -87,7 +93,8 @@ def index(
     An index that is already there is replaced when the new one is whole.
     """
     from clew.cli.importing import imported
-    from clew.engine import index_sources, vector_choice
+    from clew.engine import index_sources
+    from clew.environment import vector_choice
 
     start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
     quiet = reading.quiet
@@ -104,7 +111,7 @@ def index(
                 on_error=reading.on_error.value,
                 triple_vectors=triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
-                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
+                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed, plain=plain_vectors),
                 sayer=sayer,
                 vectors=choice,
                 addresses=found.addresses,
@@ -133,13 +140,13 @@ def going_on() -> Generator[None]:
 
 
 def _corpus(
-    kind: CorpusKind, depth: int, walks: int, max_walks: int, *, directed: bool
+    kind: CorpusKind, depth: int, walks: int, max_walks: int, *, directed: bool, plain: bool
 ) -> CorpusSettings | None:
     if kind is CorpusKind.none:
         return None
     from clew.index.corpus import CorpusSettings
 
-    return CorpusSettings(kind.value, depth, walks, max_walks, directed)
+    return CorpusSettings(kind.value, depth, walks, max_walks, directed, plain=plain)
 
 
 def default_output(source: Path) -> Path:

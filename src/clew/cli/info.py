@@ -93,6 +93,7 @@ def _facts(held: Info) -> list[str]:
 def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     """Say how entities were walked, what the cap cut, by whom walks are said and where their vectors are."""
     how = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
+    how += ", plain vectors" if corpus["plain"] else ""
     more = [f"           vectors are searched by {corpus['vectors']}"]
     if corpus["model"] is not None:
         failed = f", but {corpus['unsaid']:,} by templates, where it failed" if corpus["unsaid"] else ""

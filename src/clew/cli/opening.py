@@ -19,7 +19,7 @@ from clew.text.counted import counted
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
-    from clew.index.build import Progress, Stage
+    from clew.index.progress import Progress, Stage
     from clew.llm.types import ChatModel
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew) or a graph file.")]

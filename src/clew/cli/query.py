@@ -85,7 +85,7 @@ def _open(
             raise UsageError(
                 f"The query looks like {languages[0]}, but {shown_address(source)} is asked in {languages[1]}"
             )
-        from clew.engine import neo4j_login
+        from clew.environment import neo4j_login
 
         return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
     graph = opened(source, reading).index.graph

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.ask import answer_json
 from clew.cli.batch import Batch, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
-from clew.engine import clean_question
 from clew.errors import InputError, ParseError, UsageError
 from clew.methods.registry import shown_name
+from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.database import Database
@@ -77,7 +76,7 @@ def ask_all(
         )
         if keep is not None:
             keep(answer)
-        return answer_json(answer, explain=explain)
+        return answer.as_json(steps=explain)
 
     Batch(_KIND, shown_name(method), out, quiet, model).run(start, questions, read_questions(questions), one)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,7 +56,7 @@ def verify(
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
-    from clew.engine import clean_question
+    from clew.text.clean import clean_question
 
     settings = options.settings(method)
     if claims is not None:
@@ -93,7 +93,7 @@ def verify(
         result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)
         labels = clew.labels(triple for part in result.parts for triple in part.triple_ids)
     if json:
-        write_json(verification_json(result, explain=explain))
+        write_json(result.as_json(steps=explain))
     else:
         _print(result, labels, limit_triples, explain=explain)
     if result.verdict == "not_enough_info":
@@ -109,12 +109,3 @@ def _print(result: Verification, labels: Mapping[str, str], limit: int, *, expla
         from clew.cli.explain import print_steps
 
         print_steps(out(), result.steps)
-
-
-def verification_json(result: Verification, *, explain: bool) -> dict[str, Any]:
-    """Make the JSON of a verdict, with `steps` if they are asked for."""
-    if not explain:
-        return result.as_json()
-    from clew.cli.explain import steps_json
-
-    return result.as_json() | {"steps": steps_json(result.steps)}

@@ -41,6 +41,9 @@ class MethodSpec:
             told["code"] = code_checksum(self.method)
         if self.options:
             told["options"] = dict(self.options)
+            files = {name: Path(v) for name, v in self.options.items() if isinstance(v, str)}
+            hashes = {name: file_hash(file) for name, file in files.items() if file.is_file()}
+            told |= {"files": hashes} if hashes else {}
         if self.corpus is not None:
             told["corpus"] = asdict(self.corpus)
         return told

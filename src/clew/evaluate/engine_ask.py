@@ -1,8 +1,9 @@
 """Asking the methods of an open index.
 
 A method's class is called with (index, embedder) and the options that an experiment gives: keyword
-parameters of the class, or fields of the dataclass that its parameter `settings` takes. A parameter `model`
-gets the chat model, a parameter or field `seed` the seed.
+parameters of the class, or fields of the dataclass that its parameter `settings` takes; for examples, solved
+questions and documents, the path of a file. A parameter `model` gets the chat model, a parameter or field
+`seed` the seed.
 """
 
 from __future__ import annotations
@@ -11,25 +12,35 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-from clew.engine import Clew, clean_question
+from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.answering import Ask, Outcome, Stopped, Task
 from clew.evaluate.config import MethodSpec, Option
-from clew.evaluate.records import Failure, answer_json, plain
+from clew.evaluate.records import Failure
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
 from clew.methods.registry import Method, MethodFactory, method_named
-from clew.types import Usage
+from clew.methods.verifiers import VERIFIERS
+from clew.text.clean import clean_question
+from clew.types import Usage, Verification
+from clew.user_files import read_documents, read_shots, read_solved, read_worked
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
 _NAME = re.compile(r"[A-Za-z_]\w*")
+FILES: Mapping[str, Callable[[Path], object]] = {
+    "Shots": read_shots,
+    "Worked": read_worked,
+    "Solved": read_solved,
+    "Document": lambda path: read_documents([path]),
+}
+"""Types of settings that an experiment gives as the path of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,17 @@ class Accepted:
         """Sort options into keyword arguments."""
         given = {name: value for name, value in options.items() if name in self.parameters}
         inner = {name: value for name, value in options.items() if name not in self.parameters}
-        return given | ({SETTINGS: self.settings(**inner)} if inner and self.settings is not None else {})
+        if not inner or self.settings is None:
+            return given
+        of_file = {f.name: reader for f in fields(self.settings) if (reader := _reader(f.type)) is not None}
+        read = {n: of_file[n](Path(str(v))) if n in of_file else v for n, v in inner.items()}
+        return given | {SETTINGS: self.settings(**read)}
+
+
+def _reader(annotation: object) -> Callable[[Path], object] | None:
+    """What reads the file that an experiment gives for a field; None for a plain value."""
+    names = set(_NAME.findall(str(annotation)))
+    return next((reader for name, reader in FILES.items() if name in names), None)
 
 
 def accepted(factory: MethodFactory) -> Accepted:
@@ -71,12 +92,16 @@ def _dataclass(factory: MethodFactory, annotation: object) -> Any:  # noqa: ANN4
 
 
 def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
-    """Check options before anything is opened; UsageError if one is wrong."""
+    """Check options before anything is opened.
+
+    UsageError if one is wrong, InputError for a file that cannot be used.
+    """
     for spec in specs:
-        options = accepted(method_named(spec.method)).options
-        wrong = sorted(set(spec.options) - options)
+        takes = accepted(method_named(spec.method))
+        wrong = sorted(set(spec.options) - takes.options)
+        takes.arguments({name: v for name, v in spec.options.items() if name not in wrong})
         if wrong:
-            known = ", ".join(sorted(options)) or "none"
+            known = ", ".join(sorted(takes.options)) or "none"
             raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
     if model is not None and not any(MODEL in accepted(method_named(s.method)).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)
@@ -108,7 +133,6 @@ class EngineAsk:
         default_factory=dict[tuple[str, "int | None"], Method]
     )
     _making: Lock = field(default_factory=Lock)
-    _unverifying: set[str] = field(default_factory=set[str])
     _warm: set[str] = field(default_factory=set[str])
 
     def __call__(self, task: Task) -> Outcome:
@@ -136,7 +160,7 @@ class EngineAsk:
             told = self._verified(task) if task.claim else None
             if told is None:
                 answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
-                told = answer_json(answer)
+                told = answer.as_json(steps=True)
         except ClewError as error:
             if error.exit_code == 2 and not isinstance(error, UsageError):
                 raise  # a missing key, extra or recording is not the question's fault
@@ -156,23 +180,18 @@ class EngineAsk:
 
         In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
         """
-        verify = getattr(self.clew, "verify", None)
-        if verify is None or task.method.method in self._unverifying:
+        if task.method.method not in VERIFIERS:
             return None
         takes = accepted(method_named(task.method.method))
         settings = takes.arguments(task.method.options).get(SETTINGS)
-        try:
-            found = verify(
-                task.text,
-                id=task.id,
-                closed_world=True,
-                method=task.method.method,
-                model=self.model,
-                settings=settings,
-            )
-        except UsageError:
-            self._unverifying.add(task.method.method)
-            return None
+        found = self.clew.verify(
+            task.text,
+            id=task.id,
+            closed_world=True,
+            method=task.method.method,
+            model=self.model,
+            settings=settings,
+        )
         return verification_json(found)
 
     def _method(self, spec: MethodSpec, seed: int | None) -> Method:
@@ -194,19 +213,17 @@ class EngineAsk:
         return cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
 
 
-def verification_json(found: Any) -> dict[str, Any]:  # noqa: ANN401
+def verification_json(found: Verification) -> dict[str, Any]:
     """Write a verification as an answer: its verdict; too little information is an abstention."""
-    told = cast("dict[str, Any]", found.as_json())
-    enough = told["verdict"] != "not_enough_info"
-    verdict = {"entity": told["verdict"], "label": told["verdict"], "score": 1.0}
+    enough = found.verdict != "not_enough_info"
+    verdict = {"entity": found.verdict, "label": found.verdict, "score": 1.0}
     missing = {"reason": "not_in_evidence", "detail": "not enough information", "candidates": []}
     return {
-        **told,
-        "question": told["claim"],
+        **found.as_json(steps=True),
+        "question": found.claim,
         "answers": [verdict] if enough else [],
-        "text": told["verdict"] if enough else "",
+        "text": found.verdict if enough else "",
         "abstained": None if enough else missing,
-        "steps": [{"name": step.name, "detail": plain(step.detail)} for step in found.steps],
     }
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from clew.engine import Clew, is_index
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import Part
-from clew.index.build import Progress
 from clew.index.corpus import CorpusSettings, open_corpus
+from clew.index.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Literal, cast
 from clew.errors import LlmError
 from clew.evaluate.metrics.outcome import MATCH_PREFIX, OUTCOMES
 from clew.evaluate.records import Record
+from clew.steps.prompting import data_line
 
 Reply = Callable[[str, str], str]
 """A chat model as a function of the system text and the user text; raises LlmError."""
@@ -26,7 +27,6 @@ Form = Literal["three-way", "match"]
 _PROMPTS: dict[Form, str] = {"three-way": "judge_three_way.txt", "match": "judge_match.txt"}
 _VERDICTS: dict[Form, tuple[str, ...]] = {"three-way": OUTCOMES, "match": ("yes", "no")}
 _OBJECT = re.compile(r"\{[^{}]*\}")
-_MARKS = re.compile(r"<<<|>>>")
 ATTEMPTS = 2
 """A reply that cannot be read is asked for once more, with what was wrong."""
 LONGEST = 4000
@@ -108,15 +108,10 @@ def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
     given = record.text or "; ".join(names[0] for names in record.answers)
     return "\n".join(
-        f"{title}: <<<{_data(text)}>>>"
+        f"{title}: <<<{data_line(text, LONGEST)}>>>"
         for title, text in (
             ("Question", record.question.text),
             ("Correct answers", gold),
             ("Given answer", given),
         )
     )
-
-
-def _data(text: str) -> str:
-    """Text as data: without the marks that delimit it."""
-    return _MARKS.sub(" ", text)[:LONGEST]

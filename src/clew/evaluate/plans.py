@@ -15,7 +15,7 @@ from clew.evaluate.experiments import Experiment, read_experiment
 from clew.evaluate.graphs import graph_file
 from clew.evaluate.questions import Part
 from clew.evaluate.runner import Plan, single_part_names
-from clew.index.build import Progress
+from clew.index.progress import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS, method_named
 from clew.own import is_own

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +9,6 @@ from typing import Any, cast
 
 from clew.evaluate.names import name_form
 from clew.evaluate.questions import EvalQuestion, question_from_json
-from clew.types import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,23 +156,3 @@ def record_from_json(value: dict[str, Any]) -> Record:
         failure=None if failure is None else Failure(failure["type"], failure["message"]),
         cost=value["cost"],
     )
-
-
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """Make the JSON of an answer with its steps."""
-    steps = [{"name": step.name, "detail": plain(step.detail)} for step in answer.steps]
-    return answer.as_json() | {"steps": steps}
-
-
-def plain(value: object) -> Any:  # noqa: ANN401
-    """Turn what a step holds into what JSON can: mappings, lists, strings, finite numbers."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in cast("list[object]", value)]
-    if isinstance(value, (bool, int, str)) or value is None:
-        return value
-    if isinstance(value, float):
-        return round(value, 6) if math.isfinite(value) else None
-    item = getattr(value, "item", None)  # numbers of NumPy
-    return plain(item()) if callable(item) else str(value)

@@ -84,12 +84,12 @@ def _find_trees(
     edit: GraphEdit, changed: Int64, walker: Walker, lists: WalkEdges, stored: Sequence[StoredWalks],
     changes: Int64, stale: UInt8, found: UInt8,
 ) -> None:  # fmt: skip
-    from clew.graph.kernels.touched import distances_from, touched_trees, trees_that_fit
+    from clew.graph.kernels.touched import hops_from, touched_trees, trees_that_fit
 
     tables, options = walker.choices, walker.settings
     depth = options.depth
     distance = np.empty(walker.nodes, np.uint8)
-    distances_from(changed, depth, lists.offsets, lists.edges, lists.back_offsets, lists.backward, distance)
+    hops_from(changed, depth, lists.offsets, lists.edges, lists.back_offsets, lists.backward, distance)
     from_root, to_node = _marks(edit, walker, lists)
     for part in stored:
         walks = part.walks

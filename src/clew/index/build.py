@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os.path import isfile  # unlike that of Path, False where a folder may not be searched
@@ -23,6 +23,7 @@ from clew.index.backends.registry import VectorChoice, has_faiss
 from clew.index.directory import IndexWriter, writing
 from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
 from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
+from clew.index.progress import Progress, Stage
 from clew.index.sections import graph_counts, graph_sections, with_prefix
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
 from clew.index.stored_schema import WORTH_STORING, write_schema
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from clew.index.corpus import CorpusSettings
     from clew.index.walk_vectors import Sayer
 
-Stage = Literal["read", "schema", "names", "vectors", "search", "walks", "nodes", "triples"]
-Progress = Callable[[Stage, int, int], None]
-"""Called with (stage, done, total): bytes of the sources, then entities (for walks too), then triples."""
 OnError = Literal["fail", "skip"]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from clew.errors import ClewError
 from clew.graph.graph import Graph
+from clew.graph.walks import Walker, chunks
 from clew.index.backends.base import VectorStoreError
 from clew.index.backends.entities import build_search
 from clew.index.backends.registry import Access, VectorChoice
@@ -17,18 +20,19 @@ from clew.index.corpus import (
     WALK_COLLECTION,
     Corpus,
     CorpusSettings,
-    build_corpus,
     open_corpus,
 )
 from clew.index.corpus_milvus import MilvusCorpus
+from clew.index.corpus_parts import Part, joined_parts, make_part, places_of, without_vectors
 from clew.index.directory import IndexWriter, open_index
-from clew.index.walk_vectors import Sayer
+from clew.index.progress import Progress
+from clew.index.walk_vectors import Sayer, WalkEmbedder
 from clew.text.embedder import Embedder
 
-if TYPE_CHECKING:
-    from clew.index.build import Progress
-
 NODE_FILE = "node_search.faiss"
+ROOTS_AT_ONCE = 2048
+ESTIMATED = 500
+"""Roots by whose walks the work of a model is estimated."""
 
 
 def add_corpus(
@@ -63,6 +67,47 @@ def add_corpus(
     writer.add_all(corpus.sections())
     if milvus is None:
         add_node_search(writer, corpus, vectors, tell)
+
+
+def build_corpus(
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    progress: Callable[[int], None] | None = None,
+    *,
+    sayer: Sayer | None = None,
+    milvus: MilvusCorpus | None = None,
+) -> Corpus:
+    """Walk, verbalise (by `sayer` if there is one) and embed all nodes, into `milvus` if that is given.
+
+    `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
+    sayer raises.
+    """
+    maker = WalkEmbedder(graph, embedder, sayer, plain=settings.plain)
+    walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
+    if sayer is not None:
+        few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
+        sayer.begin(graph, walker.walk(few), graph.nodes)
+    parts: list[Part] = []
+    rows = 0 if milvus is not None else graph.nodes
+    node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
+    for roots in chunks(graph.nodes, ROOTS_AT_ONCE):
+        part = make_part(walker, maker, roots)
+        q, scale = maker.node_vectors(part.walks, part.q, part.scale)
+        if milvus is None:
+            node_q[roots], node_scale[roots] = q, scale
+        else:
+            milvus.add_nodes(roots, q)
+        if settings.kind != "lazy":
+            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
+        if progress is not None:
+            progress(int(roots[-1]) + 1)
+    model = None if sayer is None else sayer.name
+    if not parts:
+        none = np.empty(0, np.int32)
+        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
+    whole = (joined_parts(parts),)
+    return Corpus(settings, whole, *places_of(whole, graph.nodes), node_q, node_scale, model, milvus)
 
 
 def add_node_search(

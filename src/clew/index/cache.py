@@ -15,10 +15,11 @@ import clew
 from clew.errors import FormatError, InputError, LockedError
 from clew.graph.build import checksum, source_bytes
 from clew.graph.readers.stream import unpacked_name
-from clew.index.build import OnError, Progress, build_index, modification_time
+from clew.index.build import OnError, build_index, modification_time
 from clew.index.directory import Index, open_index
 from clew.index.folders import usable
 from clew.index.manifest import FORMAT_VERSION, SourceRecord
+from clew.index.progress import Progress
 from clew.text.embedder import Embedder
 
 if TYPE_CHECKING:

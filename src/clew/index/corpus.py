@@ -5,32 +5,31 @@ Walks as ids, a vector for every walk and node, and their sections.
 Walks are said by templates when they are needed, or once by a chat model, whose sentences are stored.
 A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together,
 since the names that a question does not know say little about it. A node's vector is that of its name and of
-its walks together. Vectors are int8 with one scale a row. A corpus is kept in parts: what an update made anew
-is a part of its own, and for every root it is known which part holds it. With Milvus, the vectors are there
-(`corpus_milvus`) and their ids here.
+its walks together. Plain ones, the paper's, are of sentences alone. Vectors are int8 with one scale a row. A
+corpus is kept in parts: what an update made anew is a part of its own, and for every root it is known which
+part holds it. With Milvus, the vectors are there (`corpus_milvus`) and their ids here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import FormatError, UsageError
-from clew.graph.graph import Graph, Int32, Int64, Names, UInt16, offsets_of
+from clew.graph.graph import Int32, Int64, UInt16, offsets_of
 from clew.graph.growing import grown
-from clew.graph.walks import Walker, Walks, WalkSettings, chunks
+from clew.graph.walks import Walks, WalkSettings
 from clew.index.backends.registry import open_collection
 from clew.index.corpus_milvus import NONE, MilvusCorpus
+from clew.index.corpus_parts import Part, open_part, part_sections, places_of, walks_at
 from clew.index.directory import Index
 from clew.index.files import Array
 from clew.index.vectors import Float32, Int8
-from clew.index.walk_vectors import Sayer, WalkEmbedder
-from clew.text.embedder import Embedder, unit_rows
+from clew.text.embedder import unit_rows
 
 CorpusKind = Literal["bfs", "random", "lazy"]
 KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
@@ -41,16 +40,17 @@ NODE_SEARCH = "node_search"
 CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
 DRAWING = 2
 """How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
-ROOTS_AT_ONCE = 2048
-ESTIMATED = 500
-"""Roots by whose walks the work of a model is estimated."""
 OWN_TRIPLES = 12
 """Triples of a node that stand for its walks where none are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusSettings:
-    """Which walks are stored: those of `walks` (bfs, random), or none but node vectors (lazy)."""
+    """Which walks are stored: those of `walks` (bfs, random), or none but node vectors (lazy).
+
+    Vectors of walks and nodes that are `plain` are of sentences alone (section 2.1). Raises UsageError for
+    values out of range.
+    """
 
     kind: CorpusKind = "bfs"
     depth: int = 4
@@ -58,10 +58,13 @@ class CorpusSettings:
     max_walks: int = 60
     directed: bool = False
     seed: int = 0
+    plain: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UsageError(f"There is no corpus {self.kind!r}. Choose one of: {', '.join(KINDS)}, none")
+        if self.plain and self.kind == "lazy":
+            raise UsageError("--plain-vectors are of walks that are stored: make the corpus bfs or random")
         _ = self.walking
 
     @property
@@ -69,6 +72,11 @@ class CorpusSettings:
         """How walks are made; those of a lazy corpus are breadth-first."""
         kind = "random" if self.kind == "random" else "bfs"
         return WalkSettings(kind, self.depth, self.walks, self.max_walks, self.directed, self.seed)
+
+    @property
+    def own_triples(self) -> WalkSettings:
+        """How the walks are made that stand for all walks of a node in a lazy corpus: a few own triples."""
+        return replace(self.walking, depth=1, max_walks=OWN_TRIPLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +97,6 @@ class CorpusReport:
     triples_left_out: int
     unsaid: int
     parts: int
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
-
-    With Milvus there are `ids` int64 [walks] instead of the vectors. `said` are a model's sentences, if one
-    says them, empty where it failed.
-    """
-
-    walks: Walks
-    q: Int8
-    scale: Float32
-    ids: Int64 = field(default_factory=lambda: NONE)
-    said: Names | None = None
-
-    def rows(self, row: int) -> slice:
-        """Where the walks of the root in `row` are."""
-        return slice(int(self.walks.offsets[row]), int(self.walks.offsets[row + 1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,18 +199,6 @@ class Corpus:
         return found
 
 
-def part_sections(number: int, part: Part) -> dict[str, Array]:
-    """Give the sections of one part."""
-    name = f"corpus.p{number}"
-    arrays: dict[str, Array] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
-    arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
-    if len(part.ids):
-        arrays[f"{name}.ids"] = part.ids
-    if part.said is not None:
-        arrays |= {f"{name}.said.blob": part.said.blob, f"{name}.said.offsets": part.said.offsets}
-    return arrays
-
-
 _NUMBERS = ("next_walk", "update", "retired")
 _ARRAYS = ("version", "dead_walks", "dead_nodes")
 
@@ -241,7 +218,7 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
         settings = CorpusSettings(**raw)
     except (TypeError, KeyError) as error:
         raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
-    found = tuple(_open_part(index, f"corpus.p{number}") for number in range(parts))
+    found = tuple(open_part(index, f"corpus.p{number}") for number in range(parts))
     corpus = Corpus(
         settings,
         found,
@@ -257,19 +234,6 @@ def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -
     roots: Any = index.array(CHANGED_NODES)
     vectors: tuple[Any, Any] = index.array(CHANGED_Q), index.array(CHANGED_SCALES)
     return corpus.with_nodes(roots, *vectors, index.graph.nodes)
-
-
-def places_of(parts: Sequence[Part], nodes: int) -> tuple[NDArray[np.int16], Int32]:
-    """In which part the walks of each root are, and in which of its rows: the last one that has it.
-
-    The first part has the roots in order, as far as there were any.
-    """
-    rows = nodes if parts else 0
-    part_of, row_of = np.zeros(rows, np.int16), np.arange(rows, dtype=np.int32)
-    for number, part in enumerate(parts[1:], 1):
-        part_of[part.walks.roots] = number
-        row_of[part.walks.roots] = np.arange(len(part.walks.roots))
-    return part_of, row_of
 
 
 def model_of(index: Index) -> str | None:
@@ -302,138 +266,6 @@ def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> Mi
         return MilvusCorpus(walks, nodes, **arrays, **numbers)
     except (KeyError, TypeError) as error:
         raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
-
-
-def _optional(index: Index, section: str, otherwise: Any) -> Any:  # noqa: ANN401
-    return index.array(section) if section in index.sections else otherwise
-
-
-def _open_part(index: Index, name: str) -> Part:
-    arrays: dict[str, Any] = {f.name: index.array(f"{name}.{f.name}") for f in fields(Walks)}
-    q: Any = index.array(f"{name}.q")
-    scale: Any = index.array(f"{name}.scale")
-    blob: Any = _optional(index, f"{name}.said.blob", None)
-    said = None if blob is None else Names(blob, _optional(index, f"{name}.said.offsets", None))
-    return Part(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
-
-
-Progress = Callable[[int], None]
-
-
-def build_corpus(
-    graph: Graph,
-    embedder: Embedder,
-    settings: CorpusSettings,
-    progress: Progress | None = None,
-    *,
-    sayer: Sayer | None = None,
-    milvus: MilvusCorpus | None = None,
-) -> Corpus:
-    """Walk, verbalise (by `sayer` if there is one) and embed all nodes, into `milvus` if that is given.
-
-    `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
-    sayer raises.
-    """
-    maker = WalkEmbedder(graph, embedder, sayer)
-    walker = Walker(graph, settings.walking if settings.kind != "lazy" else own_triples_of(settings))
-    if sayer is not None:
-        few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
-        sayer.begin(graph, walker.walk(few), graph.nodes)
-    parts: list[Part] = []
-    rows = 0 if milvus is not None else graph.nodes
-    node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
-    for roots in chunks(graph.nodes, ROOTS_AT_ONCE):
-        part = make_part(walker, maker, roots)
-        q, scale = maker.node_vectors(part.walks, part.q, part.scale)
-        if milvus is None:
-            node_q[roots], node_scale[roots] = q, scale
-        else:
-            milvus.add_nodes(roots, q)
-        if settings.kind != "lazy":
-            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
-        if progress is not None:
-            progress(int(roots[-1]) + 1)
-    model = None if sayer is None else sayer.name
-    if not parts:
-        none = np.empty(0, np.int32)
-        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
-    whole = (joined_parts(parts),)
-    return Corpus(settings, whole, *places_of(whole, graph.nodes), node_q, node_scale, model, milvus)
-
-
-def without_vectors(part: Part, ids: Int64) -> Part:
-    """Make a part whose vectors are elsewhere, by their ids."""
-    return replace(part, q=part.q[:0], scale=part.scale[:0], ids=ids)
-
-
-def own_triples_of(settings: CorpusSettings) -> WalkSettings:
-    """Make the walks that stand for all walks of a node in a lazy corpus: a few of its own triples."""
-    return replace(settings.walking, depth=1, max_walks=OWN_TRIPLES)
-
-
-def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
-    """Walk `roots` and embed their walks."""
-    walks = walker.walk(roots)
-    owners = root_of_walks(walks)
-    said = maker.said(owners.tolist(), walks.steps, walks.nodes)
-    q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
-    return Part(walks, q, scale, said=None if said is None else Names.of(said))
-
-
-def root_of_walks(walks: Walks) -> Int32:
-    """Root of each walk: int32 [walks]."""
-    return np.repeat(walks.roots, np.diff(walks.offsets))
-
-
-def joined_parts(parts: Sequence[Part]) -> Part:
-    """Put parts of different roots into one, in their order."""
-    starts = np.cumsum([0, *(len(p.walks.steps) for p in parts)])
-    offsets = [p.walks.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
-    columns = {
-        name: np.concatenate([getattr(p.walks, name) for p in parts])
-        for name in ("roots", "steps", "nodes", "counts", "state", "left_out")
-    }
-    walks = Walks(offsets=np.concatenate([np.zeros(1, np.int64), *offsets]), **columns)
-    q, scale = np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts])
-    return Part(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
-
-
-def _joined_names(parts: Sequence[Part]) -> Names | None:
-    names = [p.said for p in parts if p.said is not None]
-    if not names:
-        return None
-    starts = np.cumsum([0, *(n.offsets[-1] for n in names)])
-    offsets = [n.offsets[1:] + start for n, start in zip(names, starts, strict=False)]
-    return Names(np.concatenate([n.blob for n in names]), np.concatenate([np.zeros(1, np.int64), *offsets]))
-
-
-def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
-    """Keep only the roots in `rows` of a part, in that order; the same part if these are all."""
-    if np.array_equal(rows, np.arange(len(part.walks.roots))):
-        return part
-    at = walks_at(part.walks, rows)
-    said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
-    walks = walks_of_rows(part.walks, rows)
-    if len(part.ids):
-        return Part(walks, part.q, part.scale, part.ids[at], said)
-    return Part(walks, part.q[at], part.scale[at], said=said)
-
-
-def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
-    """Keep only the roots in `rows`, in that order."""
-    at = walks_at(walks, rows)
-    offsets = offsets_of(walks.offsets[rows + 1] - walks.offsets[rows])
-    return Walks(
-        walks.roots[rows], offsets, walks.steps[at], walks.nodes[at], walks.counts[at],
-        walks.state[rows], walks.left_out[rows],
-    )  # fmt: skip
-
-
-def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
-    """Rows of all walks of the roots in `rows`."""
-    lengths = walks.offsets[rows + 1] - walks.offsets[rows]
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(walks.offsets[rows] - before, lengths) + np.arange(int(lengths.sum()))
 
 
 def _sum_of_rows(walks: Walks, rows: Int32) -> int:

@@ -1,7 +1,4 @@
-"""Nodes and walks nearest to a question by cosine (Walk&Retrieve eq.
-
-3), from a stored corpus or from none.
-"""
+"""Nodes and walks nearest to a question by cosine (Walk&Retrieve, eq. 3), from a stored corpus or none."""
 
 from __future__ import annotations
 
@@ -24,8 +21,8 @@ from clew.index.corpus import (
     CorpusSettings,
     RootWalks,
     open_corpus,
-    root_of_walks,
 )
+from clew.index.corpus_parts import root_of_walks
 from clew.index.directory import Index
 from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
 from clew.index.walk_vectors import WalkEmbedder

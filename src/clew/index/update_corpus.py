@@ -15,12 +15,11 @@ from clew.graph.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
 from clew.graph.touched import StoredWalks, touched_roots
 from clew.graph.walks import Walker, Walks
-from clew.index.corpus import (
-    Corpus,
+from clew.index.corpus import Corpus
+from clew.index.corpus_parts import (
     Part,
     joined_parts,
     make_part,
-    own_triples_of,
     part_of_rows,
     places_of,
     root_of_walks,
@@ -61,7 +60,7 @@ def updated_corpus(
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
     their order, unless it was compacted.
     """
-    maker = WalkEmbedder(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer, plain=corpus.settings.plain)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
@@ -281,6 +280,6 @@ def _updated_lazy(
     corpus: Corpus, before: Graph, graph: Graph, edit: GraphEdit, maker: WalkEmbedder
 ) -> tuple[Corpus, CorpusChange]:
     roots = edit.walked(before.nodes).astype(np.int32)
-    part = make_part(Walker(graph, own_triples_of(corpus.settings), roots=roots), maker, roots)
+    part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     return result, CorpusChange(len(roots), len(roots), len(part.q), compacted=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,9 @@ from clew.types import Step, Usage
 
 _SLOT = re.compile(r"\{\{([A-Z]+)\}\}")
 _USER = "=== user ==="
-_BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\ud800-\udfff]+")
+_UNSEEN = re.compile(r"[\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]+")
+"""Marks of direction, tags and the like, which hide or turn what a prompt shows; joiners belong to words."""
 _BULLET = re.compile(r"^\s*(?:\d{1,2}[.):]\s|[-*•])\s*")
 LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
@@ -34,13 +36,19 @@ class Prompt:
     user: str
     version: str
 
+    def with_values(self, **values: str) -> Prompt:
+        """The same with a version that tells values apart which are part of the prompt, as examples are."""
+        told = "\n".join((self.version, *values.values()))
+        return replace(self, version=hashlib.sha256(told.encode()).hexdigest()[:12])
+
     def messages(self, **values: str) -> tuple[Message, Message]:
-        """Fill the slots, all at once, so that no value is read as one. Raises KeyError for one without."""
+        """Fill the slots. Raises KeyError for one without a value."""
+        return Message("system", filled(self.system, values)), Message("user", filled(self.user, values))
 
-        def filled(text: str) -> str:
-            return _SLOT.sub(lambda slot: values[slot[1]], text)
 
-        return Message("system", filled(self.system)), Message("user", filled(self.user))
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Fill the slots `{{NAME}}` of a text in one pass, so that no value is read as one."""
+    return _SLOT.sub(lambda slot: values[slot[1]], text)
 
 
 @cache
@@ -57,10 +65,15 @@ def data_lines(lines: Iterable[str]) -> str:
     return "\n".join(data_line(line) for line in lines)
 
 
-def data_line(text: str) -> str:
+def data_line(text: str, longest: int = LONGEST_LINE) -> str:
     """One line of data: as in `data_lines`."""
-    line = _BREAKS.sub(" ", text).strip().replace("<", "‹").replace(">", "›")
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+    line = as_data(text)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def as_data(text: str) -> str:
+    """One line without control and invisible characters, and without `<` and `>`, of which marks are made."""
+    return _BREAKS.sub(" ", _UNSEEN.sub("", text)).strip().replace("<", "‹").replace(">", "›")
 
 
 def listed(reply: str) -> list[str]:

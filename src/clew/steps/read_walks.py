@@ -12,6 +12,8 @@ from clew.graph.graph import Graph
 from clew.index.nearest import NearWalk
 from clew.types import Match, Pattern, PatternEdge
 
+LONGEST_SENTENCE = 1000
+"""Characters of what a prompt shows of a walk, and of the sentence that a model says of it."""
 MOST_TRIED = 100_000
 """Assignments that are tried before the search is given up."""
 

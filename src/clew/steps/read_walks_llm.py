@@ -8,19 +8,18 @@ or that says so, is an abstention.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.index.nearest import NearWalk
 from clew.llm.extract import clean
-from clew.llm.types import ChatModel, Reply
-from clew.steps.read_walks import triples_of
-from clew.steps.walk_prompts import as_line, walk_prompt
+from clew.llm.types import ChatModel, Reply, Request
+from clew.steps.declined import declines
+from clew.steps.prompting import data_line, prompt_named
+from clew.steps.read_walks import LONGEST_SENTENCE, triples_of
 from clew.text.normalise import normalise
 
-_UNKNOWN = re.compile(r"\b(do not|don't|don’t|cannot|can't)\s+(know|answer)", re.IGNORECASE)
 LONGEST_REPLY = 20_000
 
 
@@ -42,14 +41,16 @@ async def read_walks(
     model: ChatModel, graph: Graph, question: str, walks: Sequence[NearWalk], sentences: Sequence[str]
 ) -> WalkReading:
     """Ask a model what `sentences`, those of `walks`, answer. Raises LlmError."""
-    prompt = walk_prompt("read")
-    context = "\n".join(map(as_line, dict.fromkeys(sentences)))
-    request = prompt.request(QUESTION=as_line(question), CONTEXT=context)
+    prompt = prompt_named("walks_read")
+    context = "\n".join(data_line(text, LONGEST_SENTENCE) for text in dict.fromkeys(sentences))
+    asked = data_line(question, LONGEST_SENTENCE)
+    request = Request(prompt.messages(QUESTION=asked, CONTEXT=context), temperature=0.0)
     reply = await model.complete(request)
     text = clean(reply.text, request.messages, request.stop).strip()[:LONGEST_REPLY]
-    if not text or _UNKNOWN.search(text):
+    named = named_nodes(graph, text, walks, question)
+    if not text or declines(text, [graph.labels[node] for node in named]):
         return WalkReading(text, (), False, reply, prompt.version)
-    return WalkReading(text, named_nodes(graph, text, walks, question), True, reply, prompt.version)
+    return WalkReading(text, named, True, reply, prompt.version)
 
 
 def named_nodes(graph: Graph, text: str, walks: Sequence[NearWalk], question: str) -> tuple[int, ...]:

@@ -1,6 +1,4 @@
-"""Prompts: text files beside this one, filled with worked examples and delimited data.
-
-Each has a version hash.
+"""SimGRAG's prompts (Tables 16 to 19), filled with worked examples and delimited data.
 
 Whatever comes from a user or a graph is data: it stands between marks that it cannot write itself, in JSON
 where it is a triple, and without control characters.
@@ -10,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,14 +15,16 @@ from importlib.resources import files
 from typing import Any, Literal, cast
 
 from clew.errors import InputError
+from clew.steps.prompting import as_data, data_line, filled
 
+DECOMPOSITIONS = "decompositions"
+"""What a file of examples may hold for KG-RAG (`steps/worked.py`)."""
 Task = Literal["question", "claim"]
 Triples = tuple[tuple[str, str, str], ...]
 
 LONGEST_NAME = 200
 """Characters of a name of the graph that a prompt shows."""
 MOST_SHOTS = 64
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 ADVICE = (
     'Write {"questions": [{"query": "…", "divided": ["…"], "triples": [["…", "…", "…"]],'
     ' "evidence": [[["…", "…", "…"]]], "reason": "…", "answers": ["…"]}],'
@@ -82,11 +81,13 @@ def default_shots() -> Shots:
 
 def shots_from(value: object, where: str) -> Shots:
     """Read examples from JSON; InputError says which is wrong."""
-    if not isinstance(value, dict) or not value.keys() <= {"questions", "claims"}:
+    if not isinstance(value, dict) or not value.keys() <= {"questions", "claims", DECOMPOSITIONS}:
         raise InputError(f"{where}: not an object with 'questions' and 'claims'. {ADVICE}")
     fields = cast("dict[str, object]", value)
     read: dict[str, tuple[Shot, ...]] = {}
     for task, items in fields.items():
+        if task == DECOMPOSITIONS:
+            continue
         if not isinstance(items, list) or len(cast("list[object]", items)) > MOST_SHOTS:
             raise InputError(f"{where}: {task!r} is not a list of at most {MOST_SHOTS} examples. {ADVICE}")
         read[task] = tuple(
@@ -136,15 +137,9 @@ def _triples(value: object, where: str) -> Triples:
     return tuple((row[0], row[1], row[2]) for row in rows)
 
 
-def as_data(text: str) -> str:
-    """Make a text safe to stand between marks: no control or invisible characters, no `<` or `>`."""
-    return _UNSEEN.sub(" ", text).replace("<", "‹").replace(">", "›")
-
-
 def as_name(text: str) -> str:
     """Make a name of the graph safe, and not too long."""
-    safe = as_data(text)
-    return safe if len(safe) <= LONGEST_NAME else safe[: LONGEST_NAME - 1] + "…"
+    return data_line(text, LONGEST_NAME)
 
 
 def verbalise(graphs: Sequence[Triples]) -> str:
@@ -189,5 +184,4 @@ def _filled(name: str, examples: str, query: str, **parts: str) -> Prompt:
     text = template(name)
     version = hashlib.sha256(f"{text}\n{examples}".encode()).hexdigest()[:12]
     values = {"EXAMPLES": examples, "QUERY": as_data(query), **parts}
-    # In one pass, so that a question that holds a placeholder is not filled in again.
-    return Prompt(re.sub(r"\{\{([A-Z]+)\}\}", lambda hole: values[hole[1]], text), version)
+    return Prompt(filled(text, values), version)

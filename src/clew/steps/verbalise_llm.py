@@ -1,6 +1,4 @@
-"""The `verbalise` step with a model (Walk&Retrieve section 2.1, Fig.
-
-2a): one call a distinct walk, in shards.
+"""The `verbalise` step with a model: one call a distinct walk, in shards (Walk&Retrieve, Fig. 2a).
 
 A shard is one file, put in place whole, so that work that was stopped goes on with the first shard that is
 not there. A walk whose calls all fail is left out and counted; its shard is done again by the next run, which
@@ -20,7 +18,7 @@ from typing import Any, cast
 
 from clew.graph.graph import Graph, Int32
 from clew.graph.walks import Walks
-from clew.index.corpus import root_of_walks
+from clew.index.corpus_parts import root_of_walks
 from clew.index.nearest import NearWalk
 from clew.llm.budget import estimate
 from clew.llm.errors import BudgetReached, KeyRefused, LlmError
@@ -28,16 +26,14 @@ from clew.llm.extract import clean
 from clew.llm.prices import Price
 from clew.llm.run import run_sync
 from clew.llm.types import ChatModel, Reply, Request
-from clew.steps.read_walks import triples_of
-from clew.steps.walk_prompts import as_line, walk_prompt
+from clew.steps.prompting import data_line, prompt_named
+from clew.steps.read_walks import LONGEST_SENTENCE, triples_of
 
 SHARD = 256
 """Walks of one file: what a kill may lose."""
 TRIES = 3
 LEAST_ALL = 8
 """Walks of a shard that must fail together for the model to be taken for down."""
-LONGEST = 2000
-"""Characters of a sentence that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ Progress = Callable[[int, int, float | None], None]
 
 
 class ModelSayer:
-    """Says the walks of a corpus with a model (see `clew.index.corpus.Sayer`); shards are kept in `folder`.
+    """The `Sayer` of a corpus (`clew.index.walk_vectors`) that is a model; shards are kept in `folder`.
 
     `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
     `calls` and `cost` count what was done so far.
@@ -143,13 +139,15 @@ def estimate_walks(
 
 def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
     """The prompt of Fig. 2a for one walk."""
-    from dataclasses import replace
-
     lines = [
-        as_line(f"{graph.labels[head]} | {graph.relation_labels[relation]} | {graph.labels[tail]}")
+        data_line(
+            f"{graph.labels[head]} | {graph.relation_labels[relation]} | {graph.labels[tail]}",
+            LONGEST_SENTENCE,
+        )
         for head, relation, tail in triples_of(walk)
     ]
-    return replace(walk_prompt("verbalise").request(WALK="\n".join(lines)), max_tokens=most_tokens)
+    messages = prompt_named("walks_verbalise").messages(WALK="\n".join(lines))
+    return Request(messages, temperature=0.0, max_tokens=most_tokens)
 
 
 def verbalise_walks(
@@ -245,7 +243,7 @@ def _take(
 
 
 def _sentence(reply: Reply, request: Request) -> str:
-    return as_line(clean(reply.text, request.messages, request.stop))[:LONGEST]
+    return data_line(clean(reply.text, request.messages, request.stop), LONGEST_SENTENCE)
 
 
 def _key(model: str, requests: Sequence[Request]) -> str:

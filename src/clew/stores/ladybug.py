@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.stores.cypher.guard import Rules, guard
-from clew.stores.cypher.ladybug import quoted, to_ladybug
+from clew.stores.cypher.ladybug import to_ladybug
+from clew.stores.cypher.ladybug_edits import quoted
 from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath

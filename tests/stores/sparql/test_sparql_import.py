@@ -12,7 +12,6 @@ pytest.importorskip("rdflib", reason="rdflib is not installed")
 
 from neo4j_server import Unavailable
 from sparql_server import oxigraph_server
-from test_sparql_failures import answering, reply
 from typer.testing import CliRunner
 
 from clew.cli.app import app
@@ -21,6 +20,7 @@ from clew.stores.errors import StoreError
 from clew.stores.import_folder import open_folder
 from clew.stores.sparql.export import export
 from clew.stores.sparql.wire import address_of
+from servers.answering_server import answering, reply
 
 TURTLE = """PREFIX : <http://x/>
 :a :p :b, :c, :d ; :q "text \\"quoted\\"\\nand more", 5, "mot"@fr .

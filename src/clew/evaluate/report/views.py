@@ -23,15 +23,14 @@ OVERVIEW = (
     (
         "Evidence and abstention",
         (
-            *(
-                "retrieval_hits",
-                "citation_precision",
-                "citation_recall",
-                "sub_questions",
-                "abstention_precision",
-                "abstention_recall",
-            ),
-            *("coverage", "aurc"),
+            "retrieval_hits",
+            "citation_precision",
+            "citation_recall",
+            "sub_questions",
+            "abstention_precision",
+            "abstention_recall",
+            "coverage",
+            "aurc",
         ),
     ),
     ("Cost and time", ("failures", "calls", "tokens", "cost", "p50_ms", "p95_ms", "mean_ms")),

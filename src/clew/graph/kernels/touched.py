@@ -24,7 +24,7 @@ from clew.graph.kernels.choices import (
 )
 from clew.graph.kernels.walks import TRIES, edge_from, whole_tree
 
-HELPERS = "7affe084bf87cd4a"
+HELPERS = "63edb6f47c933196"
 """Digest of `choices.py` and `walks.py`, as in `walks`."""
 _STALE = np.int64(-2)
 
@@ -292,44 +292,36 @@ def _other_tree(
 
 
 @entry
-def distances_from(
-    start: Array,
-    most: Array,
-    offsets: Array,
-    edges: Array,
-    back_offsets: Array,
-    backward: Array,
-    distance: Array,
+def hops_from(
+    start: Array, most: Array, offsets: Array, edges: Array, back_offsets: Array, backward: Array, hops: Array
 ) -> None:
-    """Fill `distance` uint8 [nodes] with the hops (either way) to the nearest of `start`.
-
-    `most` + 1 if farther.
-    """
-    distance[:] = most + 1
-    queue = np.empty(len(distance), np.int32)
-    number = 0
-    for node in start:
-        distance[node] = 0
-        queue[number] = node
-        number += 1
-    at = 0
+    """Fill `hops` uint8 [nodes] with steps, either way, from the nearest of `start`: at most `most` + 1."""
+    hops[:] = most + 1
+    queue = np.empty(len(hops), np.int32)
+    queue[: len(start)] = start
+    hops[start] = 0
+    at, number = 0, len(start)
     while at < number:
         node = queue[at]
         at += 1
-        if distance[node] == most:
+        if hops[node] == most:
             break
-        for edge in range(offsets[node], offsets[node + 1]):
-            other = edges[edge, 0]
-            if distance[other] > most:
-                distance[other] = distance[node] + 1
-                queue[number] = other
-                number += 1
-        for edge in range(back_offsets[node], back_offsets[node + 1]):
-            other = backward[edge, 0]
-            if distance[other] > most:
-                distance[other] = distance[node] + 1
-                queue[number] = other
-                number += 1
+        number = _reach(node, most, offsets, edges, hops, queue, number)
+        number = _reach(node, most, back_offsets, backward, hops, queue, number)
+
+
+@compiled
+def _reach(
+    node: Array, most: Array, offsets: Array, edges: Array, hops: Array, queue: Array, number: Array
+) -> Array:
+    """Put nodes behind `edges` of `node` that no hop has reached into `queue`; returns how many it holds."""
+    for edge in range(offsets[node], offsets[node + 1]):
+        other = edges[edge, 0]
+        if hops[other] > most:
+            hops[other] = hops[node] + 1
+            queue[number] = other
+            number += 1
+    return number
 
 
 @entry

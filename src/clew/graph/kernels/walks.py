@@ -319,9 +319,7 @@ def breadth_first_walks(
     roots: Array, seed: Array, budget: int, stamps: Array, links: Array, rooms: Array, stamp: int,
     steps: Array, nodes: Array, kept: Array, state: Array,
 ) -> int:  # fmt: skip
-    """Fill `steps` and `nodes` int32 [roots, cap, depth] with paths of a spanning tree from each root (eq.
-
-    2).
+    """Fill `steps` and `nodes` int32 [roots, cap, depth] with paths of spanning trees from the roots (eq. 2).
 
     First come the root's own triples. A tree of at most `cap` paths is given whole; of a larger one, paths
     are drawn by descents from the root to `depth`; one that has tried `TRIES` edges in vain ends where it is.

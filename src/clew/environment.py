@@ -1,0 +1,102 @@
+"""What the environment says: folders, keys and addresses. Only this file and `cli/` read it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from clew.errors import UsageError
+
+if TYPE_CHECKING:
+    from clew.index.backends.registry import Access, VectorChoice, VectorKind
+    from clew.stores.opening import Login
+    from clew.text.embedder import Embedder
+
+
+def make_embedder(spec: str | Embedder | None) -> Embedder:
+    """Make the embedder of a spec; the key and address of an endpoint come from the environment."""
+    if spec is not None and not isinstance(spec, str):
+        return spec
+    from clew.text.embedders.registry import DEFAULT, embedder
+
+    base_url, api_key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
+    return embedder(spec or DEFAULT, base_url=base_url, api_key=api_key)
+
+
+def neo4j_login() -> Login:
+    """Return who asks Neo4j: $NEO4J_USERNAME (else neo4j), $NEO4J_PASSWORD, $NEO4J_DATABASE."""
+    from clew.stores.opening import Login
+
+    own = os.environ
+    return Login(
+        own.get("NEO4J_USERNAME") or "neo4j", own.get("NEO4J_PASSWORD", ""), own.get("NEO4J_DATABASE") or None
+    )
+
+
+def neo4j_address() -> str | None:
+    """Return $NEO4J_URI, None if it is not set."""
+    return os.environ.get("NEO4J_URI") or None
+
+
+def milvus_access() -> Access:
+    """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
+    from clew.index.backends.registry import Access
+
+    return Access(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
+
+
+def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
+    """Choose with what vectors are searched; `milvus` is a URI, else $MILVUS_URI.
+
+    Raises UsageError for a URI that is wrong or lacking, MissingExtra if the package is not installed.
+    """
+    from clew.index.backends.milvus import MilvusPlace
+    from clew.index.backends.registry import VectorChoice
+
+    access = milvus_access()
+    if milvus is not None and kind != "milvus":
+        raise UsageError("--milvus is for --vectors milvus. Add that, or leave it out")
+    uri = milvus or access.uri
+    place = None
+    if kind == "milvus" and uri is not None:
+        place = MilvusPlace(str(Path(uri).resolve()) if uri.endswith(".db") else uri, access.token)
+    return VectorChoice(kind, place)
+
+
+def default_cache() -> Path:
+    """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else clew below $XDG_CACHE_HOME or ~/.cache."""
+    if own := os.environ.get("CLEW_CACHE_DIR"):
+        return Path(own)
+    if shared := os.environ.get("XDG_CACHE_HOME"):
+        return Path(shared) / "clew"
+    try:
+        return Path.home() / ".cache" / "clew"
+    except RuntimeError:  # a user without a home directory
+        return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+
+
+def default_history() -> Path:
+    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
+    if own := os.environ.get("CLEW_HISTORY"):
+        return Path(own)
+    if shared := os.environ.get("XDG_DATA_HOME"):
+        return Path(shared) / "clew" / "history.jsonl"
+    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
+
+
+def keep_machine_code() -> None:
+    """Choose where numba keeps machine code, if the package that is installed may not be written.
+
+    Numba's own choice then is a folder below the home directory, and an error where that cannot be written.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
+        return
+    from clew.index.folders import usable
+
+    folder = str(usable(default_cache())[0] / "numba")
+    os.environ["NUMBA_CACHE_DIR"] = folder
+    if "numba" in sys.modules:  # it has read the environment already
+        cast(Any, sys.modules["numba"]).config.CACHE_DIR = folder

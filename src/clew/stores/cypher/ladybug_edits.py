@@ -1,0 +1,83 @@
+"""What all rewriting of Cypher for ladybug needs: new texts of tokens, names, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from clew.stores.cypher.tokens import quote_name
+from clew.stores.cypher.tree import LabelExpression, Statement
+from clew.stores.errors import QueryRefused
+
+_RESERVED = frozenset(
+    """
+    ALL AND ANY ASC ASCENDING CASE COLUMN CREATE DEFAULT DESC DESCENDING DISTINCT ELSE END ENDS EXISTS
+    FALSE FOREIGN GLOB GROUP HEADERS HINT IN INSTALL JOIN LIMIT MACRO MULTI_JOIN NONE NOT NULL ON ONLY
+    OPTIONAL OR ORDER PRIMARY PROFILE SHORTEST SINGLE SKIP STARTS TABLE THEN TO TRAIL TRUE UNION UNIQUE
+    UNWIND WHEN WHERE WITH WSHORTEST XOR
+    """.split()
+)
+"""Words that ladybug takes for a name in backticks only."""
+
+
+def refuse(what: str) -> NoReturn:
+    """Say that the embedded store cannot do something as Neo4j does it."""
+    raise QueryRefused(f"The embedded store does not have {what}. Write the query without, or use Neo4j")
+
+
+def quoted(name: str) -> str:
+    """Write a name for ladybug, in backticks where it needs them."""
+    return f"`{name}`" if name.upper() in _RESERVED else quote_name(name)
+
+
+@dataclass(slots=True)
+class Edits:
+    """New texts of tokens, and texts before and behind them."""
+
+    statement: Statement
+    texts: dict[int, str]
+    nested: set[int] = field(default_factory=set[int])
+    """First tokens of what stands in subqueries."""
+    names: int = field(default=0)
+
+    def put(self, token: int, text: str) -> None:
+        """Replace a token."""
+        self.texts[token] = text
+
+    def before(self, token: int, text: str) -> None:
+        """Put a text before a token."""
+        self.texts[token] = text + self.text(token)
+
+    def behind(self, token: int, text: str) -> None:
+        """Put a text behind a token."""
+        self.texts[token] = self.text(token) + text
+
+    def text(self, token: int) -> str:
+        """Get the text of a token as it is now."""
+        return self.texts.get(token, self.statement.tokens[token].text)
+
+    def drop(self, tokens: Iterable[int]) -> None:
+        """Leave tokens out."""
+        for token in tokens:
+            self.texts[token] = ""
+
+    def new_name(self) -> str:
+        """Make a name for an edge that has none."""
+        self.names += 1
+        return f"clew_edge_{self.names}"
+
+
+def label_names(expression: LabelExpression) -> tuple[str, ...] | None:
+    """Return the names of `A` and `A|B`; None for other expressions."""
+    if expression.operator == "label" and expression.name is not None:
+        return (expression.name.text,)
+    if expression.operator != "|":
+        return None
+    return (
+        tuple(_all_names(expression.parts)) if all(p.operator == "label" for p in expression.parts) else None
+    )
+
+
+def _all_names(parts: Iterable[LabelExpression]) -> Iterator[str]:
+    return (part.name.text for part in parts if part.name is not None)

@@ -1,0 +1,171 @@
+"""Patterns for ladybug: lengths and shortest paths in its form, and no relation matched twice."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from clew.stores.cypher import tree
+from clew.stores.cypher.hops import terms
+from clew.stores.cypher.ladybug_edits import Edits, label_names, quoted, refuse
+from clew.stores.cypher.tree import Expression, Path, Relationship, Syntax
+
+LONGEST = 30
+"""Ladybug follows no path further."""
+
+MOST_PARTS = 2
+"""Patterns that share no variable, and UNWIND, in one query."""
+
+
+def rewrite_pattern(part: Syntax, edits: Edits, loops: frozenset[str]) -> None:
+    """Rewrite what is no expression: a clause, node or edge. Raises QueryRefused as `to_ladybug`."""
+    if isinstance(part, tree.Match):
+        _match(part, edits)
+    elif isinstance(part, tree.Branch):
+        _products(part)
+    elif isinstance(part, tree.Projection) and part.star and part.keyword == "RETURN":
+        refuse("RETURN *. Name what shall be returned")
+    elif isinstance(part, (tree.NodePattern, Relationship)):
+        _labels(part)
+        if isinstance(part, Relationship):
+            _loops(part, loops)
+
+
+def check_condition(path: Path) -> None:
+    """Refuse a pattern in a condition unless ladybug reads it as Neo4j does."""
+    edges = [e for e in path.elements if isinstance(e, Relationship)]
+    if path.selector or any(e.length for e in edges):
+        refuse("paths of any length in a condition")
+    if any(_may_be_same(a, b) for a, b in combinations(edges, 2)):
+        refuse("a pattern of several edges in a condition. Write EXISTS { … }")
+
+
+def _match(match: tree.Match, edits: Edits) -> None:
+    """Give lengths ladybug's form, and say that no relation is matched twice."""
+    edges: list[Relationship] = []
+    for path in match.paths:
+        if path.selector:
+            _shortest(path, edits)
+        for element in path.elements:
+            if isinstance(element, (tree.NodePattern, Relationship)) and element.where is not None:
+                refuse("WHERE inside a pattern")
+            if isinstance(element, Relationship):
+                edges.append(element)
+                if element.length is not None and not path.selector:
+                    _length(element, element.length, "TRAIL", edits)
+    names: dict[int, str] = {}
+    apart: list[str] = []
+    for first, second in combinations(edges, 2):
+        if _may_be_same(first, second):
+            if first.length or second.length:
+                refuse("paths of any length beside edges of the same relation in one MATCH")
+            apart.append(f"id({_named(first, names, edits)}) <> id({_named(second, names, edits)})")
+    _conditions(match, apart, len(edges), edits)
+
+
+def _length(edge: Relationship, length: tree.Length, kind: str, edits: Edits) -> None:
+    if edge.variable is not None:
+        refuse("a variable for the edges of a path of any length")
+    if edge.properties is not None:
+        refuse("properties of the edges of a path of any length")
+    if length.high is None or length.high > LONGEST:
+        refuse(f"paths of any length without a bound. Write one of at most {LONGEST}, as in *..5")
+    if edits.statement.tokens[length.start].text != "*" or length.start > edge.right[0]:
+        refuse("quantifiers of paths. Write *1..5 inside the brackets")
+    edits.drop(range(length.start, length.stop))
+    edits.put(length.start, f"* {kind} {length.low}..{length.high}")
+
+
+def _shortest(path: Path, edits: Edits) -> None:
+    """`shortestPath((a)-[:R*..5]-(b))` → `(a)-[:R* SHORTEST 1..5]-(b)`."""
+    kinds = {"shortestPath": "SHORTEST", "allShortestPath": "ALL SHORTEST"}
+    edge = path.elements[1] if len(path.elements) == 3 else None
+    if path.selector not in kinds or not isinstance(edge, Relationship) or edge.length is None:
+        refuse("this form of shortest paths. Write shortestPath((a)-[*..5]-(b))")
+    if edge.length.low > 1:
+        refuse("shortest paths of a least length")
+    length = tree.Length(edge.length.start, edge.length.stop, 1, edge.length.high)
+    _length(edge, length, kinds[path.selector], edits)
+    opening = path.elements[0].start - 1
+    edits.drop((opening - 1, opening, path.stop - 1))
+
+
+def _named(edge: Relationship, names: dict[int, str], edits: Edits) -> str:
+    """Return the name of an edge; one without gets one."""
+    if edge.variable is not None:
+        return quoted(edge.variable.text)
+    if edge.start not in names:
+        names[edge.start] = edits.new_name()
+        if edge.left[-1] + 1 == edge.right[0]:
+            edits.behind(edge.left[-1], f"[{names[edge.start]}]")
+        else:
+            edits.behind(edge.left[-1] + 1, names[edge.start])
+    return names[edge.start]
+
+
+def _conditions(match: tree.Match, apart: list[str], edges: int, edits: Edits) -> None:
+    """Add conditions to a MATCH, and put those that compare several of its parts behind it.
+
+    Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of
+    `(a {…})-[x]->(m)<-[y]-(b)-[z]->(n) WHERE id(x) <> id(y)` it returns 22. `WITH *` between the two makes it
+    return all; in OPTIONAL MATCH and subqueries, which can have none, longer patterns are refused.
+    """
+    where = match.where
+    compares = where is not None and any(len(_variables(term)) > 1 for term in terms(where, "AND"))
+    if not apart and not compares:
+        return
+    condition = " AND ".join(apart)
+    if match.optional or match.start in edits.nested:
+        if edges > 2:
+            refuse("conditions between parts of a pattern of several edges in OPTIONAL MATCH or a subquery")
+        barrier = ""
+    else:
+        barrier = " WITH *"
+    if where is None:
+        edits.behind(match.stop - 1, f"{barrier} WHERE {condition}")
+        return
+    at = match.paths[-1].stop
+    edits.before(at, barrier.lstrip() + " " if barrier else "")
+    if apart:
+        edits.before(at + 1, f"{condition} AND (")
+        edits.behind(match.stop - 1, ")")
+
+
+def _variables(expression: Expression) -> set[str]:
+    return {part.name.text for part in expression.walk() if isinstance(part, tree.Variable)}
+
+
+def _products(branch: tree.Branch) -> None:
+    """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in time."""
+    parts: list[set[str]] = []
+    for clause in branch.clauses:
+        for path in clause.paths if isinstance(clause, tree.Match) else ():
+            found = (p for p in path.walk() if isinstance(p, (tree.NodePattern, Relationship)))
+            names = {p.variable.text for p in found if p.variable is not None}
+            joined = [other for other in parts if other & names]
+            parts = [other for other in parts if not other & names]
+            parts.append(names.union(*joined))
+    if len(parts) + any(isinstance(clause, tree.Unwind) for clause in branch.clauses) > MOST_PARTS:
+        refuse("products of patterns that are not connected")
+
+
+def _labels(part: tree.NodePattern | Relationship) -> None:
+    expression = part.labels if isinstance(part, tree.NodePattern) else part.types
+    if expression is not None and label_names(expression) is None:
+        refuse("label expressions with & or !")
+
+
+def _loops(edge: Relationship, loops: frozenset[str]) -> None:
+    """Refuse edges without direction where a relation from a node to itself would be counted twice."""
+    names = label_names(edge.types) if edge.types is not None else None
+    found = loops if names is None else loops & set(names)
+    if edge.direction == "both" and found:
+        refuse(
+            f"edges without direction over {', '.join(sorted(found))}, which leads some nodes to themselves"
+        )
+
+
+def _may_be_same(first: Relationship, second: Relationship) -> bool:
+    if first.types is None or second.types is None:
+        return True
+    one, other = label_names(first.types), label_names(second.types)
+    return one is None or other is None or bool(set(one) & set(other))
