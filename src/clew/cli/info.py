@@ -126,7 +126,7 @@ def _types(held: Info) -> str:
 
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
-    example = f"{relation.example.head} → {relation.example.tail}"
+    example = f"{relation.example_labels.head} → {relation.example_labels.tail}"
     example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
     return [
         f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
@@ -136,4 +136,6 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
 
 
 def _signature(types: Sequence[TypeShare]) -> str:
-    return " · ".join(f"{type_.share:.0%} {type_.type}" for type_ in types) or "no type"
+    from clew.graph.assemble import local_name
+
+    return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"
