@@ -3,12 +3,15 @@
 import json
 import re
 import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from clew.cli.app import app
+from servers.fake_server import Answer, completion, serving
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -61,3 +64,62 @@ def test_links_of_the_documents_lead_somewhere():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def python_page():
+    """Blocks of docs/python.md: (language, text)."""
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    return re.findall(r"```(python|sh)\n(.*?)```", page, re.S)
+
+
+@pytest.fixture
+def workplace(monkeypatch, tmp_path):
+    """A folder with the example graph, the files that the page shows, and an index."""
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for language, text in python_page():
+        if language == "python" and text.startswith("# "):
+            (tmp_path / text.split()[1]).write_text(text)
+    (tmp_path / "my" / "quiz").mkdir(parents=True)
+    for name in ("my/graph.tsv", "my/quiz/kb.tsv"):
+        shutil.copy(ROOT / "examples" / "films.tsv", tmp_path / name)
+    question = {"question": "Who directed it?", "gold": ["Christopher Nolan"], "entities": ["Memento"]}
+    (tmp_path / "my" / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    (tmp_path / "my" / "quiz" / "quiz.tsv").write_text("Who directed Memento?\tChristopher Nolan\n")
+    return tmp_path
+
+
+def test_the_python_page_runs(workplace, capsys, monkeypatch):
+    with serving(Answer(completion("Nolan"))) as (_, url):
+        monkeypatch.setenv("OLLAMA_HOST", url)
+        for language, text in python_page():
+            if language == "python" and not text.startswith("# "):
+                exec(compile(text, "docs/python.md", "exec"), {})  # noqa: S102
+    printed = capsys.readouterr().out
+    assert "Christopher Nolan None" in printed
+    assert "refuted [('Christopher Nolan directed Memento', 'supported')" in printed
+    assert "Venice" in printed
+    assert printed.endswith("Nolan\n")
+
+
+def test_a_method_and_a_data_set_of_ones_own_run(workplace):
+    commands = [
+        shlex.split(line)
+        for language, text in python_page()
+        if language == "sh"
+        for line in text.splitlines()
+    ]
+    runner = CliRunner()
+    runner.invoke(app, ["index", "examples/films.tsv", "-o", "films.clew", "--quiet"])
+    asked, compared, quiz = (runner.invoke(app, command[1:]) for command in commands)
+    assert "Christopher Nolan" in asked.stdout
+    assert "directed_by" in asked.stdout
+    assert re.search(r"nearest:Nearest +1 +100\.0", compared.stdout)
+    assert re.search(r"quiz +auto +1 +100\.0", quiz.stdout)
+    again = workplace / "nearest.py"
+    again.write_text(again.read_text() + "\n# another version\n")
+    refused = runner.invoke(app, commands[1][1:])
+    assert refused.exit_code == 2
+    assert "another configuration" in refused.stderr

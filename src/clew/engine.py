@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from clew.index.walk_vectors import Sayer
     from clew.info import Info
     from clew.llm.types import ChatModel
-    from clew.methods.registry import Method
+    from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.text.embedder import Embedder
 
@@ -125,22 +126,23 @@ class Clew:
         *,
         id: str | None = None,
         entities: Sequence[str] = (),
-        method: str = "auto",
+        method: str | MethodFactory = "auto",
         model: ChatModel | None = None,
         settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. `model` is used by the methods that can use one; `settings` is the dataclass of that name
-        of a method that has one. Raises UsageError for an empty or endless question or an unknown method,
-        LlmError if the model fails.
+        handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
+        is used by the methods that can use one; `settings` is the dataclass of that name of a method that has
+        one. Raises UsageError for an empty or endless question or an unknown method, LlmError if the model
+        fails.
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         return self._method(method, model, settings).answer(question, id=id, entities=names)
 
-    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
+    def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:
             from clew.methods.registry import make_method
 
@@ -314,12 +316,13 @@ def update_index_files(
     strict: bool = False,
     ignore_missing: bool = False,
     format: str | None = None,
+    on_error: OnError = "fail",
     embedder: str | Embedder | None = None,
     sayer: Sayer | None = None,
     progress: UpdateProgress | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
-    from clew.index.edits import read_edits
+    from clew.index.edit_files import read_edits
     from clew.index.manifest import read_manifest
     from clew.index.update import update_index
 
@@ -333,6 +336,8 @@ def update_index_files(
         remove_aliases=remove_aliases,
         remove_entities=remove_entities,
         format=format,
+        on_error=on_error,
+        progress=None if progress is None else partial(progress, "reading"),
     )
     maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)
     return update_index(

@@ -104,4 +104,5 @@ class MissingExtra(ClewError):
     exit_code = 2
 
     def __init__(self, package: str, extra: str) -> None:
+        package = package.partition(".")[0]  # a module of it was imported
         super().__init__(f"{package} is not installed. Install it with: pip install 'clew[{extra}]'")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph, Int32, Int64, ValueKind, offsets_of
 from clew.index.directory import Index
 from clew.index.manifest import EmbedderRecord, SourceRecord
+from clew.index.sections import graph_counts
 from clew.types import TripleText
 
 MOST_NODES = 20_000
@@ -37,7 +38,10 @@ class TypeShare:
 
 @dataclass(frozen=True, slots=True)
 class RelationInfo:
-    """A relation: its triples, the distinct nodes at both ends, one of its triples, and its signature."""
+    """A relation: its triples, the distinct nodes at both ends, one of its triples, and its signature.
+
+    `example` is by names, `example_labels` by what people read.
+    """
 
     name: str
     label: str
@@ -45,6 +49,7 @@ class RelationInfo:
     heads: int
     tails: int
     example: TripleText
+    example_labels: TripleText
     head_types: tuple[TypeShare, ...]
     tail_types: tuple[TypeShare, ...]
 
@@ -74,7 +79,9 @@ class Info:
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
         relations = [
-            asdict(relation) | {"example": relation.example.as_json()} for relation in self.relations
+            asdict(relation)
+            | {"example": relation.example.as_json(), "example_labels": relation.example_labels.as_json()}
+            for relation in self.relations
         ]
         return {
             "index": self.path,
@@ -99,19 +106,6 @@ def report_json(report: Mapping[str, Any]) -> dict[str, Any]:
     return {key: report[key] for key in keys if key in report}
 
 
-def counts_of(graph: Graph) -> dict[str, int]:
-    """Count triples, entities, literals, relations, types and aliases."""
-    literals = int(np.count_nonzero(graph.values.datatype >= 0))
-    return {
-        "triples": graph.triples,
-        "entities": graph.nodes - literals,
-        "literals": literals,
-        "relations": len(graph.relations),
-        "types": len(graph.types.names),
-        "aliases": len(graph.aliases.names),
-    }
-
-
 def info_of(index: Index) -> Info:
     """Look through the whole graph of `index` once."""
     graph, about = index.graph, index.manifest.about
@@ -123,7 +117,7 @@ def info_of(index: Index) -> Info:
         clew=index.manifest.clew,
         created=index.manifest.created,
         bytes=index.manifest.bytes,
-        counts=counts_of(graph),
+        counts=graph_counts(graph),
         relations=relations_of(graph),
         types=types,
         embedder=about.embedder,
@@ -156,15 +150,16 @@ def relations_of(graph: Graph) -> tuple[RelationInfo, ...]:
             continue
         with_head, with_tail = ends.nodes(2 * relation), ends.nodes(2 * relation + 1)
         head, _, tail = graph.triple(int(ends.first[relation]))
-        name = graph.relations[relation]
+        name, label = graph.relations[relation], graph.relation_labels[relation]
         found.append(
             RelationInfo(
                 name=name,
-                label=graph.relation_labels[relation],
+                label=label,
                 triples=int(ends.triples[relation]),
                 heads=len(with_head),
                 tails=len(with_tail),
                 example=TripleText(graph.entities[head], name, graph.entities[tail]),
+                example_labels=TripleText(graph.labels[head], label, graph.labels[tail]),
                 head_types=ends.types(2 * relation, with_head),
                 tail_types=ends.types(2 * relation + 1, with_tail),
             )

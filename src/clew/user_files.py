@@ -1,4 +1,4 @@
-"""Files that a user gives to a method: texts for `vector-rag`, worked examples for SimGRAG."""
+"""Files that a user gives to a method: texts, worked examples, solved questions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clew.errors import InputError
+from clew.history import History
 from clew.methods.vector_rag import Document
-from clew.steps.simgrag_prompts import ADVICE, Shots, shots_from
+from clew.steps.history import Solved
+from clew.steps.simgrag_prompts import ADVICE as SHOTS
+from clew.steps.simgrag_prompts import Shots, shots_from
+from clew.steps.worked import ADVICE as DECOMPOSITIONS
+from clew.steps.worked import Worked, worked_from
 
 TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
 
@@ -22,19 +27,33 @@ def read_documents(paths: Sequence[Path]) -> tuple[Document, ...]:
 
 
 def read_shots(path: Path) -> Shots:
-    """Read a user's examples for one graph; a task that the file leaves out keeps Clew's own.
+    """Read a user's examples of SimGRAG for one graph; a task that the file leaves out keeps Clew's own.
 
-    Raises:
-        InputError: the file cannot be read, or does not hold examples.
-
+    Raises InputError: the file cannot be read, or does not hold examples.
     """
+    return shots_from(_json(path, SHOTS), str(path))
+
+
+def read_worked(path: Path) -> tuple[Worked, ...]:
+    """Read a user's decompositions for KG-RAG; Clew's own, if the file has none. Raises as `read_shots`."""
+    return worked_from(_json(path, DECOMPOSITIONS), str(path))
+
+
+def read_solved(path: Path) -> tuple[Solved, ...]:
+    """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such history. Make one: clew history import")
+    return tuple(Solved(entry.question, entry.query) for entry in History(path).entries())
+
+
+def _json(path: Path, advice: str) -> object:
     try:
         value = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}). {ADVICE}") from error
-    return shots_from(value, str(path))
+        raise InputError(f"{path}: not JSON ({error}). {advice}") from error
+    return value
 
 
 def _files(path: Path) -> list[Path]:

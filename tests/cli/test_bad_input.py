@@ -52,8 +52,7 @@ def source(tmp_path):
         ("a.tsv", "", "a.tsv: the file is empty. A source needs at least one triple"),
         ("a.tsv", "\n \n", "a.tsv: no triples found. A graph needs at least one line head, relation, tail"),
         ("a.tsv", NOISE, "a.tsv: the file is binary, not text. Give a triple file"),
-        ("a.tsv", FILMS.encode("utf-16"), "a.tsv: the file is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8"),
-        ("a.csv", FILMS.replace("\t", ";"), "a.csv:1: 1 column where 3 are expected. The line seems to be separated by ';', not ',': replace it by ','"),
+        ("a.tsv", FILMS.encode("utf-16")[:-1], "a.tsv:2: invalid UTF-16 here or some lines below. Convert the file to UTF-8"),
         ("a.tsv", FILMS.replace("\t", ","), "a.tsv:1: 1 column where 3 are expected. The line seems to be separated by ',', not tab: give --format csv"),
         ("a.tsv", FILMS + "A\tb\n", f"a.tsv:3: 2 columns where 3 are expected. {ADVICE}"),
         ("a.tsv", FILMS + "A\tb\tc\td\n", f"a.tsv:3: 4 columns where 3 are expected. {ADVICE}"),
@@ -79,7 +78,8 @@ def test_a_source_that_is_no_graph(seen, source, name, content, message):
     ("given", "message"),
     [
         ("nothing.tsv", "nothing.tsv: no such file or directory. Check the path"),
-        (".", ".: is a directory without node and edge CSV files. Give the triple files in it one by one"),
+        ("-", "A graph is read from files, not from stdin. Save it to a file first"),
+        (".", ".: is a directory without node and edge CSV files. Give the triple files in it: ./*"),
         ("", "The name of the source is empty. Give an index (NAME.clew) or a graph file"),
         (
             "folder.clew",

@@ -37,6 +37,7 @@ def test_answers_go_to_the_file(run, index, three, tmp_path):
     result = run("ask", index, "--questions", three, "--out", tmp_path / "out.jsonl")
     assert (result.exit_code, result.stdout) == (0, "")
     assert [a["id"] for a in read(tmp_path / "out.jsonl")] == ["a", "2", "7"]
+    assert "3 questions answered now (2 with an answer, 1 abstained)" in result.stderr
 
 
 def test_what_is_answered_is_not_asked_again(run, index, three, tmp_path):

@@ -54,8 +54,8 @@ def test_skipped_lines_are_counted_with_their_reasons(run, films):
     films.write_text("a\tb\tc\nno tabs\n")
     result = run("index", films, "--on-error", "skip")
     assert result.exit_code == 0
-    assert "1 line skipped, the first:" in result.stdout
-    assert f"{films}:2: " in result.stdout
+    assert "1 line skipped, the first:" in result.stderr
+    assert f"{films}:2: " in result.stderr
 
 
 def test_side_files(run, films, tmp_path):
@@ -63,7 +63,7 @@ def test_side_files(run, films, tmp_path):
     (tmp_path / "a").write_text("Christopher Nolan\tNolan\n")
     result = run("index", films, "--types", "t", "--aliases", "a")
     assert "1 type, 1 alias" in result.stdout
-    assert "entities in side files that the graph lacks, on 1 line: Nobody\n" in result.stdout
+    assert "entities in side files that the graph lacks, on 1 line: Nobody\n" in result.stderr
 
 
 def test_quiet_says_nothing(run, films):
@@ -159,3 +159,17 @@ def test_info_tells_what_updates_did(run, films):
     assert (told["changes"], len(told["updates"]), told["updates"][0]["added"]) == (4, 1, 1)
     shown = run("info", "x.clew").stdout
     assert "1 triple added, 0 removed by the last; 4 changes kept apart" in shown
+
+
+def test_an_example_is_shown_as_people_read_it(run, tmp_path):
+    graph = tmp_path / "g.ttl"
+    graph.write_text(
+        "@prefix e: <http://e.org/> . @prefix l: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "e:q1 l:label 'Pump' ; e:madeBy e:q2 ; e:price 12.5 . e:q2 l:label 'Acme' ."
+    )
+    shown = run("info", graph).stdout
+    assert "madeBy   1 triple   Pump → Acme" in shown
+    assert "1 tail: 100% decimal" in shown
+    told = json.loads(run("info", graph, "--json").stdout)["relations"][0]
+    assert told["example"] == ["http://e.org/q1", "http://e.org/madeBy", "http://e.org/q2"]
+    assert told["example_labels"] == ["Pump", "madeBy", "Acme"]

@@ -27,6 +27,27 @@ def test_triples_are_added_and_removed(index, run, files):
         assert opened.index.names.exact("Tenet")
 
 
+def test_counts_have_the_names_that_info_gives_them(index, run, files):
+    files(new="Tenet\tdirected_by\tChristopher Nolan\n")
+    counts = json.loads(run("update", index, "--add", "new.tsv", "--json").stdout)["counts"]
+    assert counts == json.loads(run("info", index, "--json").stdout)["counts"]
+
+
+def test_lines_that_cannot_be_read_are_skipped_and_counted(index, run, files):
+    files(new="Tenet\tdirected_by\tChristopher Nolan\nonly one column\n")
+    done = run("update", index, "--add", "new.tsv", "--on-error", "skip")
+    assert done.exit_code == 0
+    assert "1 triple added" in done.stdout
+    assert "1 line skipped" in done.stderr
+    assert "new.tsv:2" in done.stderr
+
+
+def test_a_database_is_no_file_of_an_update(index, run):
+    refused = run("update", index, "--add", "neo4j://localhost")
+    assert refused.exit_code == 2
+    assert "neo4j://localhost is the address of a database" in refused.stderr
+
+
 def test_what_is_not_there_cannot_be_removed(index, run, files):
     files(gone="Heat\tdirected_by\tNobody\n")
     refused = run("update", index, "--remove", "gone.tsv")
@@ -69,6 +90,15 @@ def test_info_tells_what_the_cap_cut(films, run):
     shown = run("info", films.with_suffix(".clew")).stdout
     assert "at most 10 of an entity" in shown
     assert "90 of their own triples" in shown
+
+
+def test_plain_vectors_are_told_and_are_of_stored_walks(films, run):
+    made = run("index", films, "--corpus", "random", "--plain-vectors", "--quiet")
+    assert made.exit_code == 0
+    assert ", plain vectors" in run("info", films.with_suffix(".clew")).stdout
+    refused = run("index", films, "--corpus", "lazy", "--plain-vectors")
+    assert refused.exit_code == 2
+    assert "bfs or random" in refused.stderr
 
 
 @pytest.mark.parametrize("arguments", [("--depth", "9"), ("--max-walks", "0"), ("--walks", "0")])

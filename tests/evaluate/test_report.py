@@ -119,6 +119,15 @@ def test_tables_and_charts_come_as_csv(made):
     assert len(list(folder.glob("*.csv"))) >= 10
 
 
+def test_tables_come_as_markdown_and_latex_where_they_are_wanted(run, made):
+    folder = made.with_suffix("")
+    assert not list(folder.glob("*.tex"))
+    assert run("report", made.parent, "--latex", "--markdown").exit_code == 0
+    tables = {path.stem for path in folder.glob("figures-*.csv")}
+    assert {path.stem for path in folder.glob("figures-*.tex")} == tables
+    assert "| part | method |" in (folder / "figures-answers.md").read_text("utf-8")
+
+
 def test_png_needs_its_extra_or_makes_files(run, made):
     result = run("report", made.parent, "--png")
     if result.exit_code == 2:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from clew.engine import Clew
-from clew.errors import LlmError, UsageError
+from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.config import MethodSpec, Sampling, Settings
 from clew.evaluate.datasets.registry import dataset_named
 from clew.evaluate.engine_ask import accepted, check_methods, needs_model
@@ -117,3 +117,35 @@ def test_a_model_that_no_method_asks_is_refused(monkeypatch):
     monkeypatch.setitem(registry.METHODS, "plain", "stand_in_methods:Knows")
     with pytest.raises(UsageError, match=r"asks a model\. Leave out --llm"):
         check_methods([MethodSpec("plain", "plain")], ScriptedModel(["x"]))
+
+
+def test_an_experiment_gives_examples_and_solved_questions_as_files(tmp_path):
+    pytest.importorskip("ladybug", reason="ladybug is not installed")
+    worked = tmp_path / "examples.json"
+    worked.write_text(
+        '{"questions": [{"query": "q", "triples": [["a", "b", "c"]], "answers": ["a"]}],'
+        ' "decompositions": [{"question": "q", "reasoning": "r", "sub_questions": ["s"]}]}'
+    )
+    solved = tmp_path / "history.jsonl"
+    solved.write_text('{"source": "s", "question": "q", "query": "MATCH (n) RETURN n"}\n')
+    for method, name, file in (
+        ("simgrag", "examples", worked),
+        ("kg-rag", "examples", worked),
+        ("synaptiqa", "history", solved),
+    ):
+        spec = MethodSpec(method, method, {name: str(file)})
+        settings = accepted(registry.method_named(method)).arguments(spec.options)["settings"]
+        held = getattr(settings, name)
+        assert "'q'" in repr(held)
+        told = spec.as_dict()["files"][name]
+        file.write_text(file.read_text() + " \n")
+        assert spec.as_dict()["files"][name] != told
+
+
+def test_options_and_files_that_are_wrong_are_told_before_anything_is_opened(tmp_path):
+    for options, error in (
+        ({"k": 0}, UsageError),
+        ({"examples": str(tmp_path / "none.json")}, InputError),
+    ):
+        with pytest.raises(error):
+            check_methods([MethodSpec("simgrag", "simgrag", options)], None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +65,10 @@ def _rdfxml() -> str:
     return f'<rdf:RDF xmlns:rdf="{space}" xmlns:e="http://e.org/">\n{body}</rdf:RDF>\n'
 
 
+def _jsonld() -> str:
+    return json.dumps([{"@id": h, r: {"@id": t}} for h, r, t in TRIPLES], indent=1, ensure_ascii=False)
+
+
 def _arrays(directory: Path) -> Path:
     entities, relations = (
         sorted({n for h, _, t in TRIPLES for n in (h, t)}),
@@ -89,6 +96,7 @@ FORMATS: dict[str, Callable[[Path], Path]] = {
     ),
     "trig": lambda d: write(d / "x.trig", f"<http://g.org/1> {{\n{_ntriples()}}}\n"),
     "rdfxml": lambda d: write(d / "x.rdf", _rdfxml()),
+    "jsonld": lambda d: write(d / "x.jsonld", _jsonld()),
     "arrays": lambda d: _arrays(d / "x"),
 }
 
@@ -152,8 +160,7 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
         ("a.csv", "a,b,c\na,b\n", ":2: 2 columns where 3"),
         ("a.csv", 'a,b,c\na,"b"x,c\n', ":2: broken CSV"),
         ("a.csv", 'a,b,c\na,"b,c\nd,e,f\n', ":2: broken CSV up to line 3"),
-        ("a.csv", "a;b;c\n", "seems to be separated by ';'"),
-        ("a.csv", "a\tb\tc\n", "seems to be separated by tab"),
+        ("a.csv", "a|b|c\n", r"seems to be separated by '\|'"),
         ("a.csv", "orderID,customer,date\n1,2,3\n", "a table .*--format csv"),
         ("a.csv", "name,born,died,city\n", "a table"),
         ("a.csv", "id,name\n1,x\n2\n", ":3: 1 columns where the header has 2"),
@@ -185,7 +192,14 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
         ("a.tsv", b"\xef\xbb\xbf", "the file is empty"),
         ("a.tsv", b"\x89PNG\r\n\x00\x00", "binary"),
         ("a.tsv", b"PK\x03\x04abc", "zip archive"),
-        ("a.tsv", "a\tb\tc\n".encode("utf-16"), "UTF-16.*iconv"),
+        ("a.tsv", "a\tb\tc\n".encode("utf-16")[:-1], "invalid UTF-16"),
+        ("a.tsv.bz2", "a\tb\tc\n", "not bzip2 data"),
+        ("a.tsv.bz2", bz2.compress(b"a\tb\tc\n")[:-4], "truncated"),
+        ("a.tsv.bz2", bz2.compress(b"a\tb\tc\n")[:20] + b"nonsense" * 9, "bzip2 data are damaged"),
+        ("a.tsv.xz", lzma.compress(b"a\tb\tc\n")[:-4], "truncated"),
+        ("a.tsv.xz", lzma.compress(b"a\tb\tc\n")[:20] + b"nonsense" * 9, "xz data are damaged"),
+        ("a.jsonld", '{"@context": "https://schema.org/", "name": "x"}', "nothing is fetched"),
+        ("a.jsonld", '{"@id": "http://a/x",\n"http://a/p": ', "near line 2"),
         ("a.tsv.gz", "a\tb\tc\n", "not gzip data"),
         ("a.tsv.gz", b"\x1f\x8bnonsense!", "damaged|truncated"),
     ],
@@ -365,6 +379,62 @@ def test_rdf_types_labels_literals_and_blank_nodes(tmp_path: Path) -> None:
     assert "1 types of RDF, RDFS or OWL themselves are left out" in tally.notes[0]
 
 
+@pytest.mark.parametrize(("ending", "compress"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize("format", ["tsv", "ttl"])
+def test_other_compressions_change_nothing(
+    format: str, ending: str, compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    text = _joined("\t") if format == "tsv" else _ntriples()
+    assert triples(read(write(tmp_path / f"a.{format}{ending}", compress(text.encode())))) == TRIPLES
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_and_noted(encoding: str, tmp_path: Path) -> None:
+    text = _joined("\t") if encoding == "utf-16" else "\ufeff" + _joined("\t")
+    tally = Tally()
+    assert triples(read(write(tmp_path / "a.tsv", text.encode(encoding)), tally)) == TRIPLES
+    assert tally.notes == [f"{tmp_path / 'a.tsv'}: read as UTF-16"]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_csv_of_another_delimiter_is_read_and_noted(delimiter: str, tmp_path: Path) -> None:
+    rows = [("Pump, large", "made by", "Acme"), ("Bolt", "made by", 'The "A"')]
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    tally = Tally()
+    assert triples(read(write(tmp_path / "a.csv", text.getvalue()), tally)) == rows
+    assert len(tally.notes) == 1
+    nodes = write(
+        tmp_path / "nodes.csv", delimiter.join(("id", "name", "type")) + f"\n1{delimiter}A{delimiter}B\n"
+    )
+    assert [t for b in read(nodes) for t in b.types] == [("1", "B")]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+def test_a_header_in_words_of_its_own_is_noted(name: str, tmp_path: Path) -> None:
+    delimiter = "," if name.endswith("csv") else "\t"
+    rows = [("Product", "Says", "What"), *((f"p{i}", "made by", f"m{i % 3}") for i in range(9))]
+    lines = [delimiter.join(row) + "\n" for row in rows]
+    tally = Tally()
+    assert triples(read(write(tmp_path / name, "".join(lines)), tally)) == rows
+    assert "(Product, Says, What). If it is a header, remove it" in tally.notes[0]
+    tally = Tally()
+    read(write(tmp_path / name, "".join(lines[1:])), tally)
+    assert tally.notes == []
+
+
+def test_names_of_schema_org_and_foaf_are_labels_after_others(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.ttl",
+        "<http://e/a> <http://schema.org/name> 'A' . <http://e/b> <http://xmlns.com/foaf/0.1/name> 'B'@en ;"
+        " <http://www.w3.org/2000/01/rdf-schema#label> 'Beh'@de .",
+    )
+    (batch,) = read(path)
+    best = {label.subject: label.text for label in sorted(batch.labels, key=lambda found: -found.rank)}
+    assert best == {"http://e/a": "A", "http://e/b": "Beh"}
+    assert batch.heads == []
+
+
 def test_nameless_nodes_are_numbered_in_order(tmp_path: Path) -> None:
     path = write(tmp_path / "a.ttl", "".join(f"<http://a/{i}> <http://a/p> [] .\n" for i in range(300)))
     (batch,) = read(path)
@@ -374,7 +444,7 @@ def test_nameless_nodes_are_numbered_in_order(tmp_path: Path) -> None:
 def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:
     path = write(tmp_path / "a.nt", "_:x <http://a/p> _:y .\n")
     assert triples(read(path)) == [("_:x", "http://a/p", "_:y")]
-    assert triples(read(path, Tally(source=1))) == [("_:1/x", "http://a/p", "_:1/y")]
+    assert triples(read(path, Tally(scope="1"))) == [("_:1/x", "http://a/p", "_:1/y")]
 
 
 def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:
@@ -390,6 +460,17 @@ def test_a_header_names_what_stands_between_the_items_of_a_list(tmp_path: Path) 
     assert [t for b in batches for t in b.types] == [("1", "F;G"), ("1", "H")]
     found = [(r, t[0]) for b in batches for r, t in zip(b.relations, b.tails, strict=True)]
     assert found == [("tags", "a;b"), ("tags", "c"), ("note", "d;e")]
+
+
+def test_files_of_a_directory_that_are_not_read_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "edges.csv", "source,type,target\na,b,c\n")
+    write(tmp_path / "more.ttl", "<http://a/x> <http://a/p> <http://a/y> .\n")
+    write(tmp_path / ".marker", "x")
+    tally = Tally()
+    assert triples(read(tmp_path, tally)) == [("a", "b", "c")]
+    assert tally.notes == [
+        f"{tmp_path}: only CSV files are read, not more.ttl; name others as sources of their own"
+    ]
 
 
 def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:

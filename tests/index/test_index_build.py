@@ -36,7 +36,8 @@ def test_an_index_of_files(films, tmp_path, letters):
     index = open_index(out, verify=True)
     assert index.manifest.to_json() == built.manifest.to_json()
     assert index.manifest.about.counts == {
-        "nodes": 3,
+        "entities": 3,
+        "literals": 0,
         "relations": 2,
         "triples": 2,
         "types": 1,
@@ -106,7 +107,7 @@ def test_metaqa_is_small_and_its_names_are_found(tmp_path):
         pytest.skip("the MetaQA graph is not beside the repository")
     out = tmp_path / "metaqa.clew"
     built = build_index([METAQA], out, embedder=embedder_of())
-    assert built.manifest.about.counts["nodes"] == 43_234
+    assert built.manifest.about.counts["entities"] == 43_234
     assert built.manifest.about.counts["triples"] == 133_582
     assert sum(f.stat().st_size for f in out.rglob("*") if f.is_file()) < 60_000_000
     index = open_index(out)

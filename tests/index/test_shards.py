@@ -82,7 +82,7 @@ def test_changed_sources_begin_anew(source, tmp_path, small_shards, monkeypatch,
         build_index([source], tmp_path / "x.clew", embedder=letters)
     monkeypatch.undo()
     source.write_text("A\trel\tB\n")
-    assert build_index([source], tmp_path / "x.clew", embedder=letters).manifest.about.counts["nodes"] == 2
+    assert build_index([source], tmp_path / "x.clew", embedder=letters).manifest.about.counts["entities"] == 2
 
 
 def test_a_worker_that_dies_is_an_error_and_the_old_index_stays(source, tmp_path, small_shards, monkeypatch):

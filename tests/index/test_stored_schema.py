@@ -11,7 +11,7 @@ from clew.graph.schema import Schema, schema_of
 from clew.index import build, stored_schema, update
 from clew.index.build import build_index
 from clew.index.directory import open_index
-from clew.index.edits import read_edits
+from clew.index.edit_files import read_edits
 from clew.index.stored_schema import schema_of_index
 from clew.index.update import update_index
 

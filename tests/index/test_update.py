@@ -18,6 +18,7 @@ from clew.graph.build import graph_of
 from clew.graph.edit import GraphEdit, edited
 from clew.index import delta, files, update_corpus
 from clew.index import update as update_module
+from clew.index.backends.registry import VectorChoice, open_vectors
 from clew.index.build import build_index
 from clew.index.build_corpus import build_corpus
 from clew.index.corpus import DRAWING, CorpusSettings, open_corpus
@@ -61,7 +62,7 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
     graph = graph_of(sorted(triples))
     options = CorpusSettings(
         rng.choice(["bfs", "bfs", "random"]), rng.randint(1, 5), rng.choice([3, 10]), rng.choice([3, 8, 20]),
-        rng.random() < 0.3, seed,
+        rng.random() < 0.3, seed, seed % 4 == 3,
     )  # fmt: skip
     held = {graph.triple(i) for i in range(graph.triples)}
     corpus = build_corpus(graph, EMBEDDER, options, sayer=sayer("built"))
@@ -297,3 +298,19 @@ def test_a_lazy_corpus_is_updated_too(tmp_path):
     index = open_index(path)
     wanted = build_corpus(index.graph, EMBEDDER, CorpusSettings("lazy"))
     assert np.array_equal(open_corpus(index).nodes, wanted.nodes)
+
+
+def test_the_file_that_searches_vectors_is_written_anew_when_many_are_newer(tmp_path, monkeypatch):
+    pytest.importorskip("faiss")
+    source = tmp_path / "films.tsv"
+    source.write_text(FILMS)
+    path = tmp_path / "films.clew"
+    settings = CorpusSettings("bfs", 3, max_walks=6)
+    build_index([source], path, embedder=EMBEDDER, corpus=settings, vectors=VectorChoice("faiss"))
+    monkeypatch.setattr(update_module, "LEAST_NEWER", 1)
+    for film in ("Dune", "Arrival"):
+        new = [(film, "directed_by", "Villeneuve"), (film, "made_in", f"the year of {film}")]
+        update_index(path, Edits(add=new), embedder=EMBEDDER)
+    index = open_index(path)
+    assert len(open_vectors(index.files["entity_search"])) == index.graph.nodes
+    assert len(open_vectors(index.files["node_search"])) == index.graph.nodes

@@ -56,6 +56,35 @@ def test_sentences_of_a_model_are_embedded_as_they_are(embedder, graph, walks):
     )
 
 
+def test_plain_vectors_are_those_of_sentences_alone(embedder, graph, walks):
+    maker = WalkEmbedder(graph, embedder, plain=True)
+    owners = root_of_walks(walks)
+    sentences = [
+        maker.verbaliser.sentence(*walk)
+        for walk in zip(owners.tolist(), walks.steps.tolist(), walks.nodes.tolist(), strict=True)
+    ]
+    q, scale = maker.quantised(owners, walks.steps, walks.nodes)
+    wanted = embedder.embed(sentences)
+    assert np.abs(q * scale[:, None] - wanted).max() <= 0.51 * scale.max()
+    nodes, node_scale = maker.node_vectors(walks, q, scale)
+    for row in range(len(walks.roots)):
+        at = slice(int(walks.offsets[row]), int(walks.offsets[row + 1]))
+        mean = (wanted[at] * walks.counts[at, None]).sum(axis=0)
+        assert np.allclose(nodes[row] * node_scale[row], mean / np.linalg.norm(mean), atol=0.02)
+
+
+def test_a_root_without_walks_has_the_vector_of_its_name(embedder):
+    lonely = graph_of([("a", "r", "b"), ("c", "s", "c")])
+    walks = Walker(lonely, WalkSettings("bfs", 2, directed=True)).walk(
+        np.arange(lonely.nodes, dtype=np.int32)
+    )
+    maker = WalkEmbedder(lonely, embedder, plain=True)
+    nodes, scale = maker.node_vectors(walks, *maker.quantised(root_of_walks(walks), walks.steps, walks.nodes))
+    row = [lonely.labels[root] for root in walks.roots.tolist()].index("b")
+    assert walks.offsets[row] == walks.offsets[row + 1]
+    assert np.allclose(nodes[row] * scale[row], embedder.embed(["b"])[0], atol=0.02)
+
+
 @pytest.mark.parametrize("most", [1, 3])
 def test_vectors_do_not_depend_on_the_names_that_are_remembered(embedder, graph, walks, monkeypatch, most):
     owners = root_of_walks(walks)

@@ -262,7 +262,7 @@ GOLDEN = (
         (plan(*CROW), "The Crow.", "", "Action", "Action"),
         answers=("Action",),
         asked=CROW,
-        notes=("the reformulation was empty",),
+        notes=("the reformulation is no question",),
     ),
     Golden(
         "reformulation_goes_on_after_its_mark",

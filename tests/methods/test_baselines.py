@@ -17,6 +17,7 @@ from clew.methods.kg_gpt import KgGpt
 from clew.methods.kg_gpt import Settings as Chosen
 from clew.methods.kg_retrieval import KgRetrieval
 from clew.methods.kg_retrieval import Settings as Most
+from clew.methods.llm import Settings as Alone
 from clew.methods.registry import METHODS, make_method
 from clew.methods.triple_rag import Settings as Draw
 from clew.methods.triple_rag import TripleRag
@@ -290,3 +291,28 @@ def test_settings_are_for_methods_that_have_some(small: Clew, monkeypatch):
     monkeypatch.setattr(registry, "METHODS", {"plain": "clew.methods.auto:Auto"})
     with pytest.raises(UsageError, match="no settings"):
         make_method("plain", small.index, small.embedder, settings=object())
+
+
+DECLINING = "The facts do not mention a composer. They only say that Ridley Scott directed it."
+
+
+@pytest.mark.parametrize("name", GROUNDED)
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(small: Clew, name: str):
+    answer = made(small, name, *[DECLINING] * 6).answer("Who composed the music of Alien?")
+    assert answer.abstained is not None
+
+
+@pytest.mark.parametrize("name", UNGROUNDED)
+def test_a_model_that_says_that_it_does_not_know_abstains(small: Clew, name: str):
+    answer = made(small, name, *["I don't know."] * 4).answer("Who composed the music of Alien?")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_llm_may_have_worked_questions_in_its_prompt(small: Clew):
+    for shots in (0, 12):
+        model = ScriptedModel(["Ridley Scott"])
+        make_method("llm", small.index, small.embedder, model, Alone(shots=shots)).answer(WHO)
+        text = model.requests[0].messages[1].text
+        assert (text.count("Question: "), text.count("Answer:")) == (shots + 1, shots + 1)
+        assert text.endswith(f"Question: {WHO}\nAnswer:")

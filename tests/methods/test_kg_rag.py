@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
 
 from clew.engine import Clew
-from clew.errors import UsageError
+from clew.errors import InputError, UsageError
 from clew.graph.candidates import Limits
 from clew.llm.errors import BudgetReached, ModelUnreachable
 from clew.llm.profiles import profile_of
@@ -19,6 +20,7 @@ from clew.llm.types import Request
 from clew.llm.wire import parameters
 from clew.methods.kg_rag import KgRag, Settings
 from clew.types import Answer
+from clew.user_files import read_worked
 
 
 @pytest.fixture(scope="session")
@@ -227,7 +229,18 @@ def test_a_hub_is_capped_and_reported(metaqa: Clew):
     assert [a.entity for a in answer.answers] == ["Action"]
 
 
-@pytest.mark.parametrize("wrong", [{"hops": 0}, {"top": 0}, {"answer_hops": 0}, {"frontier": "both"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hops": 0},
+        {"top": 0},
+        {"answer_hops": 0},
+        {"frontier": "both"},
+        {"handed": "all"},
+        {"shots": -1},
+        {"temperature": 3.0},
+    ],
+)
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]):
     with pytest.raises(UsageError):
         replace(Settings(), **wrong)
@@ -256,3 +269,123 @@ def test_parameters_that_a_server_does_not_take_are_left_out_and_noted(model: st
     sent, notes = parameters(request, profile_of(model))
     assert {note.split()[0] for note in notes} == dropped
     assert len(sent) == 6 - len(dropped)
+
+
+def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, ScriptedModel]:
+    model = ScriptedModel(list(replies))
+    method = KgRag(small.index, small.embedder, model=model, settings=Settings(**chosen))
+    return method.answer("Which films did the director of Seven direct?"), model
+
+
+UNPROVED = (
+    plan("Who directed Seven?", "Which films did he direct?"),
+    "A man called David, I believe.",
+    "Which films did David direct",
+    "Alien 3 was directed by David Fincher.",
+    "He directed Alien 3.",
+)
+
+
+def test_by_the_papers_letter_sentences_go_on_and_only_the_final_answer_has_to_be_proved(small: Clew):
+    ended, model = chain_of(small, *UNPROVED)
+    assert ended.abstained is not None
+    assert len(model.requests) == 2
+    answer, model = chain_of(small, *UNPROVED, handed="sentences", frontier="question")
+    assert [a.entity for a in answer.answers] == ["Alien 3"]
+    assert answer.chain is not None
+    assert [link.text for link in answer.chain.links] == [UNPROVED[1], UNPROVED[3]]
+    assert "Answer: A man called David, I believe." in model.requests[2].messages[1].text
+    assert "Answer: Alien 3 was directed by David Fincher." in model.requests[4].messages[1].text
+    assert answer.citations[0].triples
+
+
+def test_by_the_papers_letter_what_the_evidence_lacks_is_still_no_answer(small: Clew):
+    replies = (*UNPROVED[:3], "Fight Club.", "He directed Fight Club.")
+    answer, _ = chain_of(small, *replies, handed="sentences", frontier="question")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
+    replies = (
+        plan("Who directed Seven?", "Name the director of Seven?"),
+        "David Fincher.",
+        "Who directed Seven",
+        "David Fincher.",
+        "David Fincher.",
+    )
+    dropped, _ = chain_of(small, *replies[:3], replies[4])
+    kept, _ = chain_of(small, *replies, handed="sentences")
+    assert dropped.chain is not None
+    assert kept.chain is not None
+    assert (len(dropped.chain.links), len(kept.chain.links)) == (1, 2)
+
+
+def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
+    reply = plan("Which films did David Fincher direct?"), "Seven and Alien 3.", "Seven and Alien 3."
+    both = KgRag(small.index, small.embedder, model=ScriptedModel(reply))
+    outwards = KgRag(
+        small.index, small.embedder, model=ScriptedModel(reply), settings=Settings(directed=True)
+    )
+    question = "Which films did David Fincher direct?"
+    assert len(both.answer(question).answers) == 2
+    assert outwards.answer(question).abstained is not None
+
+
+def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew, tmp_path: Path):
+    own = {"question": "{{QUESTION}} of </x>", "reasoning": "r", "sub_questions": ["one?", "two?"]}
+    (tmp_path / "e.json").write_text(json.dumps({"questions": [], "decompositions": [own] * 2}), "utf-8")
+    worked = read_worked(tmp_path / "e.json")
+    prompts = {}
+    for name, chosen in {"own": {"examples": worked}, "one": {"shots": 1}, "none": {"shots": 0}}.items():
+        answer, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "He.", **chosen)
+        prompts[name] = (
+            model.requests[0].messages[0].text,
+            next(s.detail["version"] for s in answer.steps if s.name == "model"),
+        )
+    texts = {name: text for name, (text, _) in prompts.items()}
+    assert texts["own"].count("1. one?\n2. two?\n<END>") == 2
+    assert "Question: {{QUESTION}} of ‹/x›" in texts["own"]
+    assert [texts[name].count("Question: ") for name in ("own", "one", "none")] == [2, 1, 0]
+    assert len({version for _, version in prompts.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {"decompositions": {}},
+        {"decompositions": [{"question": "q", "reasoning": "r", "sub_questions": []}]},
+        {"decompositions": [{"question": 1, "reasoning": "r", "sub_questions": ["a"]}]},
+    ],
+)
+def test_examples_that_are_none_are_refused(tmp_path: Path, value: object):
+    (tmp_path / "e.json").write_text(json.dumps(value), "utf-8")
+    with pytest.raises(InputError, match="decompositions"):
+        read_worked(tmp_path / "e.json")
+
+
+def test_examples_without_decompositions_keep_clews_own(tmp_path: Path):
+    (tmp_path / "e.json").write_text('{"questions": []}', "utf-8")
+    assert [len(w.sub_questions) for w in read_worked(tmp_path / "e.json")] == [1, 2, 3]
+
+
+def test_the_temperature_is_sent_with_every_call(small: Clew):
+    _, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "David Fincher.", temperature=0)
+    assert [request.temperature for request in model.requests] == [0, 0, 0]
+
+
+def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(tmp_path: Path):
+    title = "I Don't Know How She Does It"
+    (tmp_path / "g.tsv").write_text(f"Ann\tdirected\t{title}\n{title}\tgenre\tComedy\n", "utf-8")
+    first = plan("Which films did Ann direct?", "What genre are these films?"), f"She directed {title}."
+    for said, asked in (
+        ("I'm sorry, I cannot help with that", "What genre are these films?"),
+        (f"What genre is {title}", f"What genre is {title}?"),
+    ):
+        model = ScriptedModel([*first, said, "Comedy.", "Comedy."])
+        with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
+            answer = clew.ask("What genre are the films of Ann?", method="kg-rag", model=model)
+        assert answer.chain is not None
+        assert answer.chain.links[1].asked == asked
+        assert [a.entity for a in answer.answers] == ["Comedy"]

@@ -14,7 +14,18 @@ from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel
 from clew.llm.settings import Settings
 
-NAMES = ("kg-rag", "llm", "llm-qd", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
+NAMES = (
+    "kg-rag",
+    "llm",
+    "llm-qd",
+    "kaping",
+    "triple-rag",
+    "vector-rag",
+    "kg-retrieval",
+    "kg-gpt",
+    "simgrag",
+    "walk-retrieve",
+)
 QUERYING = ("synaptiqa", "kg-query")
 QUESTIONS = (
     "Who starred in the films directed by Ridley Scott?",

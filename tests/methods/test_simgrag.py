@@ -9,6 +9,7 @@ import pytest
 from film_scripts import answers_reply, evidence_of, good_model, pattern_reply, verdict_reply
 
 from clew import Clew, UsageError
+from clew.evaluate.errors_by_step import triples_within
 from clew.llm.budget import Limits
 from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
@@ -99,6 +100,61 @@ def test_the_letter_of_the_paper_reads_k_and_no_more(ask):
     assert len(answer.answers) == 3
 
 
+def test_the_letter_of_the_paper_asks_once(ask):
+    answer, model = ask(
+        "how long is Memento?",
+        [pattern_reply(("Memento", "phone number", "UNKNOWN number 1")), answers_reply()],
+        candidates=16,
+    )
+    assert (answer.abstained.reason, len(model.requests)) == ("not_in_evidence", 2)
+
+
+def test_the_letter_of_the_paper_does_not_count_what_it_does_not_read(ask):
+    films = pattern_reply(("UNKNOWN film 1", "directed by", "Christopher Nolan"))
+    answer, _ = ask(
+        "How many films did Christopher Nolan direct?", [films, answers_reply("3")], candidates=16
+    )
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+@pytest.mark.parametrize("cut", [{}, {"candidates": 64, "candidate_relations": 8}], ids=str)
+def test_the_terms_of_every_gsd_are_told_and_add_up(ask, cut):
+    asked = pattern_reply(
+        ("Momento", "film director", "UNKNOWN person 1"), ("UNKNOWN person 1", "born at", "Londn")
+    )
+    answer, _ = ask("?", [asked, answers_reply("Christopher Nolan")], k=5, **cut)
+    rows = answer.steps[1].detail["matches"]
+    assert len(rows) == 5
+    for row in rows:
+        said = ["Momento", "Londn", "film director", "born at"]
+        assert [name for name, _, _ in row["terms"]] == said
+        assert sum(far for _, _, far in row["terms"]) == pytest.approx(row["gsd"], abs=0.005)
+    assert sorted(rows, key=lambda row: row["gsd"]) == rows
+
+
+def test_cuts_of_the_paper_are_told_apart(tmp_path):
+    (tmp_path / "g.tsv").write_text("Ann\tknows\tBob\nAnn\tknows\tRome\nAnn\tlikes\tBob\n", "utf-8")
+    (tmp_path / "types.tsv").write_text("Ann\tperson\nBob\tperson\nRome\tcity\n", "utf-8")
+    asked = pattern_reply(("Ann", "knows", "UNKNOWN human 1"))
+    with Clew.open(tmp_path / "g.tsv", types=tmp_path / "types.tsv", cache_dir=tmp_path / "c") as clew:
+        for types, tails in ((1, {"Bob"}), (2, {"Bob", "Rome"})):
+            settings = Settings(k=9, candidates=1, candidate_types=types)
+            model = ScriptedModel([asked, answers_reply("Bob")])
+            method = SimGRAG(clew.index, clew.embedder, model=model, settings=settings)
+            answer = method.answer("whom does Ann know?")
+            shown = [t for row in answer.steps[1].detail["matches"] for t in row["triples"]]
+            assert {relation for _, relation, _ in shown} == {"knows"}
+            assert {tail for _, _, tail in shown} == tails
+
+
+def test_the_pattern_is_no_evidence(ask):
+    answer, _ = ask("who directed Memento?", [pattern_reply(DIRECTOR), answers_reply("Christopher Nolan")])
+    assert set(triples_within({"steps": [{"detail": step.detail} for step in answer.steps]})) == {
+        ("Memento", "directed_by", "Christopher Nolan"),
+        *(tuple(t) for row in answer.steps[1].detail["matches"] for t in row["triples"]),
+    }
+
+
 def test_prose_is_read_for_the_names_of_the_evidence(ask):
     prose = (
         "According to graph [1], Memento was directed by Christopher Nolan. The answer is Christopher Nolan."
@@ -160,6 +216,13 @@ def test_hints_can_be_in_the_first_prompt(ask):
     assert "directed_by" in model.requests[0].messages[0].text
 
 
+def test_a_reply_of_no_use_is_told_among_the_steps(ask):
+    answer, _ = ask("who directed Memento?", ["no JSON here", "nor here"])
+    assert [step.name for step in answer.steps] == ["reply"]
+    assert answer.steps[0].detail["text"] == "nor here"
+    assert "JSON" in answer.steps[0].detail["problem"]
+
+
 def test_an_answer_that_is_not_in_the_evidence_is_removed(ask):
     script = [pattern_reply(DIRECTOR), answers_reply("Ridley Scott", "Christopher Nolan")]
     assert names(ask("who directed Memento?", script)[0]) == ["Christopher Nolan"]
@@ -186,7 +249,7 @@ def test_a_model_that_cannot_be_reached_is_an_error(ask):
 
 
 def test_settings_are_checked(films, parser):
-    for wrong in ({"k": 0}, {"shots": -1}, {"candidates": 0}):
+    for wrong in ({"k": 0}, {"shots": -1}, {"candidates": 0}, {"candidate_types": 4}):
         with pytest.raises(UsageError):
             Settings(**wrong)
     with pytest.raises(UsageError, match="--llm"):
@@ -249,6 +312,19 @@ HARMLESS = {
 def test_untidy_patterns_are_read(ask, reply):
     answer, _ = ask("who directed Memento?", [reply, answers_reply("Christopher Nolan")])
     assert names(answer) == ["Christopher Nolan"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"reason": "Guy Pearce stars in it", "answer": "Christopher Nolan"}',
+        '{"reason": "Guy Pearce stars in it", "answers": "It is Christopher Nolan."}',
+        '```json\n{"answer": ["Christopher Nolan", 7]}\n```',
+    ],
+)
+def test_answers_in_other_shapes_are_read_and_reasons_are_none(ask, reply):
+    asked = pattern_reply(("Memento", "UNKNOWN relation 1", "UNKNOWN person 1"))
+    assert names(ask("who directed Memento?", [asked, reply], k=20)[0]) == ["Christopher Nolan"]
 
 
 def test_an_echoed_prompt_is_taken_off(ask):
@@ -373,6 +449,26 @@ def test_hostile_verdicts_are_not_enough(verify, reply):
     assert verify("Memento is by Nolan.", pattern, reply, reply).verdict == "not_enough_info"
 
 
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("The graphs say otherwise, so it is not true.", "refuted"),
+        ("As graphs [1][2] say that he is the manager but not the leader, the answer is False.", "refuted"),
+        ("The claim is not fully supported.", "not_enough_info"),
+        ("Unsupported", "not_enough_info"),
+        ("It has not been clearly refuted.", "not_enough_info"),
+        ("It isn't true.", "refuted"),
+        ("I cannot determine whether it is true or false.", "not_enough_info"),
+        ("As graph [1] says so, the answer is True.", "supported"),
+        ('```json\n{"verdict": true, "reason": "graph [1] is not false"}\n```', "supported"),
+        ('{"verdict": "not true"}', "refuted"),
+    ],
+)
+def test_verdicts_in_other_words(verify, reply, verdict):
+    pattern = pattern_reply(("Memento", "directed by", "Christopher Nolan"))
+    assert verify("Memento is by Nolan.", pattern, reply).verdict == verdict
+
+
 def test_unusable_replies_refute_nothing_even_in_a_closed_world(verify):
     assert verify("Memento is by Nolan.", "no", "no", closed_world=True).verdict == "not_enough_info"
 
@@ -384,3 +480,20 @@ def test_auto_verifies_without_the_model_where_it_can(films):
     assert verifier.verify("Christopher Nolan directed Memento.").usage.calls == 0
     result = verifier.verify("Memento keeps one in the seat for 113 ticks of a slow clock, quux.")
     assert (result.verdict, result.method, result.usage.calls) == ("supported", "auto", 2)
+
+
+DECLINING = (
+    "According to the evidences, there is no direct connection. "
+    "They only mention that Christopher Nolan directed it."
+)
+
+
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(ask):
+    answer, _ = ask("who composed the score of Memento?", [pattern_reply(DIRECTOR), DECLINING])
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_no_in_prose_is_an_answer_to_a_yes_no_question(ask):
+    other = pattern_reply(("Memento", "director", "Steven Spielberg"))
+    answer, _ = ask("Did Steven Spielberg direct Memento?", [other, "No, the graphs do not mention that."])
+    assert names(answer) == ["no"]

@@ -135,6 +135,36 @@ def test_the_model_cleans_only_what_does_not_parse(graph):
     assert [c["kind"] for c in detail["corrections"]] == ["clean"]
 
 
+def test_the_model_cleans_every_statement_where_that_is_wanted(graph):
+    script = Script(write=f"Here you are: {GOOD}", clean=f"```\n{GOOD} LIMIT 5\n```")
+    answer = ask(graph, script, clean="always")
+    assert script.asked == ["write", "clean", "read"]
+    assert answer.query == f"{GOOD} LIMIT 5"
+    kinds = [c["kind"] for c in step(answer, "query")[0]["corrections"]]
+    assert kinds == ["extract", "clean", "extract"]
+    lost = ask(graph, Script(write=GOOD, clean="I'm sorry, I can't."), clean="always")
+    assert (lost.query, labels(lost)) == (GOOD, ["Christopher Nolan"])
+
+
+@pytest.mark.parametrize(
+    ("part", "reply", "kind"),
+    [
+        ("clean", "MATCH f:film RETURN f.name", "clean"),
+        ("names", "MATCH (f:Films {name: 'Memento'})-[:directed_by]->(p) RETURN p.name AS d", "label"),
+        ("directions", "MATCH (f:film {name: 'Memento'})<-[:directed_by]-(p:person) RETURN p.name AS d", ""),
+        ("values", GOOD.replace("Memento", "Momento"), "value"),
+    ],
+)
+def test_each_part_of_the_optimisation_can_be_left_out(graph, part, reply, kind):
+    whole = ask(graph, Script(write=reply, clean=GOOD), repairs=0)
+    assert labels(whole) == ["Christopher Nolan"]
+    if kind:
+        assert kind in [c["kind"] for c in step(whole, "query")[0]["corrections"]]
+    for without in (part, "clean, names, directions, values"):
+        left = ask(graph, Script(write=reply, clean=GOOD), repairs=0, without=without)
+        assert left.abstained is not None
+
+
 def test_a_repair_is_told_error_from_empty_and_what_the_graph_has(graph):
     unknown = "MATCH (f:film {name: 'Memento'})-[:composed_by]->(p:person) RETURN p.name AS p"
     script = Script(write=unknown, choose='{"choices": [0]}', repair=[NO_ROWS, GOOD])
@@ -199,6 +229,21 @@ def test_an_empty_own_answer_is_an_abstention(graph):
     assert ask(graph, script, allow_ungrounded=True).abstained is not None
 
 
+@pytest.mark.parametrize(
+    "own", ["I don't know.", '{"answer": "I do not know the answer", "confidence": 0.9}']
+)
+def test_an_own_answer_that_is_none_is_an_abstention(graph, own):
+    script = Script(write="none", clean="none", repair="none", own=own)
+    answer = ask(graph, script, allow_ungrounded=True)
+    assert (answer.text, answer.abstained is None) == ("", False)
+
+
+def test_a_reading_that_declines_is_no_answer(graph):
+    read = "The rows do not mention a composer; Christopher Nolan directed it."
+    answer = ask(graph, Script(write=GOOD, read=read), "Who composed the score of Memento?")
+    assert answer.abstained.reason == "not_in_evidence"
+
+
 def test_only_values_of_the_rows_are_answers(graph):
     read = '{"text": "", "answers": ["Christopher Nolan", "Steven Spielberg"]}'
     answer = ask(graph, Script(write=GOOD, read=read))
@@ -211,6 +256,11 @@ def test_only_values_of_the_rows_are_answers(graph):
 def test_an_answer_in_prose_is_read_for_names_of_the_rows(graph):
     answer = ask(graph, Script(write=GOOD, read="According to the rows it was Christopher Nolan."))
     assert labels(answer) == ["Christopher Nolan"]
+
+
+def test_answers_may_be_a_text(graph):
+    read = '{"text": "not Guy Pearce", "answers": "It was Christopher Nolan."}'
+    assert labels(ask(graph, Script(write=GOOD, read=read))) == ["Christopher Nolan"]
 
 
 def test_a_column_stands_for_all_its_values(films, graph):
@@ -348,7 +398,17 @@ def test_kg_query_needs_a_model(films):
         films.ask(QUESTION, method="kg-query")
 
 
-@pytest.mark.parametrize("wrong", [{"shots": -1}, {"repairs": -1}, {"schema_tokens": 5}, {"chooser": "dice"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"shots": -1},
+        {"repairs": -1},
+        {"schema_tokens": 5},
+        {"chooser": "dice"},
+        {"clean": "never"},
+        {"without": "names,rules"},
+    ],
+)
 def test_settings_that_are_wrong(wrong):
     with pytest.raises(UsageError):
         Settings(**wrong)

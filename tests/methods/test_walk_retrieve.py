@@ -61,6 +61,21 @@ def test_every_answer_is_cited_with_triples_of_retrieved_walks(films):
     assert [c.answer for c in answer.citations] == [a.entity for a in answer.answers]
 
 
+def test_the_walks_that_were_read_are_told_with_cosines_and_triples(films):
+    model = ScriptedModel(["It was directed by Michael Mann."])
+    answer = ask(films, "Who directed Heat?", model=model, settings=WalkRetrieveSettings(2))
+    [told] = [step.detail for step in answer.steps if step.name == "retrieve"]
+    assert told["k"] == 2
+    walks = told["walks"]
+    assert len({walk["node"] for walk in walks}) == 2
+    assert [walk["score"] for walk in walks] == sorted((walk["score"] for walk in walks), reverse=True)
+    shown = model.requests[0].messages[1].text
+    for walk in walks:
+        assert walk["walk"] in shown
+        assert walk["triples"]
+        assert walk["node"] in {end for head, _, tail in walk["triples"] for end in (head, tail)}
+
+
 @pytest.mark.parametrize("question", ["Who composed the music of Heat?", "Who directed Zzyzx Qwerty?"])
 def test_it_abstains_where_the_built_in_reading_does(films, question):
     answer = ask(films, question)
@@ -89,6 +104,12 @@ def test_a_model_is_asked_once_and_its_names_are_grounded(films):
 def test_a_model_that_does_not_know_or_invents_is_an_abstention(films, reply):
     answer = ask(films, "Who directed Heat?", model=ScriptedModel([reply]))
     assert answer.abstained is not None
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(films):
+    reply = "The context does not mention a composer. It only says that Michael Mann directed it."
+    answer = ask(films, "Who composed Heat?", model=ScriptedModel([reply]), entities=["Heat"])
     assert answer.abstained.reason == "not_in_evidence"
 
 

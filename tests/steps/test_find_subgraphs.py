@@ -20,7 +20,7 @@ from clew.steps.find_subgraphs import (
     opened_patterns,
     unfit,
 )
-from clew.steps.pattern_distances import FewCandidates, PatternDistances
+from clew.steps.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.types import PatternEdge, PatternNode
 
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
@@ -119,10 +119,10 @@ def test_what_ties_is_what_the_matcher_says_ties(films, distances, triples):
 
 
 def test_the_papers_letter_has_so_many_candidates_and_no_more(distances):
-    few = FewCandidates(distances, 4)
+    few = FewCandidates(distances, Cut(nodes=4, relations=2, types=1))
     found = few.node_candidates(PatternNode("Memento", known=True), 1000)
     assert (len(found.entities), found.exhausted) == (4, True)
-    assert np.isfinite(few.relation_distances(PatternEdge(0, "director", 1))).sum() == 4
+    assert np.isfinite(few.relation_distances(PatternEdge(0, "director", 1))).sum() == 2
 
 
 def test_why_a_pattern_does_not_fit(films, distances):

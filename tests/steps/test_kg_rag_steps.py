@@ -34,6 +34,18 @@ def named_graph(names: list[str], triples: list[tuple[int, int, int]]):
         ("Sub-questions:\nnothing", "", ["Q?"]),
         ("", "", ["Q?"]),
         ("Sub-questions:\n1. a?\n2. A ?\n3. b?", "", ["a?", "b?"]),
+        ("**Reasoning:** r\n\n**Sub-questions:**\n\n**1.** a?\n**2.** b", "r", ["a?", "b"]),
+        ("Reasoning: r\nSub-questions: 1. a? 2. b?", "r", ["a?", "b?"]),
+        ("### Reasoning\nr\n### Sub-questions\n- a?\n- b", "r", ["a?", "b"]),
+        ("- a?\n- b?", "", ["a?", "b?"]),
+        ("**Sub-question 1:** a?\n**Sub-question 2:** b?", "", ["a?", "b?"]),
+        ("Step 1: a?\nStep 2: b?", "", ["a?", "b?"]),
+        ("Reasoning: r\nSub-questions:\na?\nb?", "r", ["a?", "b?"]),
+        ("```\nReasoning: r\nSub-questions:\n1. a?\n```", "r", ["a?"]),
+        ('{"reasoning": "r", "sub_questions": ["a?", "b?"]}', "r", ["a?", "b?"]),
+        ("Sub-questions:\n1. a?\nAnswer: x\n2. b?\nAnswer: y", "", ["a?", "b?"]),
+        ("I'm sorry, I can't help with that.", "I'm sorry, I can't help with that.", ["Q?"]),
+        ("Sub-questions:\n1. a?\n2. " + "b" * 3000, "", ["a?"]),
     ],
 )
 def test_decompositions_are_read(reply: str, reasoning: str, questions: list[str]):
@@ -56,6 +68,7 @@ def test_any_text_is_some_plan(text: str):
         ("Who is it?", "Who is it?"),
         ('Sure:\n"Who is it"\n', "Who is it?"),
         ("…\n", ""),
+        ("w" * 3000, ""),
         ("", ""),
     ],
 )

@@ -64,7 +64,7 @@ def test_all_of_a_graph_is_read(store, tmp_path, monkeypatch, hub):
     assert sorted(graph.types.names) == ["Big", "Hub", "Leaf", "Leaf;s"]
     assert report.duplicates == 1
     assert shown[-1] == ("nodes and edges", 34 + 35, 34 + 35)
-    assert folder.notes == {"edges have properties, which are left out": 1}
+    assert folder.notes == {"edges with properties, which are left out": 1}
 
 
 def test_an_interrupted_import_goes_on_where_it_was(store, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,6 +68,8 @@ class Kind:
     """Whose a result is: `to another question`."""
     doing: str
     done: str
+    outcome: Callable[[dict[str, Any]], str]
+    """What came of an item, in words: `abstained`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,10 @@ class Batch:
                     counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
                     warn(f"{out}: {counts} are {self.kind.done} already")
                 left = [item for item in items if item.id not in done]
-                self._write_all(clew, left, one, file)
+                outcomes = self._write_all(clew, left, one, file)
             if left and not self.quiet:
-                warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now")
+                told = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
+                warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now ({told})")
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[Item]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
@@ -143,8 +147,10 @@ class Batch:
         items: Sequence[ItemT],
         one: Callable[[OpenT, ItemT], dict[str, Any]],
         file: BinaryIO | None,
-    ) -> None:
+    ) -> Counter[str]:
+        """Write all results, and count their outcomes."""
         done = stopped = 0
+        outcomes = Counter[str]()
         try:
             with Bar(quiet=self.quiet) as bar, explained_wait(FIRST_TIME, quiet=self.quiet):
                 for item in items:
@@ -158,6 +164,7 @@ class Batch:
                         stopped += 1
                         continue
                     self._write(result, file)
+                    outcomes[self.kind.outcome(result)] += 1
                     done += 1
                     bar.update(self.kind.doing, done, len(items), self.kind.items)
         except KeyboardInterrupt as error:
@@ -175,6 +182,7 @@ class Batch:
                 f"{counted(stopped, self.kind.item)} of {len(items):,} not {self.kind.done}: "
                 f"{self.model.run.reached}. The same command asks them again"
             )
+        return outcomes
 
     @property
     def _refusals(self) -> int:

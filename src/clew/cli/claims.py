@@ -16,8 +16,21 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.managed import ManagedModel
 
+
+def _outcome(verification: dict[str, Any]) -> str:
+    return str(verification["verdict"]).replace("_", " ")
+
+
 _KIND = Kind(
-    "claim", "claims", "verdict", "a verdict", "verdicts", "on another claim", "verifying", "verified"
+    "claim",
+    "claims",
+    "verdict",
+    "a verdict",
+    "verdicts",
+    "on another claim",
+    "verifying",
+    "verified",
+    _outcome,
 )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-_READ = frozenset(("evidence", "match"))
+_READ = frozenset(("evidence", "match", "retrieve"))
 """Steps that show the triples which were read."""
 LONGEST = 160
 """Characters of a text without answers that a cell shows."""

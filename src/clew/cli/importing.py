@@ -77,7 +77,7 @@ def _read(source: str, path: Path, bar: Bar) -> tuple[Path, list[str]]:
         else:
             shutil.rmtree(path)
         raise
-    return data, [f"{count:,} {what}" for what, count in folder.notes.items()]
+    return data, [f"{what}: {count:,}" for what, count in folder.notes.items()]
 
 
 def _read_neo4j(source: str, folder: ImportFolder, bar: Bar) -> Path:

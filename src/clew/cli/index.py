@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.console import shown, write, write_json
+from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.opening import Json, SourceOptions, reading_notes, stage_progress
+from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
 from clew.cli.options import with_options
 from clew.cli.progress import Bar
 from clew.cli.verbalise import SayerOptions, opened_sayer
@@ -69,6 +69,12 @@ def index(
         int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")
     ] = 60,
     directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False,
+    plain_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
+        ),
+    ] = False,
     vectors: Annotated[
         Vectors,
         typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
@@ -105,7 +111,7 @@ def index(
                 on_error=reading.on_error.value,
                 triple_vectors=triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
-                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed),
+                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed, plain=plain_vectors),
                 sayer=sayer,
                 vectors=choice,
                 addresses=found.addresses,
@@ -116,6 +122,8 @@ def index(
     elif not quiet:
         for line in summary_lines(built, seconds):
             write(shown(line))
+        for line in reading_notes(built.manifest.about.report):
+            warn(line)
 
 
 @contextmanager
@@ -132,13 +140,13 @@ def going_on() -> Generator[None]:
 
 
 def _corpus(
-    kind: CorpusKind, depth: int, walks: int, max_walks: int, *, directed: bool
+    kind: CorpusKind, depth: int, walks: int, max_walks: int, *, directed: bool, plain: bool
 ) -> CorpusSettings | None:
     if kind is CorpusKind.none:
         return None
     from clew.index.corpus import CorpusSettings
 
-    return CorpusSettings(kind.value, depth, walks, max_walks, directed)
+    return CorpusSettings(kind.value, depth, walks, max_walks, directed, plain=plain)
 
 
 def default_output(source: Path) -> Path:
@@ -152,15 +160,14 @@ def summary_json(built: Built, seconds: float) -> dict[str, object]:
     """Make the stable JSON form (documented in docs/json.md)."""
     from dataclasses import asdict
 
-    from clew.index.directory import open_index
-    from clew.info import counts_of, report_json
+    from clew.info import report_json
 
     about = built.manifest.about
     return {
         "index": str(built.path),
         "bytes": built.manifest.bytes,
         "seconds": round(seconds, 3),
-        "counts": counts_of(open_index(built.path).graph),
+        "counts": dict(about.counts),
         "embedder": None if about.embedder is None else asdict(about.embedder),
         "sources": [asdict(source) for source in about.sources],
         "report": report_json(about.report),
@@ -171,9 +178,8 @@ def summary_lines(built: Built, seconds: float) -> list[str]:
     """Write the summary for people."""
     counts, report = built.manifest.about.counts, built.report
     lines = [
-        f"{built.path}: {counted(counts['triples'], 'triple')}, "
-        f"{counted(counts['nodes'], 'entity', 'entities')}, "
-        f"{counted(counts['relations'], 'relation')}; {size(built.manifest.bytes)}, {seconds:.1f} s"
+        f"{built.path}: {held_counts(counts)}, {counted(counts['relations'], 'relation')}; "
+        f"{size(built.manifest.bytes)}, {seconds:.1f} s"
     ]
     side = [
         counted(counts[nouns], noun, nouns)
@@ -184,7 +190,7 @@ def summary_lines(built: Built, seconds: float) -> list[str]:
         lines.append(", ".join(side))
     if report.duplicates:
         lines.append(f"{counted(report.duplicates, 'duplicate triple')} merged")
-    return lines + reading_notes(built.manifest.about.report)
+    return lines
 
 
 def size(count: int) -> str:

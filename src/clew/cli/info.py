@@ -93,6 +93,7 @@ def _facts(held: Info) -> list[str]:
 def _corpus_lines(corpus: Mapping[str, Any]) -> list[str]:
     """Say how entities were walked, what the cap cut, by whom walks are said and where their vectors are."""
     how = f"{corpus['kind']}, depth {corpus['depth']}{', directed' if corpus['directed'] else ''}"
+    how += ", plain vectors" if corpus["plain"] else ""
     more = [f"           vectors are searched by {corpus['vectors']}"]
     if corpus["model"] is not None:
         failed = f", but {corpus['unsaid']:,} by templates, where it failed" if corpus["unsaid"] else ""
@@ -125,7 +126,7 @@ def _types(held: Info) -> str:
 
 
 def _relation_lines(relation: RelationInfo) -> list[str]:
-    example = f"{relation.example.head} → {relation.example.tail}"
+    example = f"{relation.example_labels.head} → {relation.example_labels.tail}"
     example = example if len(example) <= LONGEST_EXAMPLE else example[:LONGEST_EXAMPLE] + "…"
     return [
         f"{relation.label}   {counted(relation.triples, 'triple')}   {example}",
@@ -135,4 +136,6 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
 
 
 def _signature(types: Sequence[TypeShare]) -> str:
-    return " · ".join(f"{type_.share:.0%} {type_.type}" for type_ in types) or "no type"
+    from clew.graph.assemble import local_name
+
+    return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"

@@ -30,6 +30,19 @@ Frontier = Annotated[
     str | None,
     typer.Option(metavar="question|answers", help="kg-rag: where later sub-questions look for triples."),
 ]
+Handed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="names|sentences", help="kg-rag: what of a sub-answer goes on to the next sub-question."
+    ),
+]
+Directed = Annotated[
+    bool, typer.Option("--directed", help="kg-rag: look for triples from head to tail alone.")
+]
+Temperature = Annotated[
+    float | None,
+    typer.Option(metavar="X", min=0, max=2, help="kg-rag, llm, llm-qd (0.3): of the model's sampling."),
+]
 Seed = Annotated[
     int | None,
     typer.Option(metavar="N", help="kg-rag, llm, llm-qd (0): of the model; triple-rag (0): of the draw."),
@@ -43,7 +56,9 @@ Texts = Annotated[
 Shots = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=0, help="simgrag (12), synaptiqa (5): worked or solved examples in each prompt."
+        metavar="N",
+        min=0,
+        help="simgrag (12), synaptiqa (5), kg-rag (3), llm, llm-qd (0): examples in a prompt.",
     ),
 ]
 ClaimShots = Annotated[
@@ -56,10 +71,23 @@ Subgraphs = Annotated[
 FewCandidates = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="simgrag: the paper's cut of candidates, as 16; unlimited without."
+        metavar="N", min=1, help="simgrag: the paper's cut of candidates k(n), as 16; unlimited without."
+    ),
+]
+FewRelations = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="simgrag, with --candidates: those of a relation, k(r) (as many)."),
+]
+FewTypes = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="simgrag, with --candidates: types that an unknown is of, k(t) (16)."
     ),
 ]
 Examples = Annotated[
+    Path | None, typer.Option(metavar="FILE.json", help="simgrag, kg-rag: worked examples for this graph.")
+]
+ClaimExamples = Annotated[
     Path | None, typer.Option(metavar="FILE.json", help="simgrag: worked examples for this graph.")
 ]
 Hints = Annotated[
@@ -69,24 +97,55 @@ Hints = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """The dataclass of a method's settings (`module:class`), and its field for each option."""
+    """The dataclass of a method's settings (`module:class`), and its field for each option.
+
+    `examples` is the function of `user_files` that reads its examples.
+    """
 
     settings: str
     fields: Mapping[str, str]
+    examples: str = "read_shots"
 
 
 _SIMGRAG = _Taken(
     "clew.methods.simgrag:Settings",
-    {name: name for name in ("k", "shots", "candidates", "examples", "hints")},
+    {
+        name: name
+        for name in (
+            "k",
+            "shots",
+            "candidates",
+            "candidate_relations",
+            "candidate_types",
+            "examples",
+            "hints",
+        )
+    },
 )
+_LLM = _Taken("clew.methods.llm:Settings", {name: name for name in ("seed", "temperature", "shots")})
 _TAKEN: Mapping[str, _Taken] = {
     "auto": _SIMGRAG,
     "simgrag": _SIMGRAG,
     "kg-rag": _Taken(
-        "clew.methods.kg_rag:Settings", {"hops": "hops", "k": "top", "frontier": "frontier", "seed": "seed"}
+        "clew.methods.kg_rag:Settings",
+        {"k": "top"}
+        | {
+            name: name
+            for name in (
+                "hops",
+                "frontier",
+                "handed",
+                "directed",
+                "seed",
+                "temperature",
+                "shots",
+                "examples",
+            )
+        },
+        "read_worked",
     ),
-    "llm": _Taken("clew.methods.llm:Settings", {"seed": "seed"}),
-    "llm-qd": _Taken("clew.methods.llm:Settings", {"seed": "seed"}),
+    "llm": _LLM,
+    "llm-qd": _LLM,
     "kaping": _Taken("clew.methods.kaping:Settings", {"hops": "hops", "k": "top"}),
     "triple-rag": _Taken("clew.methods.triple_rag:Settings", {"k": "count", "seed": "seed"}),
     "vector-rag": _Taken("clew.methods.vector_rag:Settings", {"k": "documents", "texts": "texts"}),
@@ -103,7 +162,9 @@ class SimgragOptions:
     k: Subgraphs = None
     shots: ClaimShots = None
     candidates: FewCandidates = None
-    examples: Examples = None
+    candidate_relations: FewRelations = None
+    candidate_types: FewTypes = None
+    examples: ClaimExamples = None
     hints: Hints = False
 
     def settings(self, method: str) -> object:
@@ -124,7 +185,9 @@ class SimgragOptions:
         for name in self._given():
             if name not in taken:
                 takers = ", ".join(m for m, its in _TAKEN.items() if name in its.fields and m != "auto")
-                raise UsageError(f"--{name}: for {takers}, not for {', '.join(methods)}. Leave it out")
+                raise UsageError(
+                    f"--{name.replace('_', '-')}: for {takers}, not for {', '.join(methods)}. Leave it out"
+                )
 
     def _settings(self, method: str) -> object:
         if method not in _TAKEN:
@@ -133,12 +196,12 @@ class SimgragOptions:
         values = {taken.fields[name]: v for name, v in self._given().items() if name in taken.fields}
         if not values:
             return None
-        from clew.user_files import read_documents, read_shots
+        from clew import user_files
 
         if "texts" in values:
-            values["texts"] = read_documents(values["texts"])
+            values["texts"] = user_files.read_documents(values["texts"])
         if "examples" in values:
-            values["examples"] = read_shots(values["examples"])
+            values["examples"] = getattr(user_files, taken.examples)(values["examples"])
         module, _, name = taken.settings.partition(":")
         return getattr(import_module(module), name)(**values)
 
@@ -149,8 +212,12 @@ class MethodOptions(SimgragOptions):
 
     k: K = None
     shots: Shots = None
+    examples: Examples = None
     hops: Hops = None
     frontier: Frontier = None
+    handed: Handed = None
+    directed: Directed = False
+    temperature: Temperature = None
     seed: Seed = None
     texts: Texts = None
 

@@ -141,6 +141,13 @@ def _with_side_files(clew: Clew, source: str) -> str:
     return " with ".join([Path(source).name, " and ".join(files)]) if files else Path(source).name
 
 
+def held_counts(counts: Mapping[str, int]) -> str:
+    """Say how many triples and entities a graph has, and literals if there are any."""
+    literals = f", {counted(counts['literals'], 'literal')}" if counts["literals"] else ""
+    entities = counted(counts["entities"], "entity", "entities")
+    return f"{counted(counts['triples'], 'triple')}, {entities}{literals}"
+
+
 def reading_notes(report: Mapping[str, Any]) -> list[str]:
     """Say what a user should know of how the sources were read; one line each."""
     lines: list[str] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from clew.cli.batch import Batch, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
+from clew.methods.registry import shown_name
 from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
@@ -18,8 +19,21 @@ if TYPE_CHECKING:
     from clew.llm.managed import ManagedModel
     from clew.types import Answer
 
+
+def _outcome(answer: dict[str, Any]) -> str:
+    return "with an answer" if answer["abstained"] is None else "abstained"
+
+
 _KIND = Kind(
-    "question", "questions", "answers", "an answer", "answers", "to another question", "asking", "answered"
+    "question",
+    "questions",
+    "answers",
+    "an answer",
+    "answers",
+    "to another question",
+    "asking",
+    "answered",
+    _outcome,
 )
 
 
@@ -64,7 +78,7 @@ def ask_all(
             keep(answer)
         return answer.as_json(steps=explain)
 
-    Batch(_KIND, method, out, quiet, model).run(start, questions, read_questions(questions), one)
+    Batch(_KIND, shown_name(method), out, quiet, model).run(start, questions, read_questions(questions), one)
 
 
 def read_questions(path: str) -> list[Question]:

@@ -21,6 +21,10 @@ def report(
     png: Annotated[
         bool, typer.Option("--png", help="Also write each plot and table as PNG (needs clew[report]).")
     ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Also write each table as Markdown.")] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Also write each table as LaTeX (booktabs).")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -33,7 +37,8 @@ def report(
         def tell(what: str, done: int, total: int) -> None:
             bar.update(what, done, total, "questions" if what == "reading" else "files")
 
-        folder = build_report(runs, page, png=png, progress=tell)
+        typeset = [ending for ending, wanted in ((".md", markdown), (".tex", latex)) if wanted]
+        folder = build_report(runs, page, png=png, typeset=typeset, progress=tell)
     if json:
         write_json({"page": str(page), "folder": str(folder)})
     elif not quiet:

@@ -42,6 +42,18 @@ Chooser = Annotated[
 ]
 
 
+Clean = Annotated[
+    str | None,
+    typer.Option(metavar="needed|always", help="synaptiqa: when the model cleans a query (needed)."),
+]
+Without = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PART,…", help="synaptiqa: leave out corrections: clean, names, directions, values."
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
     """What the user said of queries."""
@@ -52,6 +64,8 @@ class QueryOptions:
     repairs: Repairs = None
     schema_tokens: SchemaTokens = None
     chooser: Chooser = None
+    clean: Clean = None
+    without: Without = None
 
     def settings(self, method: str, source: str, llm: str | None, shots: int | None) -> Settings | None:
         """Make the settings, with the history of the source; None for other methods and without a model.
@@ -89,6 +103,8 @@ class QueryOptions:
             "repairs": self.repairs,
             "schema_tokens": self.schema_tokens,
             "chooser": self.chooser,
+            "clean": self.clean,
+            "without": self.without,
         }
         return {name: value for name, value in values.items() if value is not None}
 

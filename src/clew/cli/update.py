@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.console import shown, write, write_json
-from clew.cli.opening import EmbedderSpec, Json, Quiet
+from clew.cli.console import shown, warn, write, write_json
+from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, held_counts, reading_notes
 from clew.cli.options import with_options
 from clew.cli.progress import Bar, Unit
 from clew.cli.verbalise import SayerOptions, opened_sayer
@@ -17,9 +18,9 @@ from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.index.update import Progress, Updated
+    from clew.index.update import Part, Progress, Updated
 
-Files = list[Path] | None
+Files = list[str] | None
 
 
 @with_options
@@ -46,7 +47,8 @@ def update(
     ignore_missing: Annotated[
         bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
     ] = False,
-    format: Annotated[str | None, typer.Option(metavar="NAME", help="Format, if it is not clear.")] = None,
+    format: Format = None,
+    on_error: Faults = OnError.fail,
     *,
     saying: SayerOptions,
     embedder: EmbedderSpec = None,
@@ -61,7 +63,8 @@ def update(
     from clew.engine import said_by, update_index_files
     from clew.stores.opening import refuse_address
 
-    refuse_address(source)
+    for address in (source, *(add or ()), *(remove or ())):
+        refuse_address(address)
     given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities, saying.verbalise)
     if not any(given):
         raise UsageError(
@@ -74,8 +77,8 @@ def update(
     ):
         updated = update_index_files(
             path,
-            add or (),
-            remove or (),
+            [Path(file) for file in add or ()],
+            [Path(file) for file in remove or ()],
             types=types,
             aliases=aliases,
             remove_types=remove_types,
@@ -84,6 +87,7 @@ def update(
             strict=strict,
             ignore_missing=ignore_missing,
             format=format,
+            on_error=on_error.value,
             embedder=embedder,
             sayer=sayer,
             progress=part_progress(bar),
@@ -94,16 +98,20 @@ def update(
     elif not quiet:
         for line in _lines(updated, seconds):
             write(shown(line))
+        for line in reading_notes(asdict(updated.report)):
+            warn(line)
 
 
 def part_progress(bar: Bar) -> Progress:
     """Feed the parts of an update to a bar."""
-    parts: dict[str, tuple[str, Unit]] = {
+    parts: dict[Part, tuple[str, Unit]] = {
+        "reading": ("reading", "bytes"),
+        "finding": ("finding triples", "triples"),
         "walks": ("embedding walks", "walks"),
         "writing": ("writing", "bytes"),
     }
 
-    def tell(what: Literal["walks", "writing"], done: int, total: int) -> None:
+    def tell(what: Part, done: int, total: int) -> None:
         title, unit = parts[what]
         bar.update(title, done, total, unit)
 
@@ -111,8 +119,6 @@ def part_progress(bar: Bar) -> Progress:
 
 
 def _json(updated: Updated, seconds: float) -> dict[str, Any]:
-    from dataclasses import asdict
-
     counts = dict(updated.manifest.about.counts)
     corpus = None if updated.corpus is None else asdict(updated.corpus)
     return {
@@ -130,8 +136,7 @@ def _lines(updated: Updated, seconds: float) -> list[str]:
     report, counts = updated.report, updated.manifest.about.counts
     lines = [
         f"{updated.path}: {counted(report.added, 'triple')} added, {report.removed:,} removed; now "
-        f"{counted(counts['triples'], 'triple')}, {counted(counts['nodes'], 'entity', 'entities')} "
-        f"({seconds:.2f} s)"
+        f"{held_counts(counts)} ({seconds:.2f} s)"
     ]
     if report.new_entities or report.new_relations:
         lines.append(

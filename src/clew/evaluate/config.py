@@ -15,6 +15,7 @@ from clew.errors import InputError, UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.toml_text import toml_text
 from clew.index.corpus import CorpusSettings
+from clew.own import code_checksum, is_own
 
 Option = str | int | float | bool
 _ELSEWHERE = frozenset(("folder", "path", "graph"))
@@ -36,8 +37,13 @@ class MethodSpec:
     def as_dict(self) -> dict[str, Any]:
         """Describe the method for `config.resolved.toml`."""
         told: dict[str, Any] = {"label": self.label, "method": self.method}
+        if is_own(self.method):
+            told["code"] = code_checksum(self.method)
         if self.options:
             told["options"] = dict(self.options)
+            files = {name: Path(v) for name, v in self.options.items() if isinstance(v, str)}
+            hashes = {name: file_hash(file) for name, file in files.items() if file.is_file()}
+            told |= {"files": hashes} if hashes else {}
         if self.corpus is not None:
             told["corpus"] = asdict(self.corpus)
         return told

@@ -1,8 +1,9 @@
 """Asking the methods of an open index.
 
 A method's class is called with (index, embedder) and the options that an experiment gives: keyword
-parameters of the class, or fields of the dataclass that its parameter `settings` takes. A parameter `model`
-gets the chat model, a parameter or field `seed` the seed.
+parameters of the class, or fields of the dataclass that its parameter `settings` takes; for examples, solved
+questions and documents, the path of a file. A parameter `model` gets the chat model, a parameter or field
+`seed` the seed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from threading import Lock
@@ -29,9 +30,17 @@ from clew.methods.registry import Method, MethodFactory, method_named
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
 from clew.types import Usage, Verification
+from clew.user_files import read_documents, read_shots, read_solved, read_worked
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
 _NAME = re.compile(r"[A-Za-z_]\w*")
+FILES: Mapping[str, Callable[[Path], object]] = {
+    "Shots": read_shots,
+    "Worked": read_worked,
+    "Solved": read_solved,
+    "Document": lambda path: read_documents([path]),
+}
+"""Types of settings that an experiment gives as the path of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,17 @@ class Accepted:
         """Sort options into keyword arguments."""
         given = {name: value for name, value in options.items() if name in self.parameters}
         inner = {name: value for name, value in options.items() if name not in self.parameters}
-        return given | ({SETTINGS: self.settings(**inner)} if inner and self.settings is not None else {})
+        if not inner or self.settings is None:
+            return given
+        of_file = {f.name: reader for f in fields(self.settings) if (reader := _reader(f.type)) is not None}
+        read = {n: of_file[n](Path(str(v))) if n in of_file else v for n, v in inner.items()}
+        return given | {SETTINGS: self.settings(**read)}
+
+
+def _reader(annotation: object) -> Callable[[Path], object] | None:
+    """What reads the file that an experiment gives for a field; None for a plain value."""
+    names = set(_NAME.findall(str(annotation)))
+    return next((reader for name, reader in FILES.items() if name in names), None)
 
 
 def accepted(factory: MethodFactory) -> Accepted:
@@ -73,12 +92,16 @@ def _dataclass(factory: MethodFactory, annotation: object) -> Any:  # noqa: ANN4
 
 
 def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
-    """Check options before anything is opened; UsageError if one is wrong."""
+    """Check options before anything is opened.
+
+    UsageError if one is wrong, InputError for a file that cannot be used.
+    """
     for spec in specs:
-        options = accepted(method_named(spec.method)).options
-        wrong = sorted(set(spec.options) - options)
+        takes = accepted(method_named(spec.method))
+        wrong = sorted(set(spec.options) - takes.options)
+        takes.arguments({name: v for name, v in spec.options.items() if name not in wrong})
         if wrong:
-            known = ", ".join(sorted(options)) or "none"
+            known = ", ".join(sorted(takes.options)) or "none"
             raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
     if model is not None and not any(MODEL in accepted(method_named(s.method)).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)

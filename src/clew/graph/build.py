@@ -100,8 +100,8 @@ def build_graph(
     reports: list[SourceReport] = []
     done = 0
     for index, path in enumerate(sources):
-        tally = Tally(on_error, _shifted(progress, done), index)
-        reports.append(_read_source(path, format, tally, assembler))
+        tally = Tally(on_error, _shifted(progress, done), str(index) if index else "")
+        reports.append(_read_source(path, format, tally, assembler, index))
         done += reports[-1].bytes
     side: list[SourceReport] = []
     for path, kind, take in (
@@ -144,11 +144,13 @@ def source_bytes(sources: Sequence[Path]) -> int:
     return sum(file.stat().st_size for path in sources for file in source_files(path))
 
 
-def _read_source(path: Path, format: str | None, tally: Tally, assembler: Assembler) -> SourceReport:
+def _read_source(
+    path: Path, format: str | None, tally: Tally, assembler: Assembler, index: int
+) -> SourceReport:
     reader = choose_reader(path, format)
     before = assembler.triples
     for batch in reader.read(path, tally):
-        assembler.add(batch, tally.source)
+        assembler.add(batch, index)
     return _report(path, reader.name, assembler.triples - before, tally)
 
 

@@ -1,4 +1,4 @@
-"""Candidate triples: all within N hops of some entities, in both directions (KG-RAG section 3.4.2)."""
+"""Candidate triples: all within N hops of some entities, both ways or outwards (KG-RAG section 3.4.2)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from clew.graph.graph import Graph, Int32, Int64
 from clew.graph.kernels.hops import count_edges, reach, take_hop
 
 Float32 = NDArray[np.float32]
+_Bounds = tuple[Int64, Int64, Int64, Int64]
 Score = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
 
@@ -49,15 +50,22 @@ class Candidates:
 
 
 def find_candidates(
-    graph: Graph, entities: Sequence[int], hops: int, score: Score, limits: Limits | None = None
+    graph: Graph,
+    entities: Sequence[int],
+    hops: int,
+    score: Score,
+    limits: Limits | None = None,
+    *,
+    directed: bool = False,
 ) -> Candidates:
-    """Find the triples up to `hops` hops from `entities`, both ways.
+    """Find the triples up to `hops` hops from `entities`, both ways, or from head to tail alone.
 
     Where a hop has more triples than `limits` allow, the most similar by `score` are kept, and the search
     goes on from their ends only. Where there are more edges than may be looked at, the nodes that the most
     similar triples led to come first.
     """
     limits = limits or Limits()
+    bounds = _bounds(graph, directed=directed)
     state = np.zeros(graph.nodes, np.uint8)
     frontier: Int32 = np.array(list(dict.fromkeys(entities)), np.int32)
     state[frontier] = 1
@@ -68,15 +76,14 @@ def find_candidates(
     for _ in range(hops):
         if not len(frontier):
             break
-        taken, room = count_edges(*_bounds(graph), frontier, limits.looked_at)
+        taken, room = count_edges(*bounds, frontier, limits.looked_at)
         if taken < len(frontier) and not ranked:
             frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
-            taken, room = count_edges(*_bounds(graph), frontier, limits.looked_at)
-        left_out += _edges(graph, frontier[taken:])
+            taken, room = count_edges(*bounds, frontier, limits.looked_at)
+        left_out += _edges(bounds, frontier[taken:])
         out, into = graph.out, graph.into
         triples, ends = take_hop(
-            out.starts, out.stops, out.relation, out.neighbour,
-            into.starts, into.stops, into.relation, into.neighbour,
+            *bounds[:2], out.relation, out.neighbour, *bounds[2:], into.relation, into.neighbour,
             frontier[:taken], state, int(room),
         )  # fmt: skip
         ranked = len(triples) > limits.kept
@@ -123,10 +130,12 @@ def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
     return picked[np.lexsort((ids[picked], -scores[picked]))][:k]
 
 
-def _edges(graph: Graph, nodes: Int32) -> int:
-    out, out_stops, into, into_stops = _bounds(graph)
+def _edges(bounds: _Bounds, nodes: Int32) -> int:
+    out, out_stops, into, into_stops = bounds
     return int((out_stops[nodes] - out[nodes] + into_stops[nodes] - into[nodes]).sum())
 
 
-def _bounds(graph: Graph) -> tuple[Int64, Int64, Int64, Int64]:
-    return graph.out.starts, graph.out.stops, graph.into.starts, graph.into.stops
+def _bounds(graph: Graph, *, directed: bool) -> _Bounds:
+    """Where the edges of a node are: out, and in, where none are if only those out of it are followed."""
+    into = graph.into.starts
+    return graph.out.starts, graph.out.stops, into, into if directed else graph.into.stops

@@ -17,6 +17,7 @@ import clew
 from clew.errors import EmbedderMismatch, IndexError_, InputError, UsageError
 from clew.graph.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
+from clew.graph.readers.registry import missing
 from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.backends.registry import VectorChoice, has_faiss
 from clew.index.directory import IndexWriter, writing
@@ -248,7 +249,7 @@ def modification_time(path: Path) -> int:
         if path.is_dir():
             times += [file.stat().st_mtime_ns for file in path.iterdir()]
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file or directory. Check the path") from error
+        raise missing(path) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
     return max(times)

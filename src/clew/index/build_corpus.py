@@ -83,7 +83,7 @@ def build_corpus(
     `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
     sayer raises.
     """
-    maker = WalkEmbedder(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer, plain=settings.plain)
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
     if sayer is not None:
         few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import clew
 from clew.errors import FormatError, InputError, LockedError
 from clew.graph.build import checksum, source_bytes
+from clew.graph.readers.stream import unpacked_name
 from clew.index.build import OnError, build_index, modification_time
 from clew.index.directory import Index, open_index
 from clew.index.folders import usable
@@ -100,8 +101,8 @@ def cached_index(
 def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None) -> SideFiles:
     """The files that are named, else those beside a single source.
 
-    These are `STEM.types.tsv` and `STEM.aliases.tsv`: the stem is the name without `.gz` and one more
-    suffix.
+    These are `STEM.types.tsv` and `STEM.aliases.tsv`: the stem is the name without the ending of
+    compression (`.gz`) and one more.
     """
     if len(sources) != 1:
         return SideFiles(types, aliases)
@@ -114,7 +115,7 @@ def side_files(sources: Sequence[Path], types: Path | None, aliases: Path | None
 def stem(source: Path) -> str:
     """Return the name of a source without `.gz` and one more suffix; that of a folder as it is."""
     source = _with_name(source)
-    name = source.name.removesuffix(".gz")
+    name = unpacked_name(source.name)
     return name if isdir(source) else Path(name).stem
 
 

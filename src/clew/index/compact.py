@@ -33,8 +33,8 @@ def write_changed(
 ) -> None:
     """Write `contents`; an array that is still the one of the open index is its file.
 
-    Other sections stay, but for those whose name begins with one of `dropped`. `progress` is called with the
-    bytes written and to be written. Raises IndexError_.
+    Other sections stay, but for those that `writer` has already and those whose name begins with one of
+    `dropped`. `progress` is called with the bytes written and to be written. Raises IndexError_.
     """
     sizes = {name: len(c) if isinstance(c, bytes) else c.nbytes for name, c in contents.items()}
     done = 0
@@ -50,8 +50,9 @@ def write_changed(
         done += sizes[section]
         if progress is not None:
             progress(done, sum(sizes.values()))
+    written = {entry.section for entry in writer.files}
     for section, entry in entries.items():
-        if section not in contents and not section.startswith(dropped):
+        if section not in written and not section.startswith(dropped):
             writer.keep(entry, folder)
 
 

@@ -5,9 +5,9 @@ Walks as ids, a vector for every walk and node, and their sections.
 Walks are said by templates when they are needed, or once by a chat model, whose sentences are stored.
 A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together,
 since the names that a question does not know say little about it. A node's vector is that of its name and of
-its walks together. Vectors are int8 with one scale a row. A corpus is kept in parts: what an update made anew
-is a part of its own, and for every root it is known which part holds it. With Milvus, the vectors are there
-(`corpus_milvus`) and their ids here.
+its walks together. Plain ones, the paper's, are of sentences alone. Vectors are int8 with one scale a row. A
+corpus is kept in parts: what an update made anew is a part of its own, and for every root it is known which
+part holds it. With Milvus, the vectors are there (`corpus_milvus`) and their ids here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,11 @@ OWN_TRIPLES = 12
 
 @dataclass(frozen=True, slots=True)
 class CorpusSettings:
-    """Which walks are stored: those of `walks` (bfs, random), or none but node vectors (lazy)."""
+    """Which walks are stored: those of `walks` (bfs, random), or none but node vectors (lazy).
+
+    Vectors of walks and nodes that are `plain` are of sentences alone (section 2.1). Raises UsageError for
+    values out of range.
+    """
 
     kind: CorpusKind = "bfs"
     depth: int = 4
@@ -54,10 +58,13 @@ class CorpusSettings:
     max_walks: int = 60
     directed: bool = False
     seed: int = 0
+    plain: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise UsageError(f"There is no corpus {self.kind!r}. Choose one of: {', '.join(KINDS)}, none")
+        if self.plain and self.kind == "lazy":
+            raise UsageError("--plain-vectors are of walks that are stored: make the corpus bfs or random")
         _ = self.walking
 
     @property

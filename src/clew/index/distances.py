@@ -109,6 +109,18 @@ class IndexDistances(TextDistances):
         """
         return None if node.type is None else self._mask(node.type)
 
+    def of_nearest_types(self, type_: str, count: int) -> Mask | None:
+        """Entities of the `count` types nearest to one (SimGRAG's k(t)); None in a graph without types."""
+        names = self._type_names
+        if not names:
+            return None
+        cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
+        return self._of_types(np.argsort(-cosines, kind="stable")[:count].tolist())
+
+    @property
+    def _type_names(self) -> list[str]:
+        return [relation_text(name) for name in self._index.graph.types.names]
+
     def _embed(self, text: str) -> Distance:
         return super()._embed(readable(text))
 
@@ -121,17 +133,19 @@ class IndexDistances(TextDistances):
         return self._masks[type_]
 
     def _make_mask(self, type_: str) -> Mask | None:
-        types = self._index.graph.types
-        if not len(types.names):
+        if not len(self._index.graph.types.names):
             return None
-        meant = self._types_meant(type_)
+        return self._of_types(self._types_meant(type_))
+
+    def _of_types(self, meant: Sequence[int]) -> Mask:
+        types = self._index.graph.types
         mask = np.zeros(self._index.graph.nodes, np.bool_)
         rows = np.flatnonzero(np.isin(types.type, meant))
         mask[np.searchsorted(types.offsets, rows, "right") - 1] = True
         return mask
 
     def _types_meant(self, type_: str) -> list[int]:
-        names = [relation_text(name) for name in self._index.graph.types.names]
+        names = self._type_names
         same = [i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))]
         if same:
             return same

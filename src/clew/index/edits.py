@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,23 +13,36 @@ from clew.errors import UsageError
 from clew.graph.assemble import local_name
 from clew.graph.edit import GraphEdit, triple_array
 from clew.graph.graph import Graph
-from clew.graph.readers.batch import NodeKey, Tally
-from clew.graph.readers.registry import choose_reader
-from clew.graph.readers.side import read_pairs
+from clew.graph.readers.batch import NodeKey
 from clew.index.names import NamesIndex
+from clew.text.counted import counted
 
 Triple = tuple[str, str, NodeKey]
 Pair = tuple[str, str]
+NodeT = TypeVar("NodeT", bound=NodeKey)
 _Item = TypeVar("_Item", tuple[int, int, int], tuple[int, str])
+_SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
+_TOLD_EVERY = 1 << 12
 MOST_NAMED = 5
 """Missing triples and unknown names that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNotes:
+    """What happened while the files of an update were read: lines `skipped`, the first `reasons`, `notes`."""
+
+    skipped: int = 0
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
     """Changes by name. What is removed goes first; an entity that is removed loses all that is said of it.
 
-    `labels` are names for people of entities and relations that are new; `iris` says that names are IRIs.
+    `nodes` are entities that are made even without a triple. `add_names` and `remove_names` are what a source
+    calls its entities: labels and aliases, told of other names too, which are passed over. `labels` are names
+    for people of entities and relations that are new; `iris` says that names are IRIs.
     """
 
     add: Sequence[Triple] = ()
@@ -38,16 +51,21 @@ class Edits:
     remove_types: Sequence[Pair] = ()
     add_aliases: Sequence[Pair] = ()
     remove_aliases: Sequence[Pair] = ()
+    add_names: Sequence[Pair] = ()
+    remove_names: Sequence[Pair] = ()
     remove_entities: Sequence[str] = ()
+    nodes: Sequence[str] = ()
     labels: dict[str, str] = field(default_factory=dict[str, str])
     iris: bool = False
+    reading: ReadNotes = ReadNotes()
 
 
 @dataclass(frozen=True, slots=True)
 class EditReport:
     """What an update did.
 
-    `duplicates` were added already, `missing` not there to be removed (the first by name).
+    `duplicates` were added already, `missing` not there to be removed (the first by name). `skipped`,
+    `reasons` and `notes` tell of reading its files.
     """
 
     added: int
@@ -59,96 +77,37 @@ class EditReport:
     new_relations: int
     types: int
     aliases: int
-
-
-def read_edits(
-    add: Iterable[Path] = (),
-    remove: Iterable[Path] = (),
-    *,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    remove_types: Path | None = None,
-    remove_aliases: Path | None = None,
-    remove_entities: Path | None = None,
-    format: str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
-) -> Edits:
-    """Read the files of an update; raises InputError and ParseError as an index of them would."""
-    added, removed = _Read(on_error), _Read(on_error)
-    for path in add:
-        added.take(path, format)
-    for path in remove:
-        removed.take(path, format)
-    return Edits(
-        add=added.triples,
-        remove=removed.triples,
-        add_types=[*added.types, *_pairs(types, "type", on_error)],
-        remove_types=[*removed.types, *_pairs(remove_types, "type", on_error)],
-        add_aliases=[*added.aliases, *_pairs(aliases, "alias", on_error)],
-        remove_aliases=[*removed.aliases, *_pairs(remove_aliases, "alias", on_error)],
-        remove_entities=_lines(remove_entities),
-        labels=added.labels,
-        iris=added.iris,
-    )
-
-
-class _Read:
-    """All that the files of one side say."""
-
-    def __init__(self, on_error: Literal["fail", "skip"]) -> None:
-        self._on_error: Literal["fail", "skip"] = on_error
-        self.triples: list[Triple] = []
-        self.types: list[Pair] = []
-        self.aliases: list[Pair] = []
-        self.labels: dict[str, str] = {}
-        self.iris = False
-
-    def take(self, path: Path, format: str | None) -> None:
-        """Read one file."""
-        for batch in choose_reader(path, format).read(path, Tally(self._on_error)):
-            self.triples += zip(batch.heads, batch.relations, batch.tails, strict=True)
-            if batch.ids is not None:
-                ids = batch.ids
-                names, relations = ids.entities, ids.relations
-                columns = zip(ids.head.tolist(), ids.relation.tolist(), ids.tail.tolist(), strict=True)
-                self.triples += [(names[h], relations[r], names[t]) for h, r, t in columns]
-            self.types += batch.types
-            self.aliases += batch.aliases
-            for label in sorted(batch.labels, key=lambda found: found.rank, reverse=True):
-                self.labels[label.subject] = label.text
-            self.iris |= batch.iris
-
-
-def _pairs(path: Path | None, kind: str, on_error: Literal["fail", "skip"]) -> list[Pair]:
-    if path is None:
-        return []
-    return [pair for pairs in read_pairs(path, kind, Tally(on_error)) for pair in pairs]
-
-
-def _lines(path: Path | None) -> list[str]:
-    from clew.graph.readers.stream import line_blocks
-
-    if path is None:
-        return []
-    return [line.strip() for _, lines in line_blocks(path, Tally()) for line in lines if line.strip()]
+    skipped: int = 0
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def resolve(
-    graph: Graph, names: NamesIndex, edits: Edits, *, strict: bool = False, ignore_missing: bool = False
+    graph: Graph,
+    names: NamesIndex,
+    edits: Edits,
+    *,
+    strict: bool = False,
+    ignore_missing: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[GraphEdit, EditReport]:
     """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
 
-    Raises UsageError for a triple to be removed that is not there unless `ignore_missing`, and for an entity
-    or relation that is new if `strict`.
+    `progress` is called with the triples that are found and to be found. Raises UsageError for a triple to be
+    removed that is not there unless `ignore_missing`, and for an entity or relation that is new if `strict`.
     """
-    return _Resolver(graph, names, edits).resolve(strict=strict, ignore_missing=ignore_missing)
+    resolver = _Resolver(graph, names, edits, progress)
+    return resolver.resolve(strict=strict, ignore_missing=ignore_missing)
 
 
 class _Resolver:
     """The work of `resolve` for one update."""
 
-    def __init__(self, graph: Graph, names: NamesIndex, edits: Edits) -> None:
-        self._graph, self._index, self._edits = graph, names, edits
+    def __init__(
+        self, graph: Graph, names: NamesIndex, edits: Edits, progress: Callable[[int, int], None] | None
+    ) -> None:
+        self._graph, self._index, self._edits, self._progress = graph, names, edits, progress
+        self._done = 0
         self._relations = {name: i for i, name in enumerate(graph.relations)}
         self._old_relations = len(self._relations)
         self._nodes: dict[NodeKey, int] = {}
@@ -158,26 +117,26 @@ class _Resolver:
         edits, missing = self._edits, list[str]()
         removed = self._removed(missing)
         removed_entities = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
-        held = self._types_of([*edits.remove_types, *edits.add_types], removed_entities)
-        types_removed = self._gone(held, edits.remove_types, removed_entities, missing)
-        held_aliases = self._aliases_of([*edits.remove_aliases, *edits.add_aliases], removed_entities)
-        aliases_removed = self._gone(held_aliases, edits.remove_aliases, removed_entities, missing)
-        if missing and not ignore_missing:
-            shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
-            raise UsageError(
-                f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
-                "Nothing was changed; --ignore-missing goes on without it"
-            )
+        less_types = [(self._held(name), text) for name, text in self._typed(edits.remove_types)]
+        more_types = self._typed(edits.add_types)
+        held = self._types_of([*less_types, *more_types], removed_entities)
+        types_removed = self._gone(held, less_types, removed_entities, missing)
+        less_names = [(self._held(name), text) for name, text in edits.remove_names]
+        less_aliases = [*edits.remove_aliases, *self._called(less_names)]
+        told = [*less_aliases, *edits.add_aliases, *edits.add_names]
+        held_aliases = self._aliases_of(told, removed_entities)
+        aliases_removed = self._gone(held_aliases, less_aliases, removed_entities, missing)
+        if not ignore_missing:
+            _refuse_missing(missing)
         added, duplicates = self._added(removed)
-        types_added = self._more(held, types_removed, edits.add_types)
-        aliases_added = self._more(held_aliases, aliases_removed, edits.add_aliases)
+        for name in edits.nodes:
+            self._made(name)
+        types_added = self._more(held, types_removed, more_types)
+        more_aliases = [*edits.add_aliases, *self._called(edits.add_names)]
+        aliases_added = self._more(held_aliases, aliases_removed, more_aliases)
         relations = list(self._relations)[self._old_relations :]
-        if strict and (self._new or relations):
-            shown = ", ".join([*map(_shown, self._new), *relations][:MOST_NAMED])
-            raise UsageError(
-                f"{len(self._new):,} entities and {len(relations):,} relations are not in the index: "
-                f"{shown}. Nothing was changed; without --strict they are made"
-            )
+        if strict:
+            _refuse_new(self._new, relations)
         triples = _changes(removed, added)
         edit = GraphEdit(
             triple_array(triples[0]),
@@ -190,9 +149,11 @@ class _Resolver:
             *_changes(types_removed, types_added),
             *_changes(aliases_removed, aliases_added),
         )
+        reading = edits.reading
         report = EditReport(
             len(added), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
-            len(self._new), len(relations), len(types_added), len(aliases_added),
+            len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
+            reading.reasons, (*reading.notes, *self._kept_labels(less_names)),
         )  # fmt: skip
         return edit, report
 
@@ -200,9 +161,11 @@ class _Resolver:
         """Triples to be removed; names what is not there."""
         found: dict[tuple[int, int, int], None] = {}
         for head, relation, tail in self._edits.remove:
-            ids = self.node(head), self._relations.get(relation, -1), self.node(tail)
+            self._tell()
+            ends = self._held(head), self._held(tail)
+            ids = self.node(ends[0]), self._relations.get(relation, -1), self.node(ends[1])
             if min(ids) < 0 or self._graph.find_triple(*ids) < 0:
-                missing.append(" ".join((head, relation, _shown(tail))))
+                missing.append(" ".join((_shown(ends[0]), relation, _shown(ends[1]))))
             else:
                 found[ids] = None
         for name in self._edits.remove_entities:
@@ -212,6 +175,17 @@ class _Resolver:
             else:
                 found |= dict.fromkeys(self._triples_of(node))
         return list(found)
+
+    def _tell(self) -> None:
+        self._done += 1
+        if self._progress is not None and self._done % _TOLD_EVERY == 0:
+            self._progress(self._done, len(self._edits.add) + len(self._edits.remove))
+
+    def _held(self, key: NodeT) -> NodeT:
+        """What the index calls a node that is removed: a blank node of its first source has no scope."""
+        if isinstance(key, str) and _SCOPED.match(key) and self.node(key) < 0:
+            return _SCOPED.sub("_:", key)
+        return key
 
     def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
         out, into = self._graph.out, self._graph.into
@@ -225,6 +199,7 @@ class _Resolver:
         gone, found, duplicates = set(removed), dict[tuple[int, int, int], None](), 0
         old = self._graph.nodes
         for head, relation, tail in self._edits.add:
+            self._tell()
             ids = (
                 self._made(head),
                 self._relations.setdefault(relation, len(self._relations)),
@@ -307,8 +282,49 @@ class _Resolver:
         wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
         return [pair for pair in wanted if pair not in there]
 
+    def _typed(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Pairs with types as the graph has them: by their labels or local names."""
+        return [(entity, self._type(text)) for entity, text in pairs]
+
+    def _type(self, name: str) -> str:
+        node = self.node(name) if self._edits.iris else -1
+        return self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
+
+    def _called(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Those pairs that name an entity otherwise than by its name and label."""
+        return [(name, text) for name, text in pairs if self.node(name) >= 0 and text not in self._own(name)]
+
+    def _kept_labels(self, pairs: Sequence[Pair]) -> list[str]:
+        """A note on labels that were to be removed: an entity keeps its label."""
+        kept = sum(self.node(name) >= 0 and text in self._own(name) for name, text in pairs)
+        told = f"{counted(kept, 'label')} to be removed stayed: an entity keeps its label"
+        return [told] if kept else []
+
+    def _own(self, name: str) -> tuple[str, str]:
+        """Name and label of an entity, which may be new."""
+        node = self.node(name)
+        return name, self._graph.labels[node] if node < self._graph.nodes else self._label(name)
+
     def _label(self, name: str) -> str:
         return self._edits.labels.get(name) or (local_name(name) if self._edits.iris else name)
+
+
+def _refuse_missing(missing: Sequence[str]) -> None:
+    if missing:
+        shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
+        raise UsageError(
+            f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
+            "Nothing was changed; --ignore-missing goes on without it"
+        )
+
+
+def _refuse_new(nodes: Sequence[NodeKey], relations: Sequence[str]) -> None:
+    if nodes or relations:
+        shown = ", ".join([*map(_shown, nodes), *relations][:MOST_NAMED])
+        raise UsageError(
+            f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
+            f"{shown}. Nothing was changed; without --strict they are made"
+        )
 
 
 def _shown(key: NodeKey) -> str:

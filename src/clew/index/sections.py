@@ -15,11 +15,13 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 
 def graph_counts(graph: Graph) -> dict[str, int]:
-    """Count what the manifest of an index tells of `graph`."""
+    """Count triples, entities, literals, relations, types and aliases."""
+    literals = int(np.count_nonzero(graph.values.datatype >= 0))
     return {
-        "nodes": graph.nodes,
-        "relations": len(graph.relations),
         "triples": graph.triples,
+        "entities": graph.nodes - literals,
+        "literals": literals,
+        "relations": len(graph.relations),
         "types": len(graph.types.names),
         "aliases": len(graph.aliases.names),
     }

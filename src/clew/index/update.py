@@ -43,8 +43,9 @@ from clew.index.vectors import (
 from clew.index.walk_vectors import Sayer
 from clew.text.embedder import Embedder
 
-Progress = Callable[[Literal["walks", "writing"], int, int], None]
-"""Called with (what, done, total): walks embedded, then bytes written."""
+Part = Literal["reading", "finding", "walks", "writing"]
+Progress = Callable[[Part, int, int], None]
+"""Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
 LEAST_NEWER = 10_000
 """Vectors newer than the file that searches them, up to which they are compared one by one."""
 MOST_LOGGED = 20
@@ -92,7 +93,14 @@ def update_index(
     with writing(path, wait=wait) as writer:
         index = open_index(path, access=access)
         check_embedder(path, index.manifest, embedder)
-        edit, report = resolve(index.graph, index.names, edits, strict=strict, ignore_missing=ignore_missing)
+        edit, report = resolve(
+            index.graph,
+            index.names,
+            edits,
+            strict=strict,
+            ignore_missing=ignore_missing,
+            progress=_part_of(progress, "finding"),
+        )
         if not edit.size and not _is_unsaid(index, sayer):
             return Updated(path, index.manifest, report, None)
         held = index.written or Whole(index.graph, index.names, index.sections)
@@ -189,14 +197,12 @@ def _corpus(
     return updated_corpus(corpus, index.graph, graph, edit, embedder, sayer=sayer, progress=told)
 
 
-def _part_of(
-    progress: Progress | None, what: Literal["walks", "writing"]
-) -> Callable[[int, int], None] | None:
+def _part_of(progress: Progress | None, what: Part) -> Callable[[int, int], None] | None:
     """What tells of one part of the work."""
     return None if progress is None else lambda done, total: progress(what, done, total)
 
 
 def _about(about: About, graph: Graph, report: EditReport) -> About:
-    counts = {**about.counts, **graph_counts(graph)}
     updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
-    return replace(about, counts=counts, report={**about.report, "updates": updates[-MOST_LOGGED:]})
+    told = {**about.report, "updates": updates[-MOST_LOGGED:]}
+    return replace(about, counts=graph_counts(graph), report=told)

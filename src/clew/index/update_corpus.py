@@ -60,7 +60,7 @@ def updated_corpus(
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
     their order, unless it was compacted.
     """
-    maker = WalkEmbedder(graph, embedder, sayer)
+    maker = WalkEmbedder(graph, embedder, sayer, plain=corpus.settings.plain)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:

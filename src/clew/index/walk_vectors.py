@@ -1,6 +1,7 @@
 """Vectors of walks and nodes: walks said by templates or a model, and embedded (section 2.1, *Indexing*).
 
-A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together.
+A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together;
+a plain one, as the paper has it, is that of its sentence alone.
 An embedder whose vectors are sums over words (`Additive`) gives that of a template's sentence from those of
 its names and phrases, which is many times faster and equal up to rounding.
 """
@@ -42,14 +43,16 @@ class Sayer(Protocol):
 
 
 class WalkEmbedder:
-    """Turns walks into vectors; `sayer` says what templates otherwise do."""
+    """Turns walks into vectors; `sayer` says what templates otherwise do, `plain` is of sentences alone."""
 
-    def __init__(self, graph: Graph, embedder: Embedder, sayer: Sayer | None = None) -> None:
-        self.graph, self.embedder, self.sayer = graph, embedder, sayer
+    def __init__(
+        self, graph: Graph, embedder: Embedder, sayer: Sayer | None = None, *, plain: bool = False
+    ) -> None:
+        self.graph, self.embedder, self.sayer, self.plain = graph, embedder, sayer, plain
         self.verbaliser = Verbaliser(graph)
-        self._parts = (
-            _Parts(self.verbaliser, embedder, graph.nodes) if isinstance(embedder, Additive) else None
-        )
+        self._parts: _Parts | None = None
+        if isinstance(embedder, Additive) and not plain:
+            self._parts = _Parts(self.verbaliser, embedder, graph.nodes)
 
     def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
         """Let the model say walks; None without one."""
@@ -73,12 +76,18 @@ class WalkEmbedder:
         return self._parts.quantised(roots, steps, nodes)
 
     def node_vectors(self, walks: Walks, q: Int8, scale: Float32) -> tuple[Int8, Float32]:
-        """Vectors of the roots of `walks`, from their names and walks together, each as often as made."""
+        """Vectors of the roots of `walks`, from their names and walks together, each as often as made.
+
+        Plain ones are those of the walks alone; of a root without walks, that of its name.
+        """
         from clew.graph.kernels.walk_vectors import weighted_sums
 
         names = self.embedder.embed([self.verbaliser.name(root) for root in walks.roots.tolist()])
         sums = np.empty_like(names)
         weighted_sums(q, scale, walks.counts, walks.offsets, sums)
+        if self.plain:
+            walked = np.diff(walks.offsets)[:, None] > 0
+            return quantise(np.where(walked, unit_rows(sums), names))
         return quantise(unit_rows(names + unit_rows(sums)))
 
     def _of_texts(
@@ -91,6 +100,8 @@ class WalkEmbedder:
             told or self.verbaliser.sentence(root, s, n)
             for told, root, s, n in zip(given, roots, step_rows, node_rows, strict=True)
         ]
+        if self.plain:
+            return self.embedder.embed(sentences)
         outlines: dict[tuple[int, ...], int] = {}
         place = [
             outlines.setdefault((root, *s), len(outlines)) for root, s in zip(roots, step_rows, strict=True)

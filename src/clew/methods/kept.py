@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ class Kept(Generic[T]):
     """Methods or verifiers by name, each with the model and the settings that it was made with."""
 
     def __init__(self) -> None:
-        self._made: dict[str, tuple[T, ChatModel | None, object]] = {}
+        self._made: dict[Hashable, tuple[T, ChatModel | None, object]] = {}
 
-    def get(self, name: str, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
+    def get(self, name: Hashable, model: ChatModel | None, settings: object, make: Callable[[], T]) -> T:
         """What is kept for a name, a model and settings; made if there is none."""
         made = self._made.get(name)
         if made is None or made[1] is not model or made[2] != settings:

@@ -24,11 +24,14 @@ Deviations, with their reasons:
   N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
 - What is handed from sub-question to sub-question is the names that the evidence proves, not the model's
   sentence, and a sub-question without any ends the chain with an abstention: section 4.4.3 reports
-  sub-answers from the model's own knowledge. The chain shows the sentence too.
-- A sub-question that repeats another or adds no new triple is dropped (over-decomposition), one that takes
-  several triples is noted (under-decomposition): section 4.4.3 only counts them.
-- The answer is the entities that the synthesis names of the last sub-answer that it names any of; the text
-  is kept.
+  sub-answers from the model's own knowledge. The chain shows the sentence too. `handed="sentences"` is the
+  paper's: sub-answers go on as they were said, and no chain ends early.
+- A sub-question that repeats another or adds no new triple is dropped (over-decomposition; not with
+  `handed="sentences"`), one that takes several triples is noted (under-decomposition): section 4.4.3 only
+  counts them.
+- At most 8 sub-questions of a plan are asked; the answer is then marked incomplete.
+- What the final answer names has to be proved by the chain, in either form; its text is kept.
+- The answer is the entities that the synthesis names of the last sub-answer that it names any of.
 - Without a model every step has a built-in form, from the pattern of the question.
 """
 
@@ -50,13 +53,15 @@ from clew.llm.types import ChatModel
 from clew.methods.auto import Auto, auto_of
 from clew.methods.settings import positive
 from clew.steps.chain import Link, Plan, SubQuestion, as_chain
+from clew.steps.declined import declines
 from clew.steps.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.steps.named import named_entities, without_names
 from clew.steps.prompting import Sampling, Talk, short
-from clew.steps.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
+from clew.steps.reformulate import Handed, ModelReformulate, Reformulate, SubstituteAnswers
 from clew.steps.seeds import FindSeeds
-from clew.steps.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer
+from clew.steps.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer, ground_text
 from clew.steps.synthesise import Draft, LastAnswer, ModelSynthesis, Synthesise
+from clew.steps.worked import Worked, default_worked
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.text.question import read_question
@@ -70,20 +75,42 @@ TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
 class Settings:
     """N hops, K triples for a sub-question, where candidates begin, and hops around an earlier answer.
 
-    `limits` bound a hop at hubs; `seed` is that of the model's sampling.
+    `handed` says what of a sub-answer goes on: the names that are proved, or the model's sentence (3.4.3).
+    `directed` follows triples from head to tail alone (3.4.2, *unidirectional*). `limits` bound a hop at
+    hubs. `seed` and `temperature` are those of the model's sampling; `shots` of the `examples` (Clew's own if
+    None) are in the prompt that decomposes. Raises UsageError for values out of range.
     """
 
     hops: int = 3
     top: int = 30
     frontier: Frontier = "answers"
+    handed: Handed = "names"
+    directed: bool = False
     answer_hops: int = 1
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
+    temperature: float = 0.3
+    shots: int = 3
+    examples: tuple[Worked, ...] | None = None
 
     def __post_init__(self) -> None:
         positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
         if self.frontier not in ("question", "answers"):
             raise UsageError(f"There is no frontier {self.frontier!r}. It is question or answers.")
+        if self.handed not in ("names", "sentences"):
+            raise UsageError(f"Nothing is handed on as {self.handed!r}. It is names or sentences.")
+        if self.shots < 0 or not 0 <= self.temperature <= 2:
+            raise UsageError("kg-rag: shots must be at least 0, the temperature from 0 to 2")
+
+    @property
+    def sampling(self) -> Sampling:
+        """Table 3, with the same seed for all steps (4.2.1)."""
+        return replace(TABLE_3, seed=self.seed, temperature=self.temperature)
+
+    @property
+    def worked(self) -> tuple[Worked, ...]:
+        """The examples of the prompt that decomposes."""
+        return (default_worked() if self.examples is None else self.examples)[: self.shots]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +123,14 @@ class Steps:
     synthesise: Synthesise
 
 
-def model_steps(graph: Graph, seed: int = 0) -> Steps:
-    """Make the steps as in the paper, by a chat model; all of them sample with the same seed (4.2.1)."""
-    sampling = replace(TABLE_3, seed=seed)
+def model_steps(graph: Graph, settings: Settings) -> Steps:
+    """Make the steps as in the paper, by a chat model."""
+    sampling, handed = settings.sampling, settings.handed
     return Steps(
-        ModelDecompose(sampling),
+        ModelDecompose(sampling, settings.worked),
         ModelAnswer(graph, replace(sampling, repeat_penalty=1.1)),
-        ModelReformulate(graph, sampling),
-        ModelSynthesis(graph, replace(sampling, max_tokens=512)),
+        ModelReformulate(graph, sampling, handed),
+        ModelSynthesis(graph, replace(sampling, max_tokens=512), handed),
     )
 
 
@@ -162,7 +189,7 @@ class KgRag:
         self.steps = steps or (
             built_in_steps(auto, self.settings.frontier)
             if model is None
-            else model_steps(self.graph, self.settings.seed)
+            else model_steps(self.graph, self.settings)
         )
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -212,7 +239,7 @@ class KgRag:
                 continue
             work.links.append(link)
             work.complete &= link.complete
-            if not link.proofs:
+            if not link.proofs and not self._says_all:
                 return self._abstain(work, self._ended(work))
         if not work.links:
             return self._abstain(work, Abstention("empty_result", "no sub-question was answered"))
@@ -221,13 +248,26 @@ class KgRag:
         work.time("synthesise", since)
         return self._grounded(work, draft)
 
+    def _proved(self, work: _Work, draft: Draft) -> Draft:
+        """The names of the final answer that the evidence of the chain proves, though no sub-answer did."""
+        triples = tuple(dict.fromkeys(triple for link in work.links for triple in link.triples))
+        whole = SubQuestion(work.question)
+        proofs = ground_text(
+            self.graph, draft.text, Asked(work.plan, whole, whole.text, triples, (), work.seeds)
+        )
+        declined = declines(draft.text, [self.graph.labels[e] for e in proofs])
+        return draft if declined else replace(draft, proofs=proofs)
+
     def _candidates(
         self, work: _Work, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> Candidates:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
         since = perf_counter()
         similarity = self.vectors.similarities(text)
-        found = find_candidates(self.graph, entities, hops, similarity, self.settings.limits)
+        settings = self.settings
+        found = find_candidates(
+            self.graph, entities, hops, similarity, settings.limits, directed=settings.directed
+        )
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
             "triples by hop": [len(hop) for hop in found.hops],
@@ -247,7 +287,7 @@ class KgRag:
             text, notes = self.steps.reformulate(work.plan, question, work.links, work.talk)
             work.time("reformulate", since)
         repeated = any(normalise(text) == normalise(link.asked) for link in work.links)
-        if repeated and question.hop is None:
+        if repeated and question.hop is None and not self._says_all:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
         picked = self._top(work, candidates, text)
@@ -255,7 +295,8 @@ class KgRag:
         link = self._sub_answer(work, asked)
         if not link.proofs and question.hop is None and self._near_answers(work):
             link = self._sub_answer(work, self._farther(work, asked))
-        if work.links and question.hop is None and link.proofs and _adds_nothing(link, work.links):
+        drops = question.hop is None and not self._says_all
+        if work.links and drops and link.proofs and _adds_nothing(link, work.links):
             work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
@@ -301,6 +342,11 @@ class KgRag:
         work.time("top_k", since)
         return tuple(int(t) for t in top)
 
+    @property
+    def _says_all(self) -> bool:
+        """Whether the chain goes on with what the model says, proved or not, as the paper's does."""
+        return self.model is not None and self.settings.handed == "sentences"
+
     def _ended(self, work: _Work) -> Abstention:
         """Why a chain ended early, and how far it came."""
         last = work.links[-1]
@@ -323,6 +369,8 @@ class KgRag:
 
     def _grounded(self, work: _Work, draft: Draft) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
+        if not draft.proofs and self._says_all:
+            draft = self._proved(work, draft)
         if not draft.proofs:
             detail = f'the final answer "{short(draft.text)}" names nothing that the chain proves'
             return self._abstain(work, Abstention("not_in_evidence", detail))

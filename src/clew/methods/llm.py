@@ -11,16 +11,39 @@ from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag import TABLE_3
-from clew.steps.prompting import Talk, data_line, prompt_named
+from clew.steps.declined import declines
+from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, short
+from clew.steps.simgrag_prompts import default_shots
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The seed of the model's sampling."""
+    """Seed and temperature of the model's sampling; `shots` worked questions in the prompt.
+
+    The paper that has this baseline has none; SimGRAG gives it 12 (section C.2). Raises UsageError for values
+    out of range.
+    """
 
     seed: int = 0
+    temperature: float = 0.3
+    shots: int = 0
+
+    def __post_init__(self) -> None:
+        if self.shots < 0 or not 0 <= self.temperature <= 2:
+            raise UsageError("llm: shots must be at least 0, the temperature from 0 to 2")
+
+    @property
+    def sampling(self) -> Sampling:
+        """KG-RAG's Table 3."""
+        return replace(TABLE_3, seed=self.seed, temperature=self.temperature)
+
+    @property
+    def examples(self) -> str:
+        """The worked questions, those of SimGRAG, with answers alone."""
+        shots = default_shots().of("question", self.shots)
+        return "".join(f"Question: {data_line(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
 
 
 class Llm:
@@ -37,18 +60,24 @@ class Llm:
         settings: Settings | None = None,
     ) -> None:
         self.model = needed(model, self.name)
-        self.sampling = replace(TABLE_3, seed=(settings or Settings()).seed)
+        self.settings = settings or Settings()
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, ungrounded. Raises LlmError."""
         began = perf_counter()
         talk = Talk.begin(self.model, id)
         try:
-            text = talk.ask(prompt_named("llm"), self.sampling, QUESTION=data_line(question))
+            text = ask_alone(talk, question, self.settings.sampling, self.settings.examples)
             answer = ungrounded(question, text)
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)))
         return finished(answer, self.name, talk, began, id)
+
+
+def ask_alone(talk: Talk, question: str, sampling: Sampling, examples: str = "") -> str:
+    """Ask a question with nothing but examples. Raises LlmError."""
+    prompt = prompt_named("llm").with_values(examples=examples)
+    return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=data_line(question))
 
 
 def needed(model: ChatModel | None, name: str) -> ChatModel:
@@ -61,9 +90,12 @@ def needed(model: ChatModel | None, name: str) -> ChatModel:
 
 
 def ungrounded(question: str, text: str) -> Answer:
-    """An answer that no triple proves; an abstention if it is empty."""
+    """An answer that no triple proves; an abstention if it is empty, or says that the model has none."""
     if not text:
         return Answer(question, abstained=Abstention("not_in_evidence", "the model gave no answer"))
+    if declines(text):
+        detail = f'the model says that it has no answer: "{short(text)}"'
+        return Answer(question, abstained=Abstention("not_in_evidence", detail))
     return Answer(question, text=text, grounded=False)
 
 

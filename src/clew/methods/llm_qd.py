@@ -13,12 +13,11 @@ from time import perf_counter
 from clew.index.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
-from clew.methods.kg_rag import TABLE_3
-from clew.methods.llm import Settings, finished, needed, ungrounded
+from clew.methods.llm import Settings, ask_alone, finished, needed, ungrounded
 from clew.steps.chain import Plan
 from clew.steps.decompose import ModelDecompose
 from clew.steps.prompting import Talk, data_line, data_lines, prompt_named
-from clew.steps.reformulate import as_question
+from clew.steps.reformulate import reformulated
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Chain, SubAnswer
 
@@ -37,7 +36,8 @@ class LlmQd:
         settings: Settings | None = None,
     ) -> None:
         self.model = needed(model, self.name)
-        self.sampling = replace(TABLE_3, seed=(settings or Settings()).seed)
+        self.settings = settings or Settings()
+        self.sampling = self.settings.sampling
         self.decompose = ModelDecompose(self.sampling)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -65,8 +65,7 @@ class LlmQd:
             earlier = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt = prompt_named("kg_rag_reformulate")
             reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
-            asked = as_question(reply) or text
-        reply = talk.ask(
-            prompt_named("llm"), replace(self.sampling, repeat_penalty=1.1), QUESTION=data_line(asked)
-        )
+            asked = reformulated(reply, text) or text
+        sampling = replace(self.sampling, repeat_penalty=1.1)
+        reply = ask_alone(talk, asked, sampling, self.settings.examples)
         return SubAnswer(text, asked, reply)

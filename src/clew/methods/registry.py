@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
 from clew.index.directory import Index
+from clew.own import imported, is_own
 from clew.text.embedder import Embedder
 from clew.types import Answer
 
@@ -65,12 +66,26 @@ class MethodFactory(Protocol):
         ...
 
 
-def method_named(name: str) -> MethodFactory:
-    """Return the class of a method; UsageError if there is none of that name."""
+def method_named(name: str | MethodFactory) -> MethodFactory:
+    """Return the class of a method: by its name, as `module:class` of a user's own, or as it is.
+
+    Raises UsageError if there is none of that name.
+    """
+    if not isinstance(name, str):
+        return name
     if name not in METHODS:
-        raise UsageError(f"There is no method {name!r}. Methods are: {', '.join(METHODS)}.")
+        if is_own(name):
+            return cast(MethodFactory, imported(name, "method"))
+        raise UsageError(
+            f"There is no method {name!r}. Methods are: {', '.join(METHODS)}; your own is MODULE:CLASS"
+        )
     module, _, attribute = METHODS[name].partition(":")
     return cast(MethodFactory, getattr(import_module(module), attribute))
+
+
+def shown_name(name: str) -> str:
+    """Return what answers call the method; a user's own may have a name beside that of its class."""
+    return str(getattr(method_named(name), "name", name)) if is_own(name) else name
 
 
 def make_store_method(
@@ -105,7 +120,7 @@ def make_store_method(
 
 
 def make_method(
-    name: str,
+    name: str | MethodFactory,
     index: Index,
     embedder: Embedder,
     model: ChatModel | None = None,
@@ -122,6 +137,6 @@ def make_method(
         options["model"] = model
     if settings is not None:
         if "settings" not in taken:
-            raise UsageError(f"The method {name} has no settings. Leave them out.")
+            raise UsageError(f"The method {name} has no settings. Leave them out")
         options["settings"] = settings
     return factory(index, embedder, **options)

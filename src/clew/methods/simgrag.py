@@ -9,8 +9,12 @@
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 
 - Candidates are not cut at k(n), k(r), k(t): the matcher gives what unlimited candidates would.
-  `candidates=16` is the paper's letter (C.1, MetaQA): the nearest 16 by embedding distance only, nothing of
-  what follows.
+  `candidates=16` is the paper's letter (C.1, MetaQA: k(n) = k(r) = 16; FactKG: `candidates=16384`,
+  `candidate_relations=512`, `candidate_types=16`): the nearest by embedding distance only, nothing of what
+  follows but the grounding.
+- Two nodes of a pattern may take one entity, as long as no two edges take one triple (Definition 1 has a
+  bijection): the writer of a film may be its director.
+- Of matches with equal GSD those that run in the direction of the pattern come first.
 - Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with
   the graph (`steps/pattern_distances.py`). A pattern is written without having seen the graph.
 - Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
@@ -43,13 +47,16 @@ from clew.steps.find_subgraphs import (
     BOUND,
     Unfit,
     find_about_claim,
+    find_by_letter,
     find_subgraphs,
     subgraph_texts,
     unfit,
 )
 from clew.steps.found import Found
 from clew.steps.ground_read import Draft
-from clew.steps.pattern_distances import FewCandidates, PatternDistances
+from clew.steps.gsd import gsd_terms
+from clew.steps.pattern_distances import Cut, FewCandidates, PatternDistances
+from clew.steps.prompting import short
 from clew.steps.read_llm import ReadAnswers, read_answers
 from clew.steps.simgrag_prompts import Shots, Task, default_shots
 from clew.steps.write_pattern_llm import WrittenPattern, answer_nodes, hint_text, write_pattern
@@ -65,27 +72,44 @@ from clew.types import (
 
 MOST_HINTS = 12
 """Relations, and types, of this graph that a prompt shows."""
+TYPES = 16
+"""k(t) of the paper's letter (section C.1)."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """How SimGRAG works: it reads `k` subgraphs, and shows the model so many `shots`.
 
-    `candidates` are those of the paper's letter for each name, None for unlimited ones; `examples` the user's
-    own shots. With `hints` the first prompt shows relations and types of this graph. `bound` is the GSD per
-    edge above which a match does not fit.
+    `candidates` is the k(n) of the paper's letter, None for unlimited ones; with it `candidate_relations` is
+    k(r), as many if None, and `candidate_types` k(t), 16 if None. `examples` are the user's own shots. With
+    `hints` the first prompt shows relations and types of this graph (*Limitations*). `bound` is the GSD per
+    edge above which a match does not fit. Raises UsageError for values out of range.
     """
 
     k: int = 3
     shots: int = 12
     candidates: int | None = None
+    candidate_relations: int | None = None
+    candidate_types: int | None = None
     examples: Shots | None = None
     hints: bool = False
     bound: float = BOUND
 
     def __post_init__(self) -> None:
-        if self.k < 1 or self.shots < 0 or (self.candidates is not None and self.candidates < 1):
+        cuts = (self.candidates, self.candidate_relations, self.candidate_types)
+        if self.k < 1 or self.shots < 0 or any(cut is not None and cut < 1 for cut in cuts):
             raise UsageError("k and candidates must be at least 1, shots at least 0")
+        if self.candidates is None and cuts != (None, None, None):
+            raise UsageError("Relations and types are cut where candidates are. Give candidates too")
+
+    @property
+    def cut(self) -> Cut | None:
+        """The paper's cut of candidates; None for none."""
+        if self.candidates is None:
+            return None
+        return Cut(
+            self.candidates, self.candidate_relations or self.candidates, self.candidate_types or TYPES
+        )
 
 
 class Counted(TypedReplies):
@@ -124,6 +148,11 @@ class Work:
     timings: dict[str, float] = field(default_factory=dict[str, float])
     steps: list[Step] = field(default_factory=list[Step])
 
+    def note_useless(self, error: ReplyInvalid) -> None:
+        """Note what the model said last, and why it is of no use."""
+        said = self.model.replies[-1].text if self.model.replies else ""
+        self.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
+
     def time(self, stage: str, since: float) -> None:
         """Add the time since `since` to a stage."""
         self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
@@ -157,11 +186,12 @@ class Retrieval:
         self.settings = settings or Settings()
         self.shots = self.settings.examples or default_shots()
         self.distances: Distances
-        if self.settings.candidates is None:
+        cut = self.settings.cut
+        if cut is None:
             table = (parser or auto_of(index, embedder)).table
             self.distances = PatternDistances(index, embedder, table)
         else:
-            self.distances = FewCandidates(IndexDistances(index, embedder), self.settings.candidates)
+            self.distances = FewCandidates(IndexDistances(index, embedder), cut)
         self._refused: set[Form] = set()
 
     def begin(self, id: str | None) -> Work:
@@ -172,13 +202,15 @@ class Retrieval:
     async def retrieve(self, work: Work, task: Task, query: str) -> Retrieved:
         """Write a pattern and match it; once more with hints where it fits nothing well.
 
+        The paper's letter asks once.
+
         Raises:
             LlmError: as the model; ReplyInvalid where it gives no pattern.
 
         """
         hints = self._hints(query) if self.settings.hints else ""
         first = await self._once(work, task, query, hints)
-        if first.left is None or first.left.reason == "budget":
+        if first.left is None or first.left.reason == "budget" or self.settings.cut is not None:
             return first
         again = await self._once(work, task, query, self._hints_after(first, query))
         return again if again.left is None or again.pattern is not None else first
@@ -196,22 +228,19 @@ class Retrieval:
         since = perf_counter()
         found, left = self._find(task, written.pattern)
         work.time("match", since)
-        work.steps.append(self._match_step(found, left))
+        work.steps.append(self._match_step(written.pattern, found, left))
         return Retrieved(written.pattern, written.segments, found, left)
 
     def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
         graph, distances, settings = self.graph, self.distances, self.settings
-        if settings.candidates is None and (task == "claim" or not answer_nodes(pattern)):
+        if settings.cut is not None:
+            found = find_by_letter(graph, pattern, distances, settings.k)
+            return found, None if found.matches else unfit(graph, pattern, found, distances, settings.bound)
+        if task == "claim" or not answer_nodes(pattern):
             return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
-        letter = settings.candidates is not None
-        found = find_subgraphs(
-            graph, pattern, distances, settings.k, distinct="nodes" if letter else "triples"
-        )
-        left = unfit(graph, pattern, found, distances, settings.bound)
-        if settings.candidates is not None and found.matches:
-            left = None
-        return found, left
+        found = find_subgraphs(graph, pattern, distances, settings.k)
+        return found, unfit(graph, pattern, found, distances, settings.bound)
 
     def _hints(self, query: str) -> str:
         """The relations and types of this graph nearest to a text."""
@@ -231,9 +260,13 @@ class Retrieval:
         turns = [int(order[at]) for at in range(len(self.graph.relations)) for order in ranked]
         return [self.graph.relation_labels[r] for r in dict.fromkeys(turns)][:MOST_HINTS]
 
-    def _match_step(self, found: MatchResult, left: Unfit | None) -> Step:
+    def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
         rows = [
-            {"gsd": round(m.gsd, 3), "triples": [list(t) for t in texts]}
+            {
+                "gsd": round(m.gsd, 3),
+                "triples": [list(t) for t in texts],
+                "terms": [list(term) for term in gsd_terms(self.graph, pattern, m, self.distances)],
+            }
             for m in found.matches
             for texts in subgraph_texts(self.graph, [m])
         ]
@@ -252,7 +285,7 @@ def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
     detail = {
         "prompt": written.prompt.version,
         "segments": list(written.segments),
-        "triples": triples,
+        "pattern": triples,
         "hints": hinted,
         "problem": written.problem,
     }
@@ -280,6 +313,7 @@ class SimGRAG(Retrieval):
         except BudgetReached as error:
             found = Found(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
+            work.note_useless(error)
             found = Found(
                 abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
             )
@@ -318,7 +352,7 @@ class SimGRAG(Retrieval):
         work.time("read", since)
         work.steps.append(_read_step(read))
         since = perf_counter()
-        ties = self.settings.candidates is None
+        ties = self.settings.cut is None
         result = Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
         work.time("ground", since)
         return result

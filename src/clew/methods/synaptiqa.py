@@ -14,13 +14,17 @@
 Defaults and deviations, each with its reason:
 
 - The paper has the model clean every statement; here it does so only where the statement does not parse,
-  since a parser says what a model would guess.
+  since a parser says what a model would guess. `clean="always"` is the paper's.
 - A name that the graph has in another case or number is replaced without asking; the model chooses among the
   five nearest for the others (`chooser="similarity"`: the nearest, if it is clear).
 - An error, or no rows, goes back to the model at most `repairs` = 2 times, with what is wrong and near names.
+  The paper asks for no second query: `repairs=0`.
 - Answers are values of the rows, cited by the triples that the row matched: the query is rewritten to return
   its paths. The paper gives rows to the model and takes its text.
-- A model's own answer to an empty result only where the user allows it (`allow_ungrounded`).
+- A model's own answer to an empty result only where the user allows it (`allow_ungrounded`); in the paper
+  always.
+- The paper leaves open how many solved questions a prompt has, how much of a schema, and how many similar
+  names the model chooses among: 5, 1,500 tokens, 5.
 - Without a model the pattern of the question becomes the query (`methods/pattern_query.py`).
 - Nothing that a model writes is run unguarded.
 """
@@ -55,6 +59,8 @@ from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
 
+PARTS = ("clean", "names", "directions", "values")
+"""Parts of the query optimisation (section III.B) that an ablation may leave out."""
 MOST_SHOWN = 20
 """Rows that the steps of an answer show."""
 _LONGEST = 2_000
@@ -65,13 +71,18 @@ _LONGEST = 2_000
 class Settings:
     """How SynaptiQA works: solved questions as `shots`, tokens of the schema, `repairs`, who chooses a name.
 
-    `history` are the solved questions; `allow_ungrounded` lets the model answer where the graph does not.
+    `clean` says when the model cleans a statement. `without` are the parts of section III.B that are left
+    out, with commas: `clean`, `names` (of labels, relations, properties), `directions`, `values`. `history`
+    are the solved questions; `allow_ungrounded` lets the model answer where the graph does not. Raises
+    UsageError for values out of range.
     """
 
     shots: int = 5
     schema_tokens: int = 1_500
     repairs: int = 2
     chooser: Literal["llm", "similarity"] = "llm"
+    clean: Literal["needed", "always"] = "needed"
+    without: str = ""
     allow_ungrounded: bool = False
     history: tuple[Solved, ...] = ()
 
@@ -80,6 +91,16 @@ class Settings:
             raise UsageError("shots and repairs must be at least 0, schema_tokens at least 100")
         if self.chooser not in ("llm", "similarity"):
             raise UsageError(f"There is no chooser {self.chooser!r}. It is llm or similarity")
+        if self.clean not in ("needed", "always"):
+            raise UsageError(f"A statement is not cleaned {self.clean!r}. It is needed or always")
+        wrong = sorted(self.left_out - set(PARTS))
+        if wrong:
+            raise UsageError(f"There is no part {wrong[0]!r} to leave out. Parts are: {', '.join(PARTS)}")
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The parts that are left out."""
+        return frozenset(part.strip() for part in self.without.split(",") if part.strip())
 
 
 class SynaptiQA:
@@ -224,27 +245,44 @@ class _Work:
         tried.corrections += extracted.corrections
         edits, bounded = bound_paths(extracted.statement)
         statement = self._edited(extracted.statement, edits, bounded, tried)
-        choose = self._chooser()
-        statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
+        choose, left_out = self._chooser(), self.settings.left_out
+        if "names" not in left_out:
+            statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
         tried.query = statement.text
         if tried.unknown:
             raise QueryError(f"The graph has no {', no '.join(map(str, tried.unknown))}")
-        directions = self.graph.directions(statement)
-        require_legal(directions)
-        statement = self._edited(statement, directions.edits, directions.turned, tried)
+        if "directions" not in left_out:
+            directions = self.graph.directions(statement)
+            require_legal(directions)
+            statement = self._edited(statement, directions.edits, directions.turned, tried)
+        if "values" in left_out:
+            return statement
         return self._checked(self.graph.check.values(statement, self.question, choose), tried)
 
     def _extracted(self, reply: str, writer: QueryWriter, tried: _Tried) -> Extracted:
-        """Find the statement in a reply; the model cleans one that does not parse, once."""
+        """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""
         try:
-            return extract_query(reply)
+            extracted = extract_query(reply)
         except QueryRefused:
             raise
         except QueryError as error:
-            cleaned = writer.clean(reply, str(error))
-            extracted = extract_query(cleaned)
-            tried.corrections.append(Correction("clean", _short(reply), extracted.text, str(error)))
+            if "clean" in self.settings.left_out:
+                raise
+            return self._cleaned(reply, str(error), writer, tried)
+        if self.settings.clean == "needed" or "clean" in self.settings.left_out:
             return extracted
+        tried.corrections += extracted.corrections
+        try:
+            return self._cleaned(extracted.text, "none is known", writer, tried)
+        except QueryError:
+            return replace(extracted, corrections=())  # what was a statement before is not lost
+
+    def _cleaned(self, text: str, problem: str, writer: QueryWriter, tried: _Tried) -> Extracted:
+        """Have the model clean a text. Raises QueryError where that is no statement."""
+        extracted = extract_query(writer.clean(text, problem))
+        if extracted.text != text:
+            tried.corrections.append(Correction("clean", _short(text), extracted.text, problem))
+        return extracted
 
     def _chooser(self) -> Choose:
         return ChooseByModel(self.talk) if self.settings.chooser == "llm" else ChooseBySimilarity()

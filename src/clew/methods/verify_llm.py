@@ -66,7 +66,7 @@ class VerifyWithModel(Retrieval):
             work.steps.append(Step("budget", {"problem": str(error)}))
         except ReplyInvalid as error:
             stopped = True
-            work.steps.append(Step("reply", {"problem": error.reason}))
+            work.note_useless(error)
         if closed_world and verdict == "not_enough_info" and not stopped:
             verdict = "refuted"
         parts = self._parts(claim, retrieved, verdict)

@@ -15,6 +15,9 @@ Deviations:
   - at most 60 breadth-first walks a root (`--max-walks`): a tree of depth 4 has thousands.
   - a walk's vector is that of its sentence and its outline together, a node's that of its name and its walks;
     of sentences alone, the unknown names in them would hide the relations (`benchmarks/RESULTS.md`).
+    `--plain-vectors` are of sentences alone. Either way a node's is the sum of its walks' vectors, each as
+    often as it was made, in the place of one of all its sentences in a row, which no embedder takes whole.
+  - questions and walks are compared by the embedder of the index; the paper encodes both with its chat model.
   - the built-in form has the question's pattern and retrieves with it: entities that the pattern names are
     the first of the k nodes, and walks are compared with the pattern said as a walk. The form with a model is
     eq. 3 and nothing else.
@@ -34,7 +37,7 @@ from clew.index.vectors import Float32
 from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.auto import auto_of
-from clew.steps.read_walks import WalkEvidence, match_in_walks, path_to_answer
+from clew.steps.read_walks import WalkEvidence, match_in_walks, path_to_answer, triples_of
 from clew.steps.read_walks_llm import WalkReading, proof_of, read_walks
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Match, Pattern, Step
@@ -208,11 +211,17 @@ class WalkRetrieve:
 
     def retrieve_step(self, walks: Sequence[NearWalk]) -> Step:
         """Tell what was retrieved, for `--explain`."""
+        names, relations = self.graph.entities, self.graph.relations
         rows = [
-            {"node": self.graph.entities[w.root], "walk": self._say(w), "score": round(w.score, 3)}
-            for w in walks
+            {
+                "node": names[walk.root],
+                "walk": self._say(walk),
+                "score": round(walk.score, 3),
+                "triples": [[names[h], relations[r], names[t]] for h, r, t in triples_of(walk)],
+            }
+            for walk in walks
         ]
-        return Step("retrieve", {"corpus": self.walks.settings.kind, "walks": rows})
+        return Step("retrieve", {"corpus": self.walks.settings.kind, "k": self.k, "walks": rows})
 
 
 def _is_matchable(pattern: Pattern) -> bool:

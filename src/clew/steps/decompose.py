@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.index.vectors import readable, relation_text
+from clew.llm.errors import ReplyInvalid
+from clew.llm.extract import read_value
+from clew.llm.shapes import build
 from clew.steps.chain import Hop, Plan, SubQuestion, hops_of
 from clew.steps.link import Linker
-from clew.steps.prompting import Prompt, Sampling, Talk, prompt_named
+from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
 from clew.steps.readings import Reader
+from clew.steps.worked import Worked, default_worked
 from clew.text.normalise import normalise
 from clew.text.question import read_question
 from clew.types import Abstention, Pattern
@@ -20,11 +24,17 @@ from clew.types import Abstention, Pattern
 MOST_QUESTIONS = 8
 """Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
 
-_NUMBERED = re.compile(r"^\s*(?:[-*]\s*)?(?:sub-?question\s*)?\(?\d{1,3}[.):]+\s*(.+?)\s*$", re.IGNORECASE)
-_TITLE = re.compile(r"^\s*[#*]*\s*sub-?\s?questions?\s*[#*]*\s*:?\s*[*]*\s*$", re.IGNORECASE)
-_REASONING = re.compile(
-    r"^\s*[#*]*\s*(?:reasoning|chain[- ]of[- ]thought|cot)\s*[*]*\s*:\s*[*]*\s*", re.IGNORECASE
+LONGEST_QUESTION = 2_000
+"""Characters of a sub-question; a longer line is none."""
+
+_NUMBERED = re.compile(
+    r"^(?:[-*•]\s+)?(?:(?:sub-?\s?question|question|step|q)\s*)?\(?\d{1,3}[.):]+\s*(.+?)$", re.IGNORECASE
 )
+_BULLET = re.compile(r"^[-*•]\s+(.+?)$")
+_TITLE = re.compile(r"^(?:the\s+)?sub-?\s?questions?(?:\s+(?:are|is))?\s*(?::\s*(.*)|)$", re.IGNORECASE)
+_REASONING = re.compile(r"^(?:reasoning|chain[- ]of[- ]thought|cot)\s*(?::\s*|$)", re.IGNORECASE)
+_IN_LINE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
+_MARKUP = re.compile(r"\*\*|^#+\s*|^```\w*\s*$")
 
 
 class Decompose(Protocol):
@@ -40,6 +50,7 @@ class ModelDecompose:
     """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
 
     sampling: Sampling
+    examples: Sequence[Worked] = field(default_factory=default_worked)
     most: int = MOST_QUESTIONS
     prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_decompose"))
 
@@ -47,7 +58,10 @@ class ModelDecompose:
         """Ask the model and read its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        reply = talk.ask(self.prompt, self.sampling, stop=("<END>",), QUESTION=question)
+        examples = "\n\n".join(map(str, self.examples))
+        prompt = self.prompt.with_values(examples=examples)
+        values = {"EXAMPLES": examples, "QUESTION": data_line(question)}
+        reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
         return plan_of(reply, question, self.most)
 
 
@@ -62,7 +76,9 @@ def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
     notes: list[str] = []
     for text in listed:
         norm = normalise(text)
-        if norm in kept:
+        if len(text) > LONGEST_QUESTION:
+            notes.append(f"a sub-question of {len(text):,} characters is none, and is left out")
+        elif norm in kept:
             notes.append(f"over-decomposed: dropped a repeated sub-question: {text}")
         elif norm:
             kept[norm] = text
@@ -79,18 +95,43 @@ def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
     return Plan(reasoning, tuple(SubQuestion(text) for text in texts[:most]), tuple(notes), cut=cut)
 
 
+@dataclass(frozen=True)
+class DecompositionReply:
+    """A decomposition in JSON, which some models write unasked."""
+
+    sub_questions: list[str]
+    reasoning: str = ""
+
+
 def _split(reply: str) -> tuple[str, list[str]]:
-    """Reasoning, and the numbered lines after the title `Sub-questions`; without a title, those that ask."""
-    lines = reply.splitlines()
-    title = next((i for i, line in enumerate(lines) if _TITLE.match(line)), None)
-    if title is None:
-        listed = [m[1] for line in lines if (m := _NUMBERED.match(line)) and m[1].rstrip().endswith("?")]
-        thought = [line for line in lines if not ((m := _NUMBERED.match(line)) and m[1] in listed)]
-    else:
-        listed = [m[1] for line in lines[title + 1 :] if (m := _NUMBERED.match(line))]
-        thought = lines[:title]
-    reasoning = " ".join(line.strip() for line in thought if line.strip())
-    return _REASONING.sub("", reasoning), listed
+    """Reasoning, and the listed lines after the title `Sub-questions`; without a title, those that ask."""
+    if "{" in reply:
+        try:
+            value = read_value(reply, lambda value: build(DecompositionReply, value))
+        except ReplyInvalid:
+            pass
+        else:
+            return value.reasoning.strip(), [text.strip() for text in value.sub_questions]
+    lines = [line for raw in reply.splitlines() if (line := _MARKUP.sub("", raw.strip()).strip())]
+    titled = next(((i, m[1] or "") for i, line in enumerate(lines) if (m := _TITLE.match(line))), None)
+    if titled is None:
+        listed = {line: text for line in lines if (text := _listed(line)).endswith("?")}
+        return _thought(line for line in lines if line not in listed), list(listed.values())
+    title, beside = titled
+    after = [*(_IN_LINE.split(beside) if beside else ()), *lines[title + 1 :]]
+    numbered = [m[1] for line in after if (m := _NUMBERED.match(line))]
+    listed = numbered or [m[1] for line in after if (m := _BULLET.match(line))]
+    return _thought(lines[:title]), listed or [line for line in after if line.endswith("?")]
+
+
+def _listed(line: str) -> str:
+    """The text of a line of a list; empty for another line."""
+    found = _NUMBERED.match(line) or _BULLET.match(line)
+    return "" if found is None else found[1]
+
+
+def _thought(lines: Iterable[str]) -> str:
+    return " ".join(filter(None, (_REASONING.sub("", line, 1) for line in lines)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,14 +48,17 @@ class Unfit:
     names: tuple[str, ...] = ()
 
 
-def find_subgraphs(
-    graph: Graph, pattern: Pattern, distances: Distances, k: int, *, distinct: Distinct = DISTINCT
-) -> MatchResult:
+def find_subgraphs(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
     """The `k` matches of least GSD; types that leave no match restrict nothing."""
-    found = match(graph, pattern, distances, k=k, distinct=distinct, budget=SEARCH)
+    found = match(graph, pattern, distances, k=k, distinct=DISTINCT, budget=SEARCH)
     if found.matches or not found.complete or not any(node.type for node in pattern.nodes):
         return found
-    return match(graph, without_types(pattern), distances, k=k, distinct=distinct, budget=SEARCH)
+    return match(graph, without_types(pattern), distances, k=k, distinct=DISTINCT, budget=SEARCH)
+
+
+def find_by_letter(graph: Graph, pattern: Pattern, distances: Distances, k: int) -> MatchResult:
+    """Find the `k` matches of least GSD as the paper does (Definition 1): no two nodes take one entity."""
+    return match(graph, pattern, distances, k=k, distinct="nodes", budget=SEARCH)
 
 
 def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match, node: int) -> MatchResult:

@@ -24,7 +24,8 @@ from clew.types import Abstention, AnswerEntity, Citation, Match, MatchResult, P
 class Draft:
     """What a model read in the matches of a pattern that it saw.
 
-    With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw.
+    With `ties`, matches that it did not see are looked at too, where they tie with the best that it saw;
+    without, nothing is counted.
     """
 
     graph: Graph
@@ -99,6 +100,8 @@ class Draft:
 
     def _counted(self, node: int) -> Found:
         """*How many*: the number of entities that the node takes among the best matches."""
+        if not self.ties:
+            return self._abstain("the subgraphs that are read are too few to be counted")
         tied = find_tied(self.graph, self.pattern, self.distances, self.found.matches[0], node)
         number = str(len({m.nodes[node] for m in tied.matches}))
         citations = tuple(cite(self.graph, number, m.triples) for m in tied.matches)

@@ -8,12 +8,13 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.distances import Candidates, Distance, Distances, Mask, Measure
+from clew.graph.distances import Candidates, Distance, Mask, Measure
 from clew.graph.graph import ValueKind
 from clew.index.directory import Index
 from clew.index.distances import IndexDistances
@@ -98,23 +99,34 @@ class PatternDistances(IndexDistances):
                 yield int(node)
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Candidates of the paper's letter (sections 5.1, C.1): k(n) `nodes`, k(r) `relations`, k(t) `types`."""
+
+    nodes: int
+    relations: int
+    types: int
+
+
 class FewCandidates:
     """The paper's letter (sections 5.1 and C.1).
 
-    The `count` nearest entities, relations and types are candidates, no others.
+    The nearest entities, relations and types are candidates, as many as the cut says, no others.
     """
 
-    def __init__(self, distances: Distances, count: int) -> None:
-        self.distances, self.count = distances, count
+    def __init__(self, distances: IndexDistances, cut: Cut) -> None:
+        self.distances, self.cut = distances, cut
+        self._masks: dict[str, Mask | None] = {}
 
     def node_candidates(self, node: PatternNode, count: int) -> Candidates:
         """The nearest, however many are asked for."""
-        found = self.distances.node_candidates(node, self.count)
-        return Candidates(found.entities[: self.count], found.distances[: self.count], True)
+        most = self.cut.nodes
+        found = self.distances.node_candidates(node, most)
+        return Candidates(found.entities[:most], found.distances[:most], True)
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Look up the same few of all."""
-        self.distances.prepare(nodes, self.count)
+        self.distances.prepare(nodes, self.cut.nodes)
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Return None: only the nearest are allowed, and they are at hand."""
@@ -123,13 +135,17 @@ class FewCandidates:
     def relation_distances(self, edge: PatternEdge) -> Distance:
         """Distances of the nearest; all others are infinite."""
         distances = self.distances.relation_distances(edge)
-        if len(distances) <= self.count:
+        if len(distances) <= self.cut.relations:
             return distances
-        nearest = np.argsort(distances, kind="stable")[: self.count]
+        nearest = np.argsort(distances, kind="stable")[: self.cut.relations]
         few = np.full(len(distances), np.inf)
         few[nearest] = distances[nearest]
         return few
 
     def allowed(self, node: PatternNode) -> Mask | None:
-        """Return the entities of the type."""
-        return self.distances.allowed(node)
+        """Return the entities of the k(t) nearest types (section C.1)."""
+        if node.type is None:
+            return None
+        if node.type not in self._masks:
+            self._masks[node.type] = self.distances.of_nearest_types(node.type, self.cut.types)
+        return self._masks[node.type]

@@ -10,24 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, cast
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
+from clew.steps.declined import declines
 from clew.steps.simgrag_prompts import Prompt, Shot, Triples, read_prompt
 from clew.text.normalise import normalise
 
+YES_NO = ("yes", "no")
 Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
 _VERDICT = re.compile(
-    r"\b(true|supported|false|refuted|unknown|not enough info(?:rmation)?)\b", re.IGNORECASE
+    r"((?:\bnot|n['’]t)\s+(?:be(?:en)?\s+)?(?:\w+ly\s+)?)?"
+    r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
+    re.IGNORECASE,
 )
+_NOT: dict[str, Judged] = {"true": "False"}
+"""What a negated word says; *not supported* and *not refuted* say nothing."""
 _JUDGED: dict[str, Judged] = {
-    "true": "True", "supported": "True", "false": "False", "refuted": "False", "unknown": "Unknown",
+    "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
 }  # fmt: skip
 
 
@@ -43,7 +49,7 @@ class AnswersReply:
 class VerdictReply:
     """What the model is asked for, of a claim."""
 
-    verdict: str
+    verdict: str | bool
     reason: str = field(default="")
 
 
@@ -95,29 +101,65 @@ async def read_verdict(
     prompt = read_prompt("claim", claim, graphs, shots)
     request = ask(prompt.text, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _verdict(text, request))
-    return ReadVerdict(_JUDGED[typed.value.verdict], typed.value.reason, prompt, typed.replies)
+    verdict, reason = typed.value
+    return ReadVerdict(verdict, reason, prompt, typed.replies)
 
 
 def _answers(text: str, request: Request, names: Sequence[str]) -> AnswersReply:
     cleaned = clean(text, request.messages, request.stop)
     try:
-        return read_value(cleaned, lambda value: build(AnswersReply, value))
+        return read_value(cleaned, lambda value: answers_of(value, names))
     except ReplyInvalid:
-        return AnswersReply(named_in(cleaned[:LONGEST_PROSE], names), cleaned[:200])
+        return AnswersReply(named_answers(cleaned[:LONGEST_PROSE], names), cleaned[:200])
 
 
-def _verdict(text: str, request: Request) -> VerdictReply:
+def answers_of(value: object, names: Iterable[str]) -> AnswersReply:
+    """Read the answers of a JSON object: a list under `answers` or `answer`, or a text that names some.
+
+    Raises ShapeError: there are none.
+    """
+    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    said = fields.get("answers", fields.get("answer"))
+    if isinstance(said, str):
+        fields = {"answers": named_answers(said, names), "reason": fields.get("reason", "")}
+    elif isinstance(said, list):
+        texts = [f"{each:g}" if type(each) in (int, float) else each for each in cast("list[Any]", said)]
+        fields = {"answers": texts, "reason": fields.get("reason", "")}
+    return build(AnswersReply, fields)
+
+
+def _verdict(text: str, request: Request) -> tuple[Judged, str]:
+    """Verdict and reason of a reply. Raises ReplyInvalid."""
     cleaned = clean(text, request.messages, request.stop)
     try:
         reply = read_value(cleaned, lambda value: build(VerdictReply, value))
-        said = [reply.verdict.strip().lower()]
+        said = str(reply.verdict)
     except ReplyInvalid:
         reply = VerdictReply("", cleaned[:200])
-        said = [hit.lower() for hit in _VERDICT.findall(cleaned[:LONGEST_PROSE])]
-    found = "unknown" if said and said[-1].startswith("not enough") else said[-1] if said else ""
-    if found not in _JUDGED:
+        said = cleaned[:LONGEST_PROSE]
+    judged = _judged(said)
+    if judged is None:
         raise ReplyInvalid('the verdict is not "True", "False" or "Unknown"', text)
-    return VerdictReply(found, reply.reason)
+    return judged, reply.reason
+
+
+def _judged(text: str) -> Judged | None:
+    """The last verdict that a text gives; None where it gives none."""
+    hits = list(_VERDICT.finditer(text))
+    if not hits:
+        return None
+    negated, word = bool(hits[-1][1]), hits[-1][2].lower()
+    if declines(text):
+        return "Unknown"
+    return _NOT.get(word, "Unknown") if negated else _JUDGED.get(word, "Unknown")
+
+
+def named_answers(text: str, names: Iterable[str]) -> list[str]:
+    """The names that a text answers with: those in it, none where it says that it has no answer."""
+    named = named_in(text, names)
+    if normalise(text).split(" ", 1)[0] in YES_NO:
+        return named
+    return [] if declines(text, [name for name in named if name not in YES_NO]) else named
 
 
 def named_in(text: str, names: Iterable[str]) -> list[str]:

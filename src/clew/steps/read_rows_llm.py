@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
+from clew.steps.declined import declines
 from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
-from clew.steps.read_llm import named_in
+from clew.steps.read_llm import YES_NO, answers_of, named_answers
 from clew.steps.read_rows import Cell, ReadRow
 from clew.text.normalise import normalise
 
@@ -55,6 +57,7 @@ def read_rows(
 ) -> ReadAnswer:
     """Ask a model which values answer a question. Raises LlmError."""
     told = _told(columns, rows)
+    labels = [c.label for row in rows[:MOST_ROWS] for c in row.cells if c is not None]
     text = talk.ask(
         prompt_named("synaptiqa_read"),
         _SAMPLING,
@@ -63,15 +66,25 @@ def read_rows(
         ROWS=told,
     )
     try:
-        reply = read_value(text, lambda value: build(RowsReply, value))
+        reply = read_value(text, lambda value: _reply_of(value, labels))
     except ReplyInvalid:
-        labels = (c.label for row in rows[:MOST_ROWS] for c in row.cells if c is not None)
-        reply = RowsReply(text, named_in(text[:20_000], [*labels, "yes", "no"]))
+        reply = RowsReply(text, named_answers(text[:20_000], [*labels, *YES_NO]))
     return ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
+
+
+def _reply_of(value: object, labels: Sequence[str]) -> RowsReply:
+    """Read a reply in JSON; answers may be a text that names some. Raises ShapeError."""
+    if isinstance(value, dict) and not {"answers", "answer"}.isdisjoint(cast("dict[str, object]", value)):
+        fields = cast("dict[str, object]", value)
+        answers = answers_of(fields, [*labels, *YES_NO]).answers
+        return build(RowsReply, {**fields, "answers": answers})
+    return build(RowsReply, value)
 
 
 def read_own(talk: Talk, question: str) -> OwnReply:
     """Ask a model for its own answer, with a confidence in [0, 1]; prose is an answer without any.
+
+    The answer is empty where the model says that it has none.
 
     Raises LlmError.
     """
@@ -79,9 +92,10 @@ def read_own(talk: Talk, question: str) -> OwnReply:
     try:
         reply = read_value(text, lambda value: build(OwnReply, value))
     except ReplyInvalid:
-        return OwnReply(text.strip(), 0.0)
+        return OwnReply("" if declines(text) else text.strip(), 0.0)
     confidence = reply.confidence if reply.confidence == reply.confidence else 0.0
-    return OwnReply(reply.answer.strip(), min(max(confidence, 0.0), 1.0))
+    own = "" if declines(reply.answer) else reply.answer.strip()
+    return OwnReply(own, min(max(confidence, 0.0), 1.0))
 
 
 def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:

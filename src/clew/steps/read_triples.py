@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from clew.graph.graph import Graph
 from clew.index.triple_vectors import triple_line
 from clew.steps.chain import Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, hops_of, used_of
+from clew.steps.declined import declines
 from clew.steps.decompose import PatternDecompose
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, data_lines, short
 from clew.steps.sub_answer import Asked, ground_text
@@ -57,13 +58,10 @@ class ReadTriples:
         text = talk.ask(self.prompt, self.sampling, TRIPLES=lines, QUESTION=data_line(question))
         asked = Asked(Plan(), SubQuestion(question), question, tuple(triples), (), tuple(seeds))
         proofs = ground_text(self.graph, text, asked)
-        if proofs:
+        if proofs and not declines(text, [self.graph.labels[e] for e in proofs]):
             return Read(text, proofs)
-        return Read(
-            text,
-            None,
-            Abstention("not_in_evidence", f'"{short(text)}" names nothing that the evidence proves'),
-        )
+        why = "says that there is no answer" if proofs else "names nothing that the evidence proves"
+        return Read(text, None, Abstention("not_in_evidence", f'"{short(text)}" {why}'))
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Read:
         pattern = self.decompose.pattern(question, entities)

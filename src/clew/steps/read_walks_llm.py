@@ -8,7 +8,6 @@ or that says so, is an abstention.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,11 +15,11 @@ from clew.graph.graph import Graph
 from clew.index.nearest import NearWalk
 from clew.llm.extract import clean
 from clew.llm.types import ChatModel, Reply, Request
+from clew.steps.declined import declines
 from clew.steps.prompting import data_line, prompt_named
 from clew.steps.read_walks import LONGEST_SENTENCE, triples_of
 from clew.text.normalise import normalise
 
-_UNKNOWN = re.compile(r"\b(do not|don't|don’t|cannot|can't)\s+(know|answer)", re.IGNORECASE)
 LONGEST_REPLY = 20_000
 
 
@@ -48,9 +47,10 @@ async def read_walks(
     request = Request(prompt.messages(QUESTION=asked, CONTEXT=context), temperature=0.0)
     reply = await model.complete(request)
     text = clean(reply.text, request.messages, request.stop).strip()[:LONGEST_REPLY]
-    if not text or _UNKNOWN.search(text):
+    named = named_nodes(graph, text, walks, question)
+    if not text or declines(text, [graph.labels[node] for node in named]):
         return WalkReading(text, (), False, reply, prompt.version)
-    return WalkReading(text, named_nodes(graph, text, walks, question), True, reply, prompt.version)
+    return WalkReading(text, named, True, reply, prompt.version)
 
 
 def named_nodes(graph: Graph, text: str, walks: Sequence[NearWalk], question: str) -> tuple[int, ...]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from clew.graph.graph import Graph
 from clew.index.vectors import readable
 from clew.steps.chain import Link, Plan, SubQuestion
+from clew.steps.declined import declines
 from clew.steps.decompose import hop_text
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
 
+LONGEST_QUESTION = 2_000
+"""Characters of a question; a longer line is none."""
+Handed = Literal["names", "sentences"]
+"""What goes on to later steps: the names of a sub-answer that the evidence proves, or all that was said."""
 MOST_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""
 
@@ -32,6 +37,7 @@ class ModelReformulate:
 
     graph: Graph
     sampling: Sampling
+    handed: Handed = "names"
     prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_reformulate"))
 
     def __call__(
@@ -45,25 +51,40 @@ class ModelReformulate:
             self.sampling,
             stop=("?",),
             QUESTION=data_line(question.text),
-            EARLIER=told(self.graph, earlier),
+            EARLIER=told(self.graph, earlier, self.handed),
         )
-        text = as_question(reply)
+        names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
+        text = reformulated(reply, question.text, names)
         if not text:
-            return question.text, ("the reformulation was empty: the sub-question is asked as it was",)
+            return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
         return text, ()
 
 
+def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:
+    """The question of a reply that puts `names` into another; empty where it has none, or refuses."""
+    text = as_question(reply)
+    return "" if declines(text, names) and not declines(question) else text
+
+
 def as_question(reply: str) -> str:
-    """The question in a reply that was stopped at its mark: the last line, the mark restored; or ""."""
+    """The question in a reply that was stopped at its mark: the last line, the mark restored.
+
+    Empty where there is none: nothing is said, or the line is too long for a question.
+    """
     lines = [line.strip(' "*') for line in reply.splitlines()]
     text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
-    return text.rstrip("?. ") + "?" if text else ""
+    if not text or len(text) > LONGEST_QUESTION:
+        return ""
+    return text.rstrip("?. ") + "?"
 
 
-def told(graph: Graph, links: Sequence[Link]) -> str:
-    """Sub-questions and their proved answers, for a prompt: nothing that no triple proves."""
+def told(graph: Graph, links: Sequence[Link], handed: Handed = "names") -> str:
+    """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
     lines: list[str] = []
     for number, link in enumerate(links, 1):
+        if handed == "sentences":
+            lines += [data_line(f"{number}. {link.asked}"), f"Answer: {data_line(link.text)}"]
+            continue
         names = [readable(graph.labels[e]) for e in link.proofs]
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         lines.append(data_line(f"{number}. {link.asked}"))

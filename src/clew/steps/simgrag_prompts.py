@@ -17,6 +17,8 @@ from typing import Any, Literal, cast
 from clew.errors import InputError
 from clew.steps.prompting import as_data, data_line, filled
 
+DECOMPOSITIONS = "decompositions"
+"""What a file of examples may hold for KG-RAG (`steps/worked.py`)."""
 Task = Literal["question", "claim"]
 Triples = tuple[tuple[str, str, str], ...]
 
@@ -79,11 +81,13 @@ def default_shots() -> Shots:
 
 def shots_from(value: object, where: str) -> Shots:
     """Read examples from JSON; InputError says which is wrong."""
-    if not isinstance(value, dict) or not value.keys() <= {"questions", "claims"}:
+    if not isinstance(value, dict) or not value.keys() <= {"questions", "claims", DECOMPOSITIONS}:
         raise InputError(f"{where}: not an object with 'questions' and 'claims'. {ADVICE}")
     fields = cast("dict[str, object]", value)
     read: dict[str, tuple[Shot, ...]] = {}
     for task, items in fields.items():
+        if task == DECOMPOSITIONS:
+            continue
         if not isinstance(items, list) or len(cast("list[object]", items)) > MOST_SHOTS:
             raise InputError(f"{where}: {task!r} is not a list of at most {MOST_SHOTS} examples. {ADVICE}")
         read[task] = tuple(

@@ -9,6 +9,7 @@ from typing import Protocol
 from clew.graph.graph import Graph
 from clew.index.triple_vectors import triple_line
 from clew.steps.chain import Link, Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, used_of
+from clew.steps.declined import declines
 from clew.steps.named import ends_of, named_entities, prove
 from clew.steps.prompting import Prompt, Sampling, Talk, data_lines, prompt_named
 
@@ -59,7 +60,10 @@ class ModelAnswer:
             notes.append(f"under-decomposed: this sub-question spans {longest} triples")
         elif asked.earlier and proofs and _leaps(self.graph, proofs, known):
             notes.append("under-decomposed: this sub-question spans several triples")
-        if not proofs and named_entities(self.graph, text, ends_of(self.graph, asked.triples)):
+        if proofs and declines(text, [self.graph.labels[e] for e in proofs]):
+            notes.append("the model says that the evidence holds no answer: the names in its text are none")
+            proofs = {}
+        elif not proofs and named_entities(self.graph, text, ends_of(self.graph, asked.triples)):
             notes.append(
                 "perhaps under-decomposed: the evidence does not connect what was named to what was asked"
             )

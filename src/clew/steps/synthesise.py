@@ -8,9 +8,10 @@ from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.steps.chain import Link, Plan, Proofs
+from clew.steps.declined import declines
 from clew.steps.named import named_entities
 from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
-from clew.steps.reformulate import told
+from clew.steps.reformulate import Handed, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class ModelSynthesis:
 
     graph: Graph
     sampling: Sampling
+    handed: Handed = "names"
     prompt: Prompt = field(default_factory=lambda: prompt_named("kg_rag_synthesise"))
 
     def __call__(self, question: str, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
@@ -44,12 +46,11 @@ class ModelSynthesis:
         """
         if talk is None:
             raise ValueError("this form needs a model")
-        text = talk.ask(
-            self.prompt, self.sampling, ANSWERS=told(self.graph, links), QUESTION=data_line(question)
-        )
+        answers = told(self.graph, links, self.handed)
+        text = talk.ask(self.prompt, self.sampling, ANSWERS=answers, QUESTION=data_line(question))
         for link in reversed(links):
             named = named_entities(self.graph, text, link.proofs)
-            if named:
+            if named and not declines(text, [self.graph.labels[e] for e in named]):
                 return Draft(text, {e: link.proofs[e] for e in named})
         return Draft(text, {})
 

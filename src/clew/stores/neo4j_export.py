@@ -84,7 +84,7 @@ def _read(store: Neo4jStore, folder: ImportFolder, shard: str, low: int) -> Iter
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
         for rows in chain(_lists(store, EDGES, bounds), hubs):
             writer.writerows(row[:3] for row in rows)
-            folder.note("edges have properties, which are left out", sum(1 for row in rows if row[3]))
+            folder.note("edges with properties, which are left out", sum(1 for row in rows if row[3]))
             yield len(rows)
 
 
@@ -165,5 +165,7 @@ def _cell(value: object, delimiter: str = "") -> str:
         return delimiter.join(_cell(v) for v in cast("list[object]", value))
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):  # a point
+        return f"({', '.join(map(str, cast('tuple[object, ...]', value)))})"
     found: Any = value
     return str(found.iso_format() if hasattr(found, "iso_format") else found)

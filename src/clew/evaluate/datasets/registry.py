@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from clew.errors import UsageError
 from clew.evaluate.datasets.base import DatasetReader
 from clew.evaluate.datasets.crag import Crag
@@ -12,6 +14,7 @@ from clew.evaluate.datasets.plain import Plain
 from clew.evaluate.datasets.qald import Qald
 from clew.evaluate.datasets.wc2014 import WC2014
 from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, WebQSP, WebQSPWD
+from clew.own import imported, is_own
 
 DATASETS: tuple[DatasetReader, ...] = (
     *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald()),
@@ -21,9 +24,14 @@ DATASETS: tuple[DatasetReader, ...] = (
 
 
 def dataset_named(name: str) -> DatasetReader:
-    """Return the reader of a data set; UsageError if there is none."""
+    """Return the reader of a data set, or `module:class` of a user's own; UsageError if there is none."""
+    if is_own(name):
+        own = imported(name, "data set")
+        return cast(DatasetReader, own() if isinstance(own, type) else own)
     for reader in DATASETS:
         if reader.about.name == name:
             return reader
     names = ", ".join(reader.about.name for reader in DATASETS)
-    raise UsageError(f"There is no data set {name!r}. Data sets are: {names}. See: clew datasets")
+    raise UsageError(
+        f"There is no data set {name!r}. Data sets are: {names}; your own is MODULE:CLASS. See: clew datasets"
+    )

@@ -1,10 +1,10 @@
-"""`clew report`: read runs, write the page, and each table and chart as CSV and, if wanted, PNG."""
+"""`clew report`: read runs, write the page, and each table and chart in files of its own."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
@@ -14,6 +14,7 @@ from clew.evaluate.report.charts import Chart, Table
 from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.papers import paper_view
 from clew.evaluate.report.png import write_png
+from clew.evaluate.report.typeset import TYPESET
 from clew.evaluate.report.views import (
     charts,
     comparison_table,
@@ -36,9 +37,16 @@ Progress = Callable[[str, int, int], None]
 
 
 def build_report(
-    paths: Sequence[Path], out: Path, *, png: bool = False, progress: Progress | None = None
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    png: bool = False,
+    typeset: Collection[str] = (),
+    progress: Progress | None = None,
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV and PNG files; returns the folder.
+
+    `typeset` are endings of `TYPESET`: forms in which tables are written too.
 
     Raises:
         InputError: a path is no run directory, or nothing can be written.
@@ -67,7 +75,7 @@ def build_report(
         folder.mkdir(exist_ok=True)
         items = [(section, item) for section in sections for item in section.items]
         for at, (section, item) in enumerate(items, 1):
-            _write(item, folder / f"{_slug(section.id)}-{_slug(item.name)}", png=png)
+            _write(item, folder / f"{_slug(section.id)}-{_slug(item.name)}", png=png, typeset=typeset)
             tell("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
@@ -117,9 +125,13 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     return sections
 
 
-def _write(item: Table | Chart, path: Path, *, png: bool) -> None:
+def _write(item: Table | Chart, path: Path, *, png: bool, typeset: Collection[str]) -> None:
     with path.with_name(path.name + ".csv").open("w", encoding="utf-8", newline="", errors="replace") as file:
         csv.writer(file, lineterminator="\n").writerows(item.csv())
+    if isinstance(item, Table):
+        for ending in typeset:
+            text = TYPESET[ending](item)
+            path.with_name(path.name + ending).write_text(text, "utf-8", errors="replace")
     if png:
         write_png(item, path.with_name(path.name + ".png"))
 

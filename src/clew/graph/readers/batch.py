@@ -78,12 +78,14 @@ class Tally:
     """What happened to one source while it was read; the reader writes it, the builder reports it.
 
     `progress` is called with the number of bytes of the source (compressed, if it is) read so far;
-    `source` is the source's number, which keeps apart what is named within one file only.
+    `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names; `begun`
+    says that the first triples were looked at.
     """
 
     on_error: OnError = "fail"
     progress: Callable[[int], None] | None = None
-    source: int = 0
+    scope: str = ""
+    begun: bool = False
     blank: int = 0
     skipped: int = 0
     reasons: list[str] = field(default_factory=list[str])
@@ -113,7 +115,7 @@ class Reader(Protocol):
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """File name endings of the format, without `.gz`."""
+        """File name endings of the format, without those of compression (`.gz`)."""
         ...
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:

@@ -1,7 +1,8 @@
 """Comma-separated triples, quoted by RFC 4180: `head,relation,tail`, one a record.
 
-A first record that is literally one of `HEADERS` is a header and reported. Whitespace around a field is
-stripped, quoted or not; there are no backslash escapes and no comments.
+A first record with words of `TRIPLE_HEADER` is a header and reported. Where semicolons or tabs separate the
+fields of the first record, as some spreadsheets write them, they do so in all, which is reported too.
+Whitespace around a field is stripped, quoted or not; there are no backslash escapes and no comments.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.delimited import HEADERS, delimiter_advice
+from clew.graph.readers.delimited import DELIMITERS, TRIPLE_HEADER, delimiter_advice, is_header, note_header
 from clew.graph.readers.stream import line_blocks
 
+COLUMNS = 3
 _TABLE_KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 
 
@@ -27,7 +29,10 @@ class Records:
         self._path, self._tally, self._line = path, tally, 0
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader(self._lines(), strict=True, skipinitialspace=True)
+        delimiter = _delimiter(_first_line(self._path))
+        if delimiter != ",":
+            self._tally.note(f"{self._path}: fields are separated by {DELIMITERS[delimiter][0]}")
+        reader = csv.reader(self._lines(), strict=True, skipinitialspace=True, delimiter=delimiter)
         while True:
             first = self._line + 1
             try:
@@ -52,6 +57,21 @@ class Records:
                 yield line + "\n"
 
 
+def _first_line(path: Path) -> str:
+    """First line of a file that is not blank."""
+    blocks = line_blocks(path, Tally(on_error="skip"))
+    return next((line for _, lines in blocks for line in lines if line.strip()), "")
+
+
+def _delimiter(line: str) -> str:
+    """What separates the fields of a first line: a comma, unless something else makes more of it."""
+    columns = {d: len(next(csv.reader([line], delimiter=d), [])) for d in (",", ";", "\t")}
+    if columns[","] == COLUMNS:
+        return ","
+    better = (d for d in (";", "\t") if columns[d] == COLUMNS or columns[d] > columns[","] == 1)
+    return next(better, ",")
+
+
 @dataclass(frozen=True, slots=True)
 class CommaReader:
     """Reader of comma-separated triples."""
@@ -68,28 +88,30 @@ class CommaReader:
                 if is_triple_header(fields):
                     tally.note(f"{path}:{number}: taken as a header: {', '.join(fields)}")
                     continue
-            if len(fields) == 3 and all(fields):
+            if len(fields) == COLUMNS and all(fields):
                 batch.add(fields[0], fields[1], fields[2])
             else:
                 tally.error(_fault(path, number, fields))
             if batch.full:
+                note_header(path, batch, tally)
                 yield batch
                 batch = Batch()
+        note_header(path, batch, tally)
         yield batch
 
 
 def is_triple_header(fields: list[str]) -> bool:
-    """Whether a record is literally one of the headers of triple files."""
-    return tuple(field.lower() for field in fields) in HEADERS
+    """Whether a record is a header of triples."""
+    return is_header(fields, TRIPLE_HEADER)
 
 
 def is_table(fields: list[str]) -> bool:
     """Whether a first record is that of some other table: not three columns, or a key such as `orderID`."""
-    return len(fields) != 3 or _TABLE_KEY.fullmatch(fields[0]) is not None
+    return len(fields) != COLUMNS or _TABLE_KEY.fullmatch(fields[0]) is not None
 
 
 def _fault(path: Path, number: int, fields: list[str]) -> ParseError:
-    if len(fields) == 3:
+    if len(fields) == COLUMNS:
         reason = f"column {fields.index('') + 1} is empty"
     else:
         reason = f"{len(fields)} column{'s' * (len(fields) != 1)} where 3 are expected"

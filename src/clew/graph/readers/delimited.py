@@ -3,8 +3,8 @@ r"""Tab- and `|`-separated triples: `head<TAB>relation<TAB>tail`, one a line.
 Rules: whitespace around a field is stripped; an empty field is an error; a blank line is skipped and
 counted. `\t`, `\n`, `\r`, `\\` (and `\|` where `|` separates) in a name stand for the character; a
 backslash before anything else is a backslash. There are no comments: a line that starts with `#` is a
-triple like any other, since names may start so. A first line that is literally one of `HEADERS` is taken
-as a header and reported.
+triple like any other, since names may start so. A first line with words of `TRIPLE_HEADER` is taken as
+a header and reported.
 """
 
 from __future__ import annotations
@@ -18,11 +18,17 @@ from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.stream import line_blocks
 
-HEADERS = (
-    ("head", "relation", "tail"),
-    ("subject", "predicate", "object"),
-    ("source", "relation", "target"),
+Header = tuple[frozenset[str], ...]
+"""What a header may call each column, in lower case."""
+
+TRIPLE_HEADER: Header = (
+    frozenset(("head", "subject", "source", "from", "entity")),
+    frozenset(("relation", "relationship", "predicate", "property", "edge")),
+    frozenset(("tail", "object", "target", "to", "value")),
 )
+HEADER_LINES = 8
+"""Triples of a file that tell whether the first of them is like the others."""
+
 DELIMITERS = {"\t": ("tab", "tsv"), "|": ("'|'", "pipe"), ",": ("','", "csv"), ";": ("';'", "")}
 """Delimiter → how messages name it, and the format that reads it."""
 
@@ -42,7 +48,7 @@ class DelimitedReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`."""
         batch = Batch()
-        rows = Rows(path, self.delimiter, 3, HEADERS, tally)
+        rows = Rows(path, self.delimiter, 3, TRIPLE_HEADER, tally)
         for first, lines in line_blocks(path, tally):
             clean = rows.split_clean(lines)
             if clean is not None:
@@ -55,19 +61,19 @@ class DelimitedReader:
                     if fields is not None:
                         batch.add(fields[0], fields[1], fields[2])
             if batch.full:
+                note_header(path, batch, tally)
                 yield batch
                 batch = Batch()
+        note_header(path, batch, tally)
         yield batch
 
 
 class Rows:
     """Splits the lines of one file into `columns` clean fields."""
 
-    def __init__(
-        self, path: Path, delimiter: str, columns: int, headers: tuple[tuple[str, ...], ...], tally: Tally
-    ) -> None:
+    def __init__(self, path: Path, delimiter: str, columns: int, header: Header, tally: Tally) -> None:
         self._path, self._delimiter, self._columns = path, delimiter, columns
-        self._headers: tuple[tuple[str, ...], ...] = headers
+        self._header: Header = header
         self._tally = tally
         self._started = False
 
@@ -98,7 +104,7 @@ class Rows:
         fields = [_unescape(f.strip()) for f in _split_escaped(line, self._delimiter)]
         if not self._started:
             self._started = True
-            if tuple(f.lower() for f in fields) in self._headers:
+            if is_header(fields, self._header):
                 self._tally.note(f"{self._path}:{number}: taken as a header: {', '.join(fields)}")
                 return None
         reason = self._fault(fields)
@@ -116,6 +122,27 @@ class Rows:
 
     def _advice(self, line: str) -> str:
         return delimiter_advice(line, self._delimiter, self._columns)
+
+
+def is_header(fields: list[str], header: Header) -> bool:
+    """Whether a first record names its columns, and is no data."""
+    if len(fields) != len(header):
+        return False
+    return all(field.lower() in words for field, words in zip(fields, header, strict=True))
+
+
+def note_header(path: Path, batch: Batch, tally: Tally) -> None:
+    """Note, once, that a first triple whose names are nowhere else may be a header in words of its own."""
+    if tally.begun:
+        return
+    tally.begun = True
+    if len(batch.heads) < HEADER_LINES or 2 * len(set(batch.relations)) > len(batch.relations):
+        return
+    columns = (batch.heads, batch.relations, batch.tails)
+    first = [str(column[0]) for column in columns]
+    if all(sum(column.count(name) for column in columns) == 1 for name in first):
+        shown = ", ".join(first)
+        tally.note(f"{path}: the first line is taken as a triple ({shown}). If it is a header, remove it")
 
 
 def delimiter_advice(line: str, delimiter: str, columns: int) -> str:

@@ -20,6 +20,7 @@ from clew.errors import InputError, ParseError
 from clew.graph.literals import XSD
 from clew.graph.readers.batch import Batch, Label, NodeKey, Tally
 from clew.graph.readers.comma import Records
+from clew.graph.readers.stream import unpacked_name
 
 ARRAY_DELIMITER = ";"
 
@@ -89,13 +90,23 @@ class PropertyCsvReader:
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`, of a directory the nodes first; see `Reader`."""
+        if path.is_dir():
+            _note_others(path, tally)
         for file in csv_files(path) if path.is_dir() else [path]:
             yield from _read_file(file, tally)
 
 
 def is_csv(file: Path) -> bool:
     """Whether a file of a directory is taken for a node or edge file, by its name."""
-    return file.name.lower().endswith((".csv", ".csv.gz"))
+    return unpacked_name(file.name).lower().endswith(".csv")
+
+
+def _note_others(directory: Path, tally: Tally) -> None:
+    """Say which files of a directory are not read."""
+    others = [f.name for f in sorted(directory.iterdir()) if not is_csv(f) and not f.name.startswith(".")]
+    if others:
+        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        tally.note(f"{directory}: only CSV files are read, not {shown}; name others as sources of their own")
 
 
 def csv_files(directory: Path) -> list[Path]:

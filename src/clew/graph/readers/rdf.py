@@ -1,10 +1,11 @@
-"""N-Triples, N-Quads, Turtle, TriG and RDF/XML through pyoxigraph.
+"""N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD through pyoxigraph.
 
 `rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
 themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label` and
-`skos:prefLabel` are labels, English ones first, then those without a language; the others and
-`skos:altLabel` are aliases. Blank nodes keep their names; those that have none are numbered, `_:[1]`. The
-names of graphs (N-Quads, TriG) are dropped, which is reported.
+`skos:prefLabel` are labels, English ones first, then those without a language; after them names and titles of
+schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases. Blank nodes keep their names;
+those that have none are numbered, `_:[1]`. The names of graphs (N-Quads, TriG, JSON-LD) are dropped, which is
+reported.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 _TYPE = RDF + "type"
 _LABELS = (RDFS + "label", SKOS + "prefLabel")
+_NAMES = (
+    "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
+    "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
+)  # fmt: skip
+"""What calls a thing where it has no label."""
 _ALIAS = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
@@ -38,7 +44,7 @@ numbered here instead, as is a name in the file that looks like one, which stays
 
 _NESTED_ENTITY = re.compile(rb"<!ENTITY\s[^>]*&\w+;")
 
-Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML"]
+Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ class RdfReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`.
 
-        Faults of RDF/XML, and of UTF-8 in all but the line formats, are fatal even when skipping.
+        Faults of RDF/XML and JSON-LD, and of UTF-8 in all but the line formats, are fatal even when skipping.
         """
         by_line = self.syntax in ("N_TRIPLES", "N_QUADS")
         quads = _parse_lines if by_line else _parse_document
@@ -96,8 +102,8 @@ def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxig
             except StopIteration:
                 break
             except SyntaxError as error:
-                if syntax == "RDF_XML":
-                    # What follows a fault of XML can't be trusted: tags are read at the wrong depth.
+                if syntax in ("RDF_XML", "JSON_LD"):
+                    # What follows a fault of XML or JSON can't be trusted: it is read at the wrong depth.
                     reason = f"near line {source.line}: {_reason(error)}"
                     raise ParseError(str(path), 0, reason, "Correct the file") from error
                 tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
@@ -108,6 +114,8 @@ def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxig
 
 def _reason(error: SyntaxError) -> str:
     """Give pyoxigraph's message without the place, which is said already."""
+    if "LoadDocumentCallback" in str(error):
+        return "it names a context on the web, and nothing is fetched: write the context into the file"
     return re.sub(r"^Parser error .*?: |^error while parsing |\s*\(line \d+\)$", "", error.msg or str(error))
 
 
@@ -144,7 +152,7 @@ class _Sorter:
         self._path, self._tally = path, tally
         self._schema = 0
         self._graphs = False
-        self._scope = f"{tally.source}/" if tally.source else ""
+        self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
         self._node, self._blank = pyoxigraph.NamedNode, pyoxigraph.BlankNode
         self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
@@ -170,6 +178,8 @@ class _Sorter:
         language = literal.language
         if predicate in _LABELS:
             self.batch.labels.append(Label(subject, literal.value, _label_rank(language)))
+        elif predicate in _NAMES:
+            self.batch.labels.append(Label(subject, literal.value, _AFTER_LABELS + _label_rank(language)))
         elif predicate == _ALIAS:
             self.batch.aliases.append((subject, literal.value))
         else:
@@ -195,6 +205,9 @@ class _Sorter:
             self._tally.note(f"{self._path}: names of graphs are left out; their triples are kept")
 
 
+_AFTER_LABELS = 4
+
+
 def _label_rank(language: str | None) -> int:
     """English, then no language, then a kind of English, then the others."""
     if language is None:
@@ -208,3 +221,4 @@ NQUADS = RdfReader("nquads", (".nq",), "N_QUADS")
 TURTLE = RdfReader("turtle", (".ttl",), "TURTLE")
 TRIG = RdfReader("trig", (".trig",), "TRIG")
 RDFXML = RdfReader("rdfxml", (".rdf", ".xml", ".owl"), "RDF_XML")
+JSONLD = RdfReader("jsonld", (".jsonld",), "JSON_LD")

@@ -10,12 +10,12 @@ from clew.graph.readers.batch import Reader, Tally
 from clew.graph.readers.comma import COMMA, Records, is_table, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.property_csv import PROPERTY_CSV, header_kind, is_csv
-from clew.graph.readers.rdf import NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
-from clew.graph.readers.stream import line_blocks
+from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
+from clew.graph.readers.stream import line_blocks, unpacked_name
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, PROPERTY_CSV),
-    *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML),
+    *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD),
     ARRAYS,
 )
 """All readers; adding one is a line here."""
@@ -43,19 +43,25 @@ def choose_reader(path: Path, format: str | None = None) -> Reader:
     or more than one.
     """
     if not path.exists():
-        raise InputError(f"{path}: no such file or directory. Check the path")
+        raise missing(path)
     if path.is_dir():
         return _choose_for_directory(path, format)
     if not path.is_file():
         raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
         return _named_for_file(path, format)
-    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = Path(unpacked_name(path.name)).suffix.lower()
     for reader in READERS:
         if suffix in reader.suffixes:
             return _choose_csv(path) if reader is COMMA else reader
     return _sniff(path)
+
+
+def missing(path: Path) -> InputError:
+    """Return the error of a source that is not there."""
+    if str(path) == "-":
+        return InputError("A graph is read from files, not from stdin. Save it to a file first")
+    return InputError(f"{path}: no such file or directory. Check the path")
 
 
 def source_files(path: Path) -> list[Path]:
@@ -85,7 +91,7 @@ def _choose_for_directory(path: Path, format: str | None) -> Reader:
     if files:
         return PROPERTY_CSV if is_csv(files[0]) else ARRAYS
     raise InputError(
-        f"{path}: is a directory without node and edge CSV files. Give the triple files in it one by one"
+        f"{path}: is a directory without node and edge CSV files. Give the triple files in it: {path}/*"
     )
 
 

@@ -1,12 +1,17 @@
-"""Bytes and lines of a source file: gzip, byte order mark, UTF-8, line length, progress."""
+"""Bytes and lines of a source file: compression, byte order mark, UTF-8, line length, progress."""
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import gzip
+import lzma
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO, Protocol, cast
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Tally
@@ -15,24 +20,40 @@ MAX_LINE_BYTES = 1 << 20
 """A longer line is an error: it is a file of another kind or damaged, and would fill the memory."""
 
 CHUNK_BYTES = 1 << 20
-GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+PACKED_SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
+"""Ending of a file's name → how such a file is compressed."""
+
+_MAGIC = {"gzip": re.compile(rb"\x1f\x8b"), "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
+          "xz": re.compile(rb"\xfd7zXZ\0")}  # fmt: skip
 _BINARY_KINDS = (
     (b"PK\x03\x04", "a zip archive", "unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "zstd-compressed", "decompress it first (only .gz is read directly)"),
-    (b"BZh", "bzip2-compressed", "decompress it first (only .gz is read directly)"),
-    (b"\xfd7zXZ", "xz-compressed", "decompress it first (only .gz is read directly)"),
-    (b"\xff\xfe", "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"),
-    (b"\xfe\xff", "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed", "decompress it first (.gz, .bz2 and .xz are read directly)"),
 )
 
 
-class ByteSource:
-    """The decompressed bytes of a file, without a byte order mark; `line` counts what was read.
+def unpacked_name(name: str) -> str:
+    """Name of a file without the ending that says how it is compressed."""
+    stem, dot, ending = name.rpartition(".")
+    return stem if dot and f".{ending.lower()}" in PACKED_SUFFIXES else name
 
-    A gzip file is known by its first two bytes, whatever its name. Raises InputError if the file cannot
-    be opened, is empty or is binary, ParseError if gzip data end too early or are damaged.
+
+class _Unpacked(Protocol):
+    """A decompressor of the standard library."""
+
+    def read1(self, size: int = ..., /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class ByteSource:
+    """The decompressed bytes of a file as UTF-8, without a byte order mark; `line` counts what was read.
+
+    A compressed file is known by its first bytes, whatever its name, and UTF-16 by its mark. Raises
+    InputError if the file cannot be opened, is empty or is binary, ParseError if compressed data end too
+    early or are damaged.
     """
 
     def __init__(self, path: Path, tally: Tally) -> None:
@@ -44,7 +65,9 @@ class ByteSource:
             raise InputError(f"{path}: no such file. Check the path") from error
         except OSError as error:
             raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
-        self._gzip: gzip.GzipFile | None = None
+        self._kind = ""
+        self._unpacked: _Unpacked | None = None
+        self._utf16: codecs.IncrementalDecoder | None = None
         self._buffer, self._at = b"", 0
         try:
             self._start()
@@ -57,12 +80,19 @@ class ByteSource:
 
     def _start(self) -> None:
         """Look at the first bytes: refuse what is not text, drop the byte order mark."""
-        magic = self._file.peek(2)[:2]
-        if magic == GZIP_MAGIC:
-            self._gzip = gzip.GzipFile(fileobj=self._file)
-        if magic and magic != GZIP_MAGIC and self.path.suffix.lower() == ".gz":
-            raise InputError(f"{self.path}: its name ends in .gz but it is not gzip data. Rename it")
+        magic = self._file.peek(16)[:16]
+        self._kind = next((kind for kind, start in _MAGIC.items() if start.match(magic)), "")
+        named = PACKED_SUFFIXES.get(self.path.suffix.lower())
+        if magic and named and named != self._kind:
+            raise InputError(
+                f"{self.path}: its name ends in {self.path.suffix} but it is not {named} data. Rename it"
+            )
+        self._unpacked = _unpacker(self._kind, self._file) if self._kind else None
         first = self._next(CHUNK_BYTES)
+        if first.startswith(UTF16_MARKS):
+            self._utf16 = codecs.getincrementaldecoder("utf-16")()
+            self._tally.note(f"{self.path}: read as UTF-16")
+            first = self._decoded(first)
         if not first.removeprefix(BOM):
             raise InputError(f"{self.path}: the file is empty. A source needs at least one triple")
         for prefix, kind, advice in _BINARY_KINDS:
@@ -82,24 +112,47 @@ class ByteSource:
         return data
 
     def _next(self, size: int) -> bytes:
+        raw = self._raw(size)
+        return raw if self._utf16 is None else self._decoded(raw)
+
+    def _decoded(self, raw: bytes) -> bytes:
+        """UTF-16 as UTF-8; more is read if `raw` ends before its first character does."""
+        decoder = cast(codecs.IncrementalDecoder, self._utf16)
         try:
-            data = self._file.read(size) if self._gzip is None else self._gzip.read1(size)
+            text = decoder.decode(raw, final=not raw)
+            while not text and raw:
+                raw = self._raw(CHUNK_BYTES)
+                text = decoder.decode(raw, final=not raw)
+            return text.encode("utf-8")
+        except UnicodeError as error:
+            reason = "invalid UTF-16 here or some lines below"
+            raise ParseError(str(self.path), self.line, reason, "Convert the file to UTF-8") from error
+
+    def _raw(self, size: int) -> bytes:
+        """At most `size` decompressed bytes."""
+        try:
+            data = self._file.read(size) if self._unpacked is None else self._unpacked.read1(size)
         except EOFError as error:
-            reason = "the gzip data end too early: the file is truncated"
-            raise ParseError(str(self.path), self.line, reason, "Copy or download it again") from error
-        except (gzip.BadGzipFile, zlib.error) as error:
-            reason = f"the gzip data are damaged ({error})"
+            reason = f"the {self._kind} data end too early: the file is truncated"
             raise ParseError(str(self.path), self.line, reason, "Copy or download it again") from error
         except OSError as error:
+            if self._unpacked is not None and error.errno is None:
+                raise self._damaged(error) from error
             raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
+        except (zlib.error, lzma.LZMAError) as error:
+            raise self._damaged(error) from error
         if self._tally.progress is not None:
             self._tally.progress(self._file.tell())
         return data
 
+    def _damaged(self, error: Exception) -> ParseError:
+        reason = f"the {self._kind} data are damaged ({error})"
+        return ParseError(str(self.path), self.line, reason, "Copy or download it again")
+
     def close(self) -> None:
         """Close the file."""
-        if self._gzip is not None:
-            self._gzip.close()
+        if self._unpacked is not None:
+            self._unpacked.close()
         self._file.close()
 
     def __enter__(self) -> ByteSource:
@@ -112,6 +165,12 @@ class ByteSource:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _unpacker(kind: str, file: BinaryIO) -> _Unpacked:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=file)
+    return bz2.BZ2File(file) if kind == "bzip2" else lzma.LZMAFile(file)
 
 
 def line_blocks(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
