@@ -7,7 +7,7 @@ import pytest
 from clew.steps.comparison import Span
 from clew.steps.confidence import Trust, confidence
 from clew.steps.explain import Explanation, explain
-from clew.steps.readings import Anchor, Reading
+from clew.steps.reading import Anchor, Reading
 
 ANCHOR = Anchor(Span(0, 3), 0, 0.0, "Ann", "exact", ways=(0, 2, 4))
 ONE = Reading((ANCHOR,), ((0,),), (), 0.0)

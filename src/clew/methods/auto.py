@@ -43,7 +43,8 @@ from clew.steps.measured import (
     with_number,
 )
 from clew.steps.read import find_evidence
-from clew.steps.readings import Reader, Reading, asked_type
+from clew.steps.reading import Reading
+from clew.steps.readings import Reader, asked_type
 from clew.steps.rivals import CLOSE, TIE, rival_of, sharing, tie, tied_with
 from clew.steps.shown import explain_step, link_step, readings_step
 from clew.steps.similarity import Scale, WordTable

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from clew.steps.explain import Explanation
-from clew.steps.readings import Reading
+from clew.steps.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)

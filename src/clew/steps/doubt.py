@@ -14,7 +14,7 @@ from clew.steps.confidence import Trust, confidence
 from clew.steps.direction import BEING
 from clew.steps.explain import Explanation, explain
 from clew.steps.operators import Operator
-from clew.steps.readings import Anchor, Reading
+from clew.steps.reading import Anchor, Reading
 from clew.steps.vocabulary import class_fit, class_row, is_noun
 from clew.text.english import ARITHMETIC, INTERROGATIVE, WH_CLASSES
 from clew.text.lexicon import CLASSES

@@ -9,7 +9,7 @@ import numpy as np
 
 from clew.steps.comparison import Comparison, Float
 from clew.steps.direction import BEING, DOING
-from clew.steps.readings import Anchor, Reading
+from clew.steps.reading import Anchor, Reading
 from clew.steps.typed_words import CALLED
 from clew.steps.vocabulary import is_noun
 from clew.text.question import Word

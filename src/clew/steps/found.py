@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
-from clew.steps.readings import Reading
+from clew.steps.reading import Reading
 from clew.types import Abstention, AnswerEntity, Citation, Pattern
 
 

@@ -17,7 +17,8 @@ from clew.steps.explain import Explanation, explain
 from clew.steps.link import Linker, given_mentions
 from clew.steps.measured import CLEARLY, asks_over_all
 from clew.steps.operators import Operator, find_operator
-from clew.steps.readings import Reader, Reading
+from clew.steps.reading import Reading
+from clew.steps.readings import Reader
 from clew.steps.similarity import WordTable
 from clew.steps.spelling import mended
 from clew.text.question import Question, Word, read_question, with_year

@@ -25,7 +25,7 @@ from clew.steps.read import (
     values_of,
     with_value,
 )
-from clew.steps.readings import Reading
+from clew.steps.reading import Reading
 from clew.steps.vocabulary import class_fit
 from clew.text.quantity import Counting
 from clew.text.question import ABOUT, Limits, Question

@@ -19,6 +19,7 @@ from clew.graph.schema import Schema
 from clew.steps.alignment import Space, Weights, best_joins, best_paths
 from clew.steps.comparison import Comparison, Span, is_asked
 from clew.steps.direction import preferred_step
+from clew.steps.reading import Anchor, Reading
 from clew.steps.typed_words import CALLED, TypedWords
 from clew.steps.vocabulary import WHOLLY, Vocabulary, class_fit, class_row, is_noun, of_other_types
 from clew.text.english import ASKING_TYPES, FUNCTION
@@ -59,62 +60,6 @@ def asked_type(comparison: Comparison, end: int, names: Sequence[Span] = ()) -> 
         if share[type] > 0
     ]
     return said[0] if said else None
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A mention read as one entity.
-
-    `cost` of doing so; `ordinary`: its words are more likely just words; `ways`: the steps that can be walked
-    from the entity.
-    """
-
-    span: Span
-    entity: int
-    cost: float
-    text: str
-    how: str
-    ordinary: bool = False
-    ways: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Branches of steps (see `graph.schema`) from each anchor to where they meet, then the trunk.
-
-    `type`: the declared type that the question asks for, where others stand at the end of the path too.
-    """
-
-    anchors: tuple[Anchor, ...]
-    branches: tuple[tuple[int, ...], ...]
-    trunk: tuple[int, ...]
-    cost: float
-    type: int | None = None
-
-    @property
-    def steps(self) -> tuple[int, ...]:
-        """All steps, branch by branch, then the trunk."""
-        return (*(s for b in self.branches for s in b), *self.trunk)
-
-    @property
-    def nodes(self) -> list[tuple[int, ...]]:
-        """For every node but the names, the ends that it has on the paths."""
-        meeting = tuple(branch[-1] ^ 1 for branch in self.branches)
-        inner = [tuple({s ^ 1, after}) for path in self.branches for s, after in pairwise(path)]
-        trunk = [tuple({s ^ 1, after}) for s, after in pairwise(self.trunk)]
-        first = (*meeting, self.trunk[0]) if self.trunk else meeting
-        last = [(self.trunk[-1] ^ 1,)] if self.trunk else []
-        return [*inner, first, *trunk, *last]
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether it takes an ordinary word for a name."""
-        return any(a.ordinary for a in self.anchors)
-
-    @property
-    def last(self) -> int:
-        """The step that arrives at the answer."""
-        return self.trunk[-1] if self.trunk else self.branches[0][-1]
 
 
 @dataclass(frozen=True, eq=False)

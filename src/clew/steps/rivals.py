@@ -8,7 +8,8 @@ from itertools import takewhile
 from clew.graph.graph import Graph
 from clew.steps.found import draw
 from clew.steps.read import find_evidence
-from clew.steps.readings import Reader, Reading
+from clew.steps.reading import Reading
+from clew.steps.readings import Reader
 from clew.steps.write_pattern import write_pattern
 from clew.types import Abstention, MatchResult, Pattern
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clew.graph.graph import Graph
 from clew.steps.explain import Explanation
 from clew.steps.found import draw
-from clew.steps.readings import Reading
+from clew.steps.reading import Reading
 from clew.types import Mention, Step
 
 

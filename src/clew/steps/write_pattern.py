@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clew.graph.graph import Graph
-from clew.steps.readings import Reading
+from clew.steps.reading import Reading
 from clew.types import Pattern, PatternEdge, PatternNode
 
 

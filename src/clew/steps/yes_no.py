@@ -13,7 +13,7 @@ from clew.steps.explain import explain
 from clew.steps.found import Found, nothing
 from clew.steps.operators import Operator
 from clew.steps.read import find_evidence
-from clew.steps.readings import Anchor, Reading
+from clew.steps.reading import Anchor, Reading
 from clew.steps.write_pattern import write_pattern, write_question
 from clew.types import AnswerEntity
 
