@@ -161,3 +161,27 @@ Heat	directed_by	Jo May
 """
     answer = opened(tmp_path_factory, "made", text).ask("Who made Heat?")
     assert "the question may mean" in answer.abstained.detail
+
+
+FAMILY = """
+Ann Lee	child	Jo Lee
+Ann Lee	spouse	Tom Lee
+Tom Lee	spouse	Ann Lee
+Tom Lee	child	Max Lee
+Jo Lee	spouse	Kim Poe
+Kim Poe	spouse	Jo Lee
+Ann Lee	born_in	Malmo
+Jo Lee	born_in	Cork
+Tom Lee	born_in	Cork
+Malmo	contained_by	Sweden
+Cork	contained_by	Ireland
+"""
+
+
+@pytest.fixture(scope="module")
+def family(tmp_path_factory):
+    return opened(tmp_path_factory, "family", FAMILY)
+
+
+def test_countries_are_known_by_their_names(family):
+    assert labels(family.ask("In which country was Ann Lee born?")) == {"Sweden"}
