@@ -81,3 +81,14 @@ def test_a_reply_of_no_use_is_an_abstention(hostile, name, reply):
     assert answer.abstained is not None
     assert not answer.answers
     json.dumps(answer.as_json())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_long_question_is_asked_whole(hostile, name):
+    if name == "synaptiqa" and importlib.util.find_spec("ladybug") is None:
+        pytest.skip("ladybug is not installed")
+    question = f"Who directed Alien, and not {', nor '.join(f'film {i}' for i in range(60))} or the last one?"
+    model = ScriptedModel(lambda request: "none")
+    make_method(name, hostile.index, hostile.embedder, model).answer(question, entities=["Alien"])
+    assert model.requests
+    assert question in model.requests[0].messages[-1].text

@@ -24,7 +24,7 @@ from clew.llm.types import ChatModel
 from clew.methods.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
 from clew.methods.settings import positive
 from clew.steps.chain import Hop, Proofs, follow, given_proofs, hops_of
-from clew.steps.prompting import Talk, data_line, data_lines, listed, prompt_named
+from clew.steps.prompting import Talk, as_data, data_lines, listed, prompt_named
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention
@@ -88,7 +88,7 @@ class KgGpt(EvidenceMethod):
         return np.concatenate([heads, out.neighbour[triples].astype(np.int64)])
 
     def _segment(self, question: str, talk: Talk) -> list[str]:
-        reply = talk.ask(prompt_named("kg_gpt_segment"), ZERO_SHOT, QUESTION=data_line(question))
+        reply = talk.ask(prompt_named("kg_gpt_segment"), ZERO_SHOT, QUESTION=as_data(question))
         return [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
 
     def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:
@@ -97,7 +97,7 @@ class KgGpt(EvidenceMethod):
         named = {normalise(name): relation for relation, name in names.items()}
         reply = talk.ask(
             prompt_named("kg_gpt_relations"), ZERO_SHOT, COUNT=str(self.settings.relations),
-            RELATIONS=data_lines(names.values()), SENTENCE=data_line(sentence),
+            RELATIONS=data_lines(names.values()), SENTENCE=as_data(sentence),
         )  # fmt: skip
         found = (named[norm] for line in listed(reply) if (norm := normalise(line)) in named)
         return list(dict.fromkeys(found))[: self.settings.relations]

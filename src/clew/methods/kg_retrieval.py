@@ -18,7 +18,7 @@ from clew.index.directory import Index
 from clew.llm.types import ChatModel
 from clew.methods.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
 from clew.methods.settings import positive
-from clew.steps.prompting import Talk, data_line, listed, prompt_named
+from clew.steps.prompting import Talk, as_data, listed, prompt_named
 from clew.text.embedder import Embedder
 
 
@@ -52,7 +52,7 @@ class KgRetrieval(EvidenceMethod):
         """The entities that are given, that the model lists, or that are linked."""
         if entities or talk is None:
             return super().seeds(question, entities, talk)
-        reply = talk.ask(prompt_named("kg_retrieval_entities"), ZERO_SHOT, QUESTION=data_line(question))
+        reply = talk.ask(prompt_named("kg_retrieval_entities"), ZERO_SHOT, QUESTION=as_data(question))
         found = [hit.entity for name in listed(reply) for hit in self.index.names.exact(name)]
         return tuple(dict.fromkeys(found)) or super().seeds(question, entities, talk)
 

@@ -12,7 +12,7 @@ from clew.llm.errors import BudgetReached
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag import TABLE_3
 from clew.steps.declined import declines
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, short
+from clew.steps.prompting import Sampling, Talk, as_data, prompt_named, short
 from clew.steps.simgrag_prompts import default_shots
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
@@ -43,7 +43,7 @@ class Settings:
     def examples(self) -> str:
         """The worked questions, those of SimGRAG, with answers alone."""
         shots = default_shots().of("question", self.shots)
-        return "".join(f"Question: {data_line(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
+        return "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
 
 
 class Llm:
@@ -77,7 +77,7 @@ class Llm:
 def ask_alone(talk: Talk, question: str, sampling: Sampling, examples: str = "") -> str:
     """Ask a question with nothing but examples. Raises LlmError."""
     prompt = prompt_named("llm").with_values(examples=examples)
-    return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=data_line(question))
+    return talk.ask(prompt, sampling, EXAMPLES=examples, QUESTION=as_data(question))
 
 
 def needed(model: ChatModel | None, name: str) -> ChatModel:

@@ -16,7 +16,7 @@ from clew.llm.types import ChatModel
 from clew.methods.llm import Settings, ask_alone, finished, needed, ungrounded
 from clew.steps.chain import Plan
 from clew.steps.decompose import ModelDecompose
-from clew.steps.prompting import Talk, data_line, data_lines, prompt_named
+from clew.steps.prompting import Talk, as_data, data_lines, prompt_named
 from clew.steps.reformulate import reformulated
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Chain, SubAnswer
@@ -52,7 +52,7 @@ class LlmQd:
             told = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt, sampling = prompt_named("kg_rag_synthesise"), replace(self.sampling, max_tokens=512)
             answer = ungrounded(
-                question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=data_line(question))
+                question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=as_data(question))
             )
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)))
@@ -64,7 +64,7 @@ class LlmQd:
         if links:
             earlier = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt = prompt_named("kg_rag_reformulate")
-            reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=data_line(text), EARLIER=earlier)
+            reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=as_data(text), EARLIER=earlier)
             asked = reformulated(reply, text) or text
         sampling = replace(self.sampling, repeat_penalty=1.1)
         reply = ask_alone(talk, asked, sampling, self.settings.examples)

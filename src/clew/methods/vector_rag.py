@@ -27,7 +27,7 @@ from clew.llm.types import ChatModel
 from clew.methods.evidence import ZERO_SHOT, EvidenceMethod, Retrieved
 from clew.methods.llm import finished, ungrounded
 from clew.methods.settings import positive
-from clew.steps.prompting import LONGEST_LINE, Talk, data_line, data_lines, prompt_named
+from clew.steps.prompting import LONGEST_LINE, Talk, as_data, data_lines, prompt_named
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, Step
 
@@ -93,7 +93,7 @@ class VectorRag(EvidenceMethod):
         try:
             documents = data_lines(p.text for p in found)
             prompt = prompt_named("vector_rag")
-            text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=data_line(question))
+            text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
             answer = ungrounded(question, text)
         except BudgetReached as error:
             answer = Answer(question, abstained=Abstention("budget", str(error)))

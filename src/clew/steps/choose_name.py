@@ -13,7 +13,7 @@ from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.steps.name_space import SAME, Near
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
+from clew.steps.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
 
 LEAST = 0.6
 """Likeness below which nothing is chosen by likeness alone."""
@@ -101,7 +101,7 @@ class ChooseByModel:
         text = self.talk.ask(
             prompt_named("synaptiqa_choose"),
             _SAMPLING,
-            QUESTION=data_line(question),
+            QUESTION=as_data(question),
             QUERY=query_text(query),
             NAMES="\n".join(_shown(number, each) for number, each in enumerate(unknown, 1)),
         )

@@ -14,7 +14,7 @@ from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.steps.chain import Hop, Plan, SubQuestion, hops_of
 from clew.steps.link import Linker
-from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
+from clew.steps.prompting import Prompt, Sampling, Talk, as_data, prompt_named
 from clew.steps.readings import Reader
 from clew.steps.worked import Worked, default_worked
 from clew.text.normalise import normalise
@@ -60,7 +60,7 @@ class ModelDecompose:
             raise ValueError("this form needs a model")
         examples = "\n\n".join(map(str, self.examples))
         prompt = self.prompt.with_values(examples=examples)
-        values = {"EXAMPLES": examples, "QUESTION": data_line(question)}
+        values = {"EXAMPLES": examples, "QUESTION": as_data(question)}
         reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
         return plan_of(reply, question, self.most)
 

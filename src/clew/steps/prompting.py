@@ -84,7 +84,7 @@ def listed(reply: str) -> list[str]:
 
 def query_text(text: str) -> str:
     """Make a query safe to stand between tags: one line that keeps its arrows and ends no block."""
-    return data_line(text).replace("‹", "<").replace("›", ">").replace("</", "‹/")
+    return as_data(text).replace("‹", "<").replace("›", ">").replace("</", "‹/")
 
 
 def short(text: str) -> str:

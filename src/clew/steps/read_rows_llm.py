@@ -15,7 +15,7 @@ from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.steps.declined import declines
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
+from clew.steps.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.steps.read_llm import YES_NO, answers_of, named_answers
 from clew.steps.read_rows import Cell, ReadRow
 from clew.text.normalise import normalise
@@ -61,7 +61,7 @@ def read_rows(
     text = talk.ask(
         prompt_named("synaptiqa_read"),
         _SAMPLING,
-        QUESTION=data_line(question),
+        QUESTION=as_data(question),
         QUERY=query_text(query),
         ROWS=told,
     )
@@ -88,7 +88,7 @@ def read_own(talk: Talk, question: str) -> OwnReply:
 
     Raises LlmError.
     """
-    text = talk.ask(prompt_named("synaptiqa_own"), _SAMPLING, QUESTION=data_line(question))
+    text = talk.ask(prompt_named("synaptiqa_own"), _SAMPLING, QUESTION=as_data(question))
     try:
         reply = read_value(text, lambda value: build(OwnReply, value))
     except ReplyInvalid:

@@ -10,7 +10,7 @@ from clew.index.triple_vectors import triple_line
 from clew.steps.chain import Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, hops_of, used_of
 from clew.steps.declined import declines
 from clew.steps.decompose import PatternDecompose
-from clew.steps.prompting import Prompt, Sampling, Talk, data_line, data_lines, short
+from clew.steps.prompting import Prompt, Sampling, Talk, as_data, data_lines, short
 from clew.steps.sub_answer import Asked, ground_text
 from clew.types import Abstention, Pattern
 
@@ -55,7 +55,7 @@ class ReadTriples:
 
     def _by_model(self, question: str, seeds: Sequence[int], triples: Sequence[int], talk: Talk) -> Read:
         lines = data_lines(triple_line(self.graph, t) for t in triples)
-        text = talk.ask(self.prompt, self.sampling, TRIPLES=lines, QUESTION=data_line(question))
+        text = talk.ask(self.prompt, self.sampling, TRIPLES=lines, QUESTION=as_data(question))
         asked = Asked(Plan(), SubQuestion(question), question, tuple(triples), (), tuple(seeds))
         proofs = ground_text(self.graph, text, asked)
         if proofs and not declines(text, [self.graph.labels[e] for e in proofs]):

@@ -16,7 +16,7 @@ from clew.index.nearest import NearWalk
 from clew.llm.extract import clean
 from clew.llm.types import ChatModel, Reply, Request
 from clew.steps.declined import declines
-from clew.steps.prompting import data_line, prompt_named
+from clew.steps.prompting import as_data, data_line, prompt_named
 from clew.steps.read_walks import LONGEST_SENTENCE, triples_of
 from clew.text.normalise import normalise
 
@@ -43,7 +43,7 @@ async def read_walks(
     """Ask a model what `sentences`, those of `walks`, answer. Raises LlmError."""
     prompt = prompt_named("walks_read")
     context = "\n".join(data_line(text, LONGEST_SENTENCE) for text in dict.fromkeys(sentences))
-    asked = data_line(question, LONGEST_SENTENCE)
+    asked = as_data(question)
     request = Request(prompt.messages(QUESTION=asked, CONTEXT=context), temperature=0.0)
     reply = await model.complete(request)
     text = clean(reply.text, request.messages, request.stop).strip()[:LONGEST_REPLY]

@@ -11,7 +11,7 @@ from clew.index.vectors import readable
 from clew.steps.chain import Link, Plan, SubQuestion
 from clew.steps.declined import declines
 from clew.steps.decompose import hop_text
-from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
+from clew.steps.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
 
 LONGEST_QUESTION = 2_000
 """Characters of a question; a longer line is none."""
@@ -50,7 +50,7 @@ class ModelReformulate:
             self.prompt,
             self.sampling,
             stop=("?",),
-            QUESTION=data_line(question.text),
+            QUESTION=as_data(question.text),
             EARLIER=told(self.graph, earlier, self.handed),
         )
         names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]

@@ -10,7 +10,7 @@ from clew.graph.graph import Graph
 from clew.steps.chain import Link, Plan, Proofs
 from clew.steps.declined import declines
 from clew.steps.named import named_entities
-from clew.steps.prompting import Prompt, Sampling, Talk, data_line, prompt_named
+from clew.steps.prompting import Prompt, Sampling, Talk, as_data, prompt_named
 from clew.steps.reformulate import Handed, told
 
 
@@ -47,7 +47,7 @@ class ModelSynthesis:
         if talk is None:
             raise ValueError("this form needs a model")
         answers = told(self.graph, links, self.handed)
-        text = talk.ask(self.prompt, self.sampling, ANSWERS=answers, QUESTION=data_line(question))
+        text = talk.ask(self.prompt, self.sampling, ANSWERS=answers, QUESTION=as_data(question))
         for link in reversed(links):
             named = named_entities(self.graph, text, link.proofs)
             if named and not declines(text, [self.graph.labels[e] for e in named]):

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any, cast
 
 from clew.errors import InputError
-from clew.steps.prompting import data_line
+from clew.steps.prompting import as_data, data_line
 from clew.steps.simgrag_prompts import DECOMPOSITIONS
 
 MOST = 64
@@ -28,7 +28,7 @@ class Worked:
     def __str__(self) -> str:
         numbered = (f"{number}. {data_line(text)}" for number, text in enumerate(self.sub_questions, 1))
         lines = (f"Reasoning: {data_line(self.reasoning)}", "Sub-questions:", *numbered, "<END>")
-        return "\n".join((f"Question: {data_line(self.question)}", *lines))
+        return "\n".join((f"Question: {as_data(self.question)}", *lines))
 
 
 @cache

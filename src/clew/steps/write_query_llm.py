@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.steps.history import Solved
-from clew.steps.prompting import Sampling, Talk, data_line, prompt_named, query_text
+from clew.steps.prompting import Sampling, Talk, as_data, prompt_named, query_text
 from clew.steps.schema_slice import SchemaSlice
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
@@ -28,13 +28,13 @@ class QueryWriter:
             _SAMPLING,
             SCHEMA=str(self.schema),
             SOLVED="\n".join(_shot(each) for each in solved) or "(none)",
-            QUESTION=data_line(question),
+            QUESTION=as_data(question),
         )
 
     def clean(self, text: str, problem: str) -> str:
         """Return what the model makes of a reply that does not parse. Raises LlmError."""
         return self.talk.ask(
-            prompt_named("synaptiqa_clean"), _SAMPLING, TEXT=_query(text), PROBLEM=data_line(problem)
+            prompt_named("synaptiqa_clean"), _SAMPLING, TEXT=_query(text), PROBLEM=as_data(problem)
         )
 
     def repair(self, question: str, query: str, problem: Sequence[str]) -> str:
@@ -43,14 +43,14 @@ class QueryWriter:
             prompt_named("synaptiqa_repair"),
             _SAMPLING,
             SCHEMA=str(self.schema),
-            QUESTION=data_line(question),
+            QUESTION=as_data(question),
             QUERY=_query(query),
             PROBLEM="\n".join(query_text(line) for line in problem),
         )
 
 
 def _shot(solved: Solved) -> str:
-    return f"Question: {data_line(solved.question)}\nCypher: {query_text(solved.query)}"
+    return f"Question: {as_data(solved.question)}\nCypher: {query_text(solved.query)}"
 
 
 def _query(text: str) -> str:
