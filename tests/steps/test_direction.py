@@ -2,7 +2,9 @@
 
 import pytest
 
+from clew import Clew
 from clew.steps.direction import forward_part, part_of_mention, preferred_step
+from clew.text.lexicon import Lexicon
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,33 @@ def test_a_relation_that_no_word_names_has_no_direction(firms):
     text = "Who influenced Jo May?"
     _, comparison = firms.compare(text)
     assert preferred_step(comparison, firms.span(text, "Jo May"), firms.relation("headquarters")) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Who does Bob know?", ["Cy"]),
+        ("Whom does Bob know?", ["Cy"]),
+        ("Who knows Bob?", ["Ada", "Dee"]),
+        ("Who does Ada know?", ["Bob"]),
+    ],
+)
+def test_a_verb_that_could_be_a_noun_is_walked_as_it_is_asked(tmp_path, question, answers):
+    rows = [
+        "Ada knows Bob",
+        "Bob knows Cy",
+        "Cy knows Ada",
+        "Dee knows Bob",
+        "Bob works_for Acme",
+        "Cy works_for Initech",
+    ]
+    graph = tmp_path / "people.tsv"
+    graph.write_text("".join("\t".join(row.split()) + "\n" for row in rows), "utf-8")
+    with Clew.open(graph, cache_dir=tmp_path / "cache") as people:
+        assert [a.entity for a in people.ask(question).answers] == answers
+
+
+def test_a_name_that_is_a_plural_is_no_verb():
+    lexicon = Lexicon.load()
+    assert lexicon.mostly_verb("knows")
+    assert not any(map(lexicon.mostly_verb, ("awards", "actors", "parents", "borders", "causes")))

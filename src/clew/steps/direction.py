@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from clew.steps.comparison import Comparison, Span
+from clew.steps.comparison import ITSELF, Comparison, Span
 from clew.steps.vocabulary import Vocabulary, is_noun
 from clew.text.english import AUXILIARY
 from clew.text.question import Word
@@ -75,12 +75,23 @@ def preferred_step(comparison: Comparison, span: Span, relation: int) -> int | N
     if part is None:
         return None
     head = forward_part(comparison.vocabulary, relation)
+    if head == "owner" and part in ("agent", "patient") and _is_its_verb(comparison, span, relation):
+        head = "agent"
     if {part, head} <= {"agent", "patient"} or {part, head} <= {"owner", "owned"}:
         return 2 * relation + (part != head)
     # *X's founder* for `founded_by`, *the influence of X* for `influences`: X is who is acted on.
     acting = {"owner": "patient", "owned": "agent"}.get(part, part)
     wanted = {"owner": "patient", "owned": "agent"}.get(head, head)
     return 2 * relation + (acting != wanted)
+
+
+def _is_its_verb(comparison: Comparison, span: Span, relation: int) -> bool:
+    """Whether a name of one word (`knows`), which could be a noun, is the verb of the question."""
+    named, words = _naming_word(comparison, span, relation), comparison.vocabulary.labels[relation]
+    if named is None or len(words) != 1 or not words[0].endswith("s"):
+        return False
+    lexicon = comparison.vocabulary.lexicon
+    return lexicon.verb(words[0]) and lexicon.similarity(named.norm, words[0]) >= ITSELF
 
 
 def _naming_word(comparison: Comparison, span: Span, relation: int) -> Word | None:

@@ -211,7 +211,10 @@ def _end_classes(
     """
     own = np.zeros((2 * len(words), len(CLASSES)))
     for r, (content, every) in enumerate(zip(words, full, strict=True)):
-        nouns = [w for w in content if lexicon.classes(w)]
+        # What is done says nothing of whom it is done to.
+        nouns = [
+            w for w in content if lexicon.classes(w) and not (len(every) == 1 and lexicon.mostly_verb(w))
+        ]
         if every and every[-1] == "by":
             own[2 * r + 1, CLASSES.index("person")] = 0.8
         elif acts(every, lexicon):

@@ -109,6 +109,10 @@ class Entry:
     related: dict[int, float]
 
 
+MOSTLY = 0.8
+"""Share of a word's uses as a verb from which it is hardly a noun."""
+
+
 class Lexicon:
     """English words and how near they are; immutable, loaded by `Lexicon.load()`."""
 
@@ -248,6 +252,15 @@ class Lexicon:
         """Whether the word may be a form of a verb."""
         senses = (sense for base in self.lemmas(word) for sense in self._senses(base))
         return any(PARTS[self._topic[self._synset[sense]]] == VERB for sense in senses)
+
+    def mostly_verb(self, word: str) -> bool:
+        """Whether the word is a verb far more often than anything else: *knows*, not *awards*."""
+        counts = [
+            (self._frequency(i, VERB), self._frequency(i))
+            for i in map(self._find, self.lemmas(word))
+            if i >= 0
+        ]
+        return sum(verb for verb, _ in counts) >= MOSTLY * max(1.0, sum(all_ for _, all_ in counts))
 
     def agent(self, word: str) -> tuple[str, ...]:
         """Return nouns for persons that derive from the word, best first: `directed` → `director`."""
