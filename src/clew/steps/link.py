@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from clew.index.containing import nodes_containing
 from clew.index.names import NameHit, NamesIndex
@@ -77,11 +78,8 @@ class Linker:
             named = own.get((start, stop))
             if singular[hit.stop - 1] is found[hit.stop - 1] or (hit.stop - hit.start == 1 and named is None):
                 continue
-            before = () if named is None else named.candidates
-            known = {c.entity for c in before}
-            hits = [h for h in hit.hits if h.entity not in known][:MOST_CANDIDATES]
-            of = tuple(Candidate(h.entity, PLURAL, "plural") for h in hits)
-            own[start, stop] = Mention(start, stop, text[start:stop], (*before, *of))
+            named = named or Mention(start, stop, text[start:stop], ())
+            own[start, stop] = _with_candidates(named, hit.hits, PLURAL, "plural")
         return list(own.values())
 
     def _singular(self, token: Token) -> Token:
@@ -98,15 +96,12 @@ class Linker:
             for at in range(len(found) - size + 1):
                 start, stop = found[at].start, found[at + size - 1].stop
                 span = text[start:stop]
-                hits = [h for place in places_of(span) for h in self.names.exact(place)]
-                if not hits or not span[:1].isupper():
+                if not span[:1].isupper():
                     continue
-                of = tuple(Candidate(h.entity, DEMONYM, "demonym") for h in hits[:MOST_CANDIDATES])
-                named = kept.get((start, stop))
-                own = () if named is None else named.candidates
-                known = {c.entity for c in own}
-                of = tuple(c for c in of if c.entity not in known)
-                kept[start, stop] = Mention(start, stop, span, (*own, *of))
+                hits = [h for place in places_of(span) for h in self.names.exact(place)]
+                if hits:
+                    named = kept.get((start, stop)) or Mention(start, stop, span, ())
+                    kept[start, stop] = _with_candidates(named, hits, DEMONYM, "demonym")
         return list(kept.values())
 
     def link_parts(self, question: Question, taken: Sequence[Mention]) -> list[Mention]:
@@ -227,6 +222,15 @@ class Linker:
                 if unknown and sum(len(w.norm) for w in words) >= 4:
                     spans.append((start, stop))
         return spans
+
+
+def _with_candidates(
+    mention: Mention, hits: Sequence[NameHit], score: float, how: Literal["plural", "demonym"]
+) -> Mention:
+    """The mention with entities that it has not yet, behind those that it has."""
+    known = {c.entity for c in mention.candidates}
+    new = [Candidate(h.entity, score, how) for h in hits if h.entity not in known]
+    return replace(mention, candidates=(*mention.candidates, *new[:MOST_CANDIDATES]))
 
 
 def _overlaps(token: Token, mentions: Sequence[Mention]) -> bool:
