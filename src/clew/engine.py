@@ -17,6 +17,7 @@ from clew.text.clean import clean, clean_question
 from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
+    from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match import Distances
     from clew.index.backends.registry import VectorChoice
     from clew.index.build import Built, OnError
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
+    from clew.stores.cypher.guard import Rules
+    from clew.stores.store import CypherStore, SparqlStore
     from clew.text.embedder import Embedder
 
 
@@ -54,6 +57,7 @@ class Clew:
         self._methods: Kept[Method] = Kept()
         self._distances: Distances | None = None
         self._verifiers: Kept[Verifier] = Kept()
+        self._explorer: Explorer | None = None
 
     @classmethod
     def open(
@@ -206,6 +210,46 @@ class Clew:
         used = distances if distances is not None else cast("Distances", self._distances)
         return match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
 
+    def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
+        """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
+        names = self.index.graph.entities
+        return {
+            "id": id,
+            "matches": [
+                {
+                    "gsd": found.gsd,
+                    "direction_misses": found.direction_misses,
+                    "nodes": [names[node] for node in found.nodes],
+                    "triples": [self.triple(triple).as_json() for triple in found.triples],
+                }
+                for found in result.matches
+            ],
+            "complete": result.complete,
+            "bound": None if result.bound == float("inf") else result.bound,
+            "timings_ms": {"total": round(milliseconds, 3)},
+        }
+
+    def open_store(
+        self, query: str, *, seconds: float = 10.0, rules: Rules | None = None
+    ) -> CypherStore | SparqlStore:
+        """Load the graph into a store of the language that `query` is in, for queries that only read.
+
+        The caller closes it. Raises MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.opening import is_sparql_query
+
+        if is_sparql_query(query):
+            from clew.stores.sparql.embedded import EmbeddedSparql
+
+            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rules=rules)
+        from clew.stores.ladybug import LadybugStore
+
+        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rules=rules)
+
+    def prepare(self, method: str = "auto", model: ChatModel | None = None) -> None:
+        """Make what the first question of a method would make."""
+        self._method(method, model, None)
+
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
@@ -225,6 +269,55 @@ class Clew:
         from clew.info import info_of
 
         return info_of(self.index)
+
+    def find_entities(self, text: str, *, limit: int = 10) -> list[EntityHit]:
+        """Entities that `text` names, begins, or misspells, the best first."""
+        return self._explore().find_entities(clean(text), limit=limit)
+
+    def neighbours(
+        self,
+        entity: str,
+        *,
+        relation: str | None = None,
+        direction: Direction | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Neighbourhood:
+        """What is around an entity: of each relation at most `limit` nodes, from `offset` on.
+
+        Raises UsageError for an entity or a relation that the graph lacks.
+        """
+        found = self._explore()
+        return found.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+
+    def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
+        """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
+        return self._explore().paths(start, end, limit=limit, longest=longest)
+
+    def example_questions(self, limit: int = 6) -> tuple[str, ...]:
+        """Questions about this graph that are answered here, without a model, as the graph has it."""
+        from clew.explore import example_questions
+
+        kept: list[str] = []
+        relations = self.info().relations[: 4 * limit]
+        for question, right in example_questions([(r.example, r.example_labels) for r in relations]):
+            if len(kept) == limit:
+                break
+            if right in {found.entity for found in self.ask(question).answers}:
+                kept.append(question)
+        return tuple(kept)
+
+    def _explore(self) -> Explorer:
+        if self._explorer is None:
+            from clew.explore import Explorer
+
+            self._explorer = Explorer(self.index)
+        return self._explorer
+
+    @property
+    def generation(self) -> int:
+        """Number of the index's generation that is open."""
+        return self.index.manifest.generation
 
     def triple(self, id: int) -> TripleText:
         """Return a triple by the names that the source gives."""
@@ -246,7 +339,7 @@ class Clew:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
         self._verifiers.clear()
-        self._distances = None
+        self._distances = self._explorer = None
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,9 @@ The road of a question: mentions → pattern → evidence (matches) → `Answer`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -173,9 +175,27 @@ class Step:
     name: str
     detail: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(self)
+
     def as_json(self) -> dict[str, Any]:
         """`{"name", "detail"}`."""
         return {"name": self.name, "detail": json_form(self.detail)}
+
+
+_watcher: ContextVar[Callable[[Step], None] | None] = ContextVar("clew_steps", default=None)
+
+
+@contextmanager
+def watch_steps(watcher: Callable[[Step], None]) -> Generator[None]:
+    """Tell `watcher` each step that is taken in this context, when it is taken and not with the answer."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 @dataclass(frozen=True, slots=True)

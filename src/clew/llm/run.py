@@ -10,9 +10,12 @@ import atexit
 import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+POLL_SECONDS = 0.5
+"""A thread that waits for a lock hears nothing else; it looks up so often."""
 
 
 class _Runner:
@@ -49,6 +52,8 @@ def _runner() -> _Runner:
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result; Ctrl-C cancels it.
 
+    So does an exception that another thread raises in this one, within `POLL_SECONDS`.
+
     Raises:
         RuntimeError: it is called from within such a coroutine, which would wait for itself.
 
@@ -59,6 +64,8 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         raise RuntimeError("run_sync was called from a coroutine that run_sync runs; await it instead")
     future = asyncio.run_coroutine_threadsafe(coroutine, runner.loop)
     try:
+        while not future.done():
+            wait([future], timeout=POLL_SECONDS)
         return future.result()
     except BaseException:
         future.cancel()
