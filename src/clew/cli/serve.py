@@ -98,7 +98,7 @@ def serve(
     access = who.access(host)
     settings = ServeSettings(host, port, workers, access, Limits(seconds=seconds))
     sockets = listen(settings)
-    graphs = _open_graphs(sources, reading)
+    graphs = open_graphs(sources, reading)
     write_logs(quiet=reading.quiet)
 
     def started() -> None:
@@ -127,7 +127,8 @@ def _application(graphs: Graphs, settings: object, llm: list[str], calling: Mode
     return make_app(graphs, models, settings, mcp=mounted)
 
 
-def _open_graphs(sources: list[str], reading: SourceOptions) -> Graphs:
+def open_graphs(sources: list[str], reading: SourceOptions) -> Graphs:
+    """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
     from clew.serve.graphs import Graph, Graphs, named_sources
 
     named = named_sources(sources)

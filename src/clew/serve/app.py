@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -71,7 +72,7 @@ def make_app(
     _add_signs_of_life(app, graphs, work, counts)
     _add_problems(app, graphs)
     if mounted is not None:
-        app.mount("/mcp", mounted[0])
+        app.router.routes.append(Route("/mcp", mounted[0]))
     app.mount("/", StaticFiles(directory=str(Path(str(files("clew.serve"))) / "page"), html=True))
     return Guard(app, settings.access, settings.limits, counts)
 

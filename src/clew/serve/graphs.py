@@ -15,6 +15,12 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.index.manifest import MANIFEST, read_manifest
 from clew.serve.problems import no_such_graph
+from clew.stores.cypher.guard import Rules
+from clew.stores.opening import is_sparql_query
+from clew.stores.store import CypherStore, SparqlStore, as_json
+
+MOST_ROWS = 200
+"""Rows of a query that are read."""
 
 log = logging.getLogger("clew.serve")
 
@@ -25,6 +31,10 @@ class Snapshot:
 
     clew: Clew
     generation: int
+    _stores: dict[bool, CypherStore | SparqlStore] = field(default_factory=dict)
+    _store_locks: tuple[threading.Lock, threading.Lock] = field(
+        default_factory=lambda: (threading.Lock(), threading.Lock())
+    )
 
     @cached_property
     def info(self) -> dict[str, Any]:
@@ -38,6 +48,28 @@ class Snapshot:
         ]
         told["generation"] = self.generation
         return told
+
+    def query(self, statement: str, rows: int, seconds: float) -> dict[str, Any]:
+        """Run a reading query; the graph is loaded into a store of its language once.
+
+        Raises as `Clew.open_store` and the store's `run`.
+        """
+        sparql = is_sparql_query(statement)
+        with self._store_locks[sparql]:
+            if sparql not in self._stores:
+                most = Rules(rows=MOST_ROWS)
+                self._stores[sparql] = self.clew.open_store(statement, seconds=seconds, rules=most)
+            found = self._stores[sparql].run(statement)
+        return {
+            "columns": list(found.columns),
+            "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],
+            "complete": found.complete and len(found.rows) <= rows,
+        }
+
+    def close(self) -> None:
+        """Close the stores."""
+        for store in self._stores.values():
+            store.close()
 
     @cached_property
     def examples(self) -> tuple[str, ...]:

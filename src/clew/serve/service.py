@@ -145,6 +145,10 @@ class Service:
             result = replace(result, matches=result.matches[: self.limits.answers], complete=False)
         return clew.matches_json(result, id=id, milliseconds=(time.perf_counter() - began) * 1000)
 
+    def query(self, graph: str, statement: str, *, rows: int = 50) -> dict[str, Any]:
+        """Run a reading query of Cypher or SPARQL: `{"columns", "rows", "complete"}`."""
+        return self.graphs[graph].snapshot.query(statement, rows, min(10.0, self.limits.seconds))
+
     def info(self, graph: str) -> dict[str, Any]:
         """Counts, relations and types."""
         return self.graphs[graph].snapshot.info
