@@ -1,1 +1,4 @@
-"""Evaluation: data sets in their published formats, metrics, judges, a resumable runner, reports."""
+"""Evaluation: `datasets/` in their published formats, `metrics/`, `judge/`, `run/`, `report/`.
+
+`questions`, `records`, `rows` and `names` hold the values that these hand on.
+"""
