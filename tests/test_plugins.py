@@ -29,7 +29,7 @@ def films(tmp_path):
         yield opened
 
 
-@pytest.mark.parametrize("method", [Silent, "test_own:Silent"])
+@pytest.mark.parametrize("method", [Silent, "test_plugins:Silent"])
 def test_a_class_is_a_method(films, method):
     assert films.ask("Who directed Memento?", method=method).method == "silent"
 
@@ -38,7 +38,7 @@ def test_a_class_is_a_method(films, method):
     ("name", "reason"),
     [
         ("no_such_module:Silent", "ModuleNotFoundError"),
-        ("test_own:Loud", "no 'Loud'"),
+        ("test_plugins:Loud", "no 'Loud'"),
         ("broken:Silent", "SyntaxError"),
     ],
 )
