@@ -14,9 +14,9 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.graph import Adjacency, Graph
-from clew.index.containing import nodes_containing
-from clew.index.directory import Index
-from clew.index.prefixes import Prefixes
+from clew.index.names.containing import nodes_containing
+from clew.index.names.prefixes import Prefixes
+from clew.index.store.directory import Index
 from clew.types import TripleText
 
 Direction = Literal["out", "in"]

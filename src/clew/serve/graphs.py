@@ -13,7 +13,7 @@ from typing import Any
 
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
-from clew.index.manifest import MANIFEST, read_manifest
+from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import no_such_graph
 from clew.stores.cypher.guard import Rules
 from clew.stores.opening import is_sparql_query
