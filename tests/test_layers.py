@@ -14,10 +14,12 @@ FLOORS = (
     {"text", "grounding"},
     {"index", "llm", "stores"},
     {"reading", "history", "environment"},
-    {"claims", "info"},
+    {"claims", "info", "explore"},
     {"methods"},
     {"engine", "database", "user_files"},
     {"evaluate"},
+    {"compared"},
+    {"serve"},
     {"cli"},
     {"clew", "__main__"},
 )

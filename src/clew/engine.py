@@ -299,12 +299,15 @@ class Clew:
         from clew.explore import example_questions
 
         kept: list[str] = []
-        relations = self.info().relations[: 4 * limit]
-        for question, right in example_questions([(r.example, r.example_labels) for r in relations]):
+        for number, relation in enumerate(self.info().relations[: 4 * limit]):
             if len(kept) == limit:
                 break
-            if right in {found.entity for found in self.ask(question).answers}:
-                kept.append(question)
+            declared = [share.type for share in relation.head_types if share.declared]
+            triple = self._explore().sample_triple(relation.name, 0.618 * number % 1)
+            for question, right in example_questions(triple, next(iter(declared), None)):
+                if right in {found.label for found in self.ask(question).answers}:
+                    kept.append(question)
+                    break
         return tuple(kept)
 
     def _explore(self) -> Explorer:

@@ -6,7 +6,7 @@ is bounded, and says where it was cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -197,6 +197,20 @@ class Explorer:
         names = self.graph.entities
         return Paths(names[first], names[last], tuple(found), search.complete and not more)
 
+    def sample_triple(self, relation: str, share: float) -> TripleText:
+        """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
+
+        Raises UsageError for a relation that the graph lacks or that has no triple.
+        """
+        number, nodes = self._relation(relation), self.graph.nodes
+        for step in range(nodes):
+            head = (int(share * nodes) + step) % nodes
+            start, stop = self.graph.out.relation_span(head, number)
+            if start < stop:
+                labels, tail = self.graph.labels, int(self.graph.out.neighbour[start])
+                return TripleText(labels[head], self.graph.relation_labels[number], labels[tail])
+        raise UsageError(f'The graph has no triple of "{relation}"')
+
     def node(self, entity: str) -> int:
         """The node of a name: as the source writes it, else the only one that is called so.
 
@@ -361,21 +375,23 @@ class _PathSearch:
 _Parents = dict[int, list[tuple[int, tuple[int, int, int]]]]
 
 
-def example_questions(triples: Sequence[tuple[TripleText, TripleText]]) -> list[tuple[str, str]]:
-    """(question, name of a right answer) for an example triple of each relation, in plain words.
+def example_questions(triple: TripleText, head_type: str | None) -> list[tuple[str, str]]:
+    """(question, label of a right answer) about an example triple, given by labels; the plainest first.
 
-    A triple is given by names and by what people read. Whether a graph's own reader understands the question
-    is for the caller to see.
+    Whether a graph's own reader understands a question is for the caller to see.
     """
+    words = " ".join(triple.relation.replace("_", " ").split())
+    stem, _, last = words.rpartition(" ")
     made: list[tuple[str, str]] = []
-    for names, labels in triples:
-        relation = " ".join(labels.relation.replace("_", " ").split())
-        last = relation.rpartition(" ")[2].lower()
-        if last in _PREPOSITIONS:
-            made.append((f"What is {labels.head} {relation}?", names.tail))
-            made.append((f"What is {relation} {labels.tail}?", names.head))
-        else:
-            made.append((f"What is the {relation} of {labels.head}?", names.tail))
+    if last == "by" and stem:
+        made.append((f"Who {stem} {triple.head}?", triple.tail))
+    if last in _PREPOSITIONS:
+        made.append((f"What is {triple.head} {words}?", triple.tail))
+        if head_type is not None:
+            made.append((f"Which {head_type} is {words} {triple.tail}?", triple.head))
+    if words.endswith("ing"):
+        made.append((f"Who is {words} in {triple.head}?", triple.tail))
+    made.append((f"What is the {words} of {triple.head}?", triple.tail))
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -16,8 +17,10 @@ from clew.cli.options import with_options
 from clew.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from clew.serve.graphs import Graphs
-    from clew.serve.settings import Access
+    from clew.serve.settings import Access, ServeSettings
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
@@ -81,6 +84,26 @@ def serve(
 
     Updates of an index are taken up without a restart. Limits of --llm are for all requests together.
     """
+    from clew.serve.settings import Limits, ServeSettings
+    from clew.serve.shared_counts import shared_counts
+
+    if workers > 1 and _limits_spending(calling):
+        raise UsageError("Limits of --llm hold within one process. Leave out --workers, or the limits")
+    if llm is None:
+        calling.refuse()
+    settings = ServeSettings(host, port, workers, who.access(host), Limits(seconds=seconds))
+    with shared_counts(workers):
+        code = _run(sources, settings, reading, partial(_application, llm=llm or [], calling=calling))
+    raise typer.Exit(code)
+
+
+def _run(
+    sources: list[str],
+    settings: ServeSettings,
+    reading: SourceOptions,
+    make: Callable[[Graphs, ServeSettings], ASGIApp],
+) -> int:
+    """Listen, open the graphs, and serve what is made of them until the end."""
     from clew.text.embedders.extras import require
 
     for package in ("fastapi", "uvicorn", "prometheus_client"):
@@ -89,34 +112,27 @@ def serve(
     from clew.serve.logs import write_logs
     from clew.serve.run import address_of, listen
     from clew.serve.run import serve as run
-    from clew.serve.settings import Limits, ServeSettings
 
-    if workers > 1 and _limits_spending(calling):
-        raise UsageError("Limits of --llm hold within one process. Leave out --workers, or the limits")
-    if llm is None:
-        calling.refuse()
-    access = who.access(host)
-    settings = ServeSettings(host, port, workers, access, Limits(seconds=seconds))
     sockets = listen(settings)
     graphs = open_graphs(sources, reading)
     write_logs(quiet=reading.quiet)
+    if settings.workers > 1:
+        graphs.prepare_for_forks()
 
     def started() -> None:
         names = ", ".join(graphs.names)
         warn(f"serving {names} at {address_of(sockets[0])} (Ctrl-C ends it)")
 
-    raise typer.Exit(run(partial(_application, graphs, settings, llm or [], calling), sockets, started))
+    return run(partial(make, graphs, settings), sockets, started)
 
 
-def _application(graphs: Graphs, settings: object, llm: list[str], calling: ModelOptions) -> object:
+def _application(graphs: Graphs, settings: ServeSettings, llm: list[str], calling: ModelOptions) -> ASGIApp:
     """Put the application together, in the process that serves it."""
     from importlib.util import find_spec
 
     from clew.serve.app import make_app
     from clew.serve.service import Models as ServedModels
-    from clew.serve.settings import ServeSettings
 
-    assert isinstance(settings, ServeSettings)  # noqa: S101 (typed late, so that --help needs no server)
     for graph in graphs:
         graph.prepare()
     models = ServedModels({spec: calling.shared_model(spec) for spec in llm})

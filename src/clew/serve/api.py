@@ -15,7 +15,7 @@ from clew.serve.forms import AskForm, CompareForm, MatchForm, Name, VerifyForm
 from clew.serve.metrics import Metrics
 from clew.serve.problems import MEDIA as PROBLEM
 from clew.serve.service import Asking, Service
-from clew.serve.work import Gone, Heard, Work
+from clew.serve.work import Heard, Work
 
 GraphName = Annotated[str, Path(description="Name of a graph; GET /v1/graphs lists them.")]
 Page = Annotated[int, Query(ge=1, le=1000)]
@@ -58,8 +58,8 @@ class Api:
     async def ask(self, request: Request, graph: GraphName, form: AskForm) -> Response:
         """Answer a question, or abstain with a reason; both are 200.
 
-        With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step` (steps
-        of the method, when they are taken), and last `answer` or `problem`.
+        With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step`
+        (steps of the method, when they are taken), and last `answer` or `problem`.
         """
         asking = Asking(
             form.question,
@@ -211,6 +211,3 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-__all__ = ["Api", "Gone"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +155,20 @@ class Graphs:
             raise no_such_graph(name, list(self._graphs))
         return self._graphs[name]
 
-    def __iter__(self) -> Any:  # noqa: ANN401
+    def __iter__(self) -> Iterator[Graph]:
         return iter(self._graphs.values())
+
+    def prepare_for_forks(self) -> None:
+        """Make what first questions would make, so that processes that are forked share it.
+
+        What has threads of its own does not outlive a fork: it is let go of, and each process makes its own.
+        """
+        before = _threads()
+        for graph in self:
+            graph.prepare()
+        if _threads() > before:
+            for graph in self:
+                graph.clew.close()
 
     @property
     def names(self) -> list[str]:
@@ -170,6 +184,15 @@ class Graphs:
         return _PATH.sub("…", text)
 
 
+def _threads() -> int:
+    """Threads of this process, also those that Python does not know; 1 more each time if not known."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:  # not Linux
+        return next(_UNKNOWN)
+
+
+_UNKNOWN = count()
 _PATH = re.compile(r"(?<![\w:/.])/(?:[\w.+-]+/)+[\w.+-]*")
 """A path of a file that no graph's name stands for."""
 

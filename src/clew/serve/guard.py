@@ -81,7 +81,7 @@ class Guard:
         return origin if origin in self._access.origins else None
 
     def _is_called_right(self, host: str) -> bool:
-        """Whether a Host is an address, localhost or a name that was allowed: none that a stranger can set."""
+        """Whether a Host is an address, localhost or a name that was allowed: none that a stranger sets."""
         name = (urlsplit(f"//{host}").hostname or "") if "@" not in host else ""
         if name == "localhost" or name in self._access.hosts:
             return True
@@ -151,7 +151,7 @@ class _Exchange:
         await response(self._scope, _nothing, self._send)
 
     async def _with_body(self, receive: Receive) -> Receive:
-        """Read the whole body, which has to come in time and within its limit; then hear of the client's end."""
+        """Read the body, which has to come in time and within its limit; then hear of the client's end."""
         most = self._guard.limits.body
         length = self._headers.get("content-length", "0")
         if length.isdigit() and int(length) > most:

@@ -1,4 +1,4 @@
-"""What the tools of MCP return: keys of docs/json.md, as far as an agent needs them, and how many there are."""
+"""What the tools of MCP return: keys of docs/json.md, as far as an agent needs them."""
 
 from __future__ import annotations
 

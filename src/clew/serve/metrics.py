@@ -9,8 +9,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable of the library: the folder in which workers put their counts together."""
+from clew.serve.shared_counts import FOLDER
+
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
@@ -27,7 +27,7 @@ class Metrics:
         )
         self.questions = Counter(
             "clew_questions",
-            "Questions and claims by graph, method and outcome (answered, a reason of abstention, a verdict).",
+            "Questions and claims by graph, method and outcome (answered, why not, a verdict).",
             ("graph", "method", "outcome"),
             registry=own,
         )
@@ -69,7 +69,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """All counts in the text format of Prometheus, of all workers where there are several."""
-        if MULTIPROCESS not in os.environ:
+        if FOLDER not in os.environ:
             return generate_latest(self._registry)
         shared = CollectorRegistry()
         MultiProcessCollector(shared)  # pyright: ignore[reportUnknownArgumentType]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -19,8 +17,8 @@ from starlette.types import ASGIApp
 
 from clew.errors import UsageError
 from clew.serve.app import GRACE
-from clew.serve.metrics import MULTIPROCESS
 from clew.serve.settings import ServeSettings
+from clew.serve.shared_counts import FOLDER
 
 BACKLOG = 512
 _RESTART_SECONDS = 0.5
@@ -125,20 +123,15 @@ class _Workers:
 
     def run(self, started: Callable[[], None]) -> int:
         """Start all workers, start again those that end, until told to end."""
-        folder = tempfile.mkdtemp(prefix="clew-metrics-")
-        os.environ[MULTIPROCESS] = folder
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._end)
         gc.collect()
         gc.freeze()  # or collecting garbage would copy the pages that workers share
-        try:
-            for place in range(len(self._sockets)):
-                self._start(place)
-            started()
-            while self._running:
-                self._wait(folder)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        for place in range(len(self._sockets)):
+            self._start(place)
+        started()
+        while self._running:
+            self._wait()
         return 0
 
     def _start(self, place: int) -> None:
@@ -160,7 +153,7 @@ class _Workers:
             sys.stderr.flush()
             os._exit(code)
 
-    def _wait(self, folder: str) -> None:
+    def _wait(self) -> None:
         try:
             child, _ = os.wait()
         except InterruptedError:
@@ -168,7 +161,7 @@ class _Workers:
         place, begun = self._running.pop(child), self._begun.pop(child)
         from prometheus_client.multiprocess import mark_process_dead
 
-        mark_process_dead(child, folder)
+        mark_process_dead(child, os.environ[FOLDER])
         if self._ending:
             return
         time.sleep(max(0.0, _RESTART_SECONDS - (time.monotonic() - begun)))

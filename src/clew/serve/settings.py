@@ -33,8 +33,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may ask: `tokens` (none: everybody), `hosts` by which the server is called beside addresses
-    and localhost, and `origins` whose pages may call it.
+    """Who may ask.
+
+    `tokens` (none: everybody), `hosts` by which the server is called beside addresses and localhost, and
+    `origins` whose pages may call it.
     """
 
     tokens: tuple[str, ...] = field(default=(), repr=False)

@@ -1,9 +1,13 @@
 // An answer on the page: what was found and why, or why not, and how the question was read.
 
+import { get, of } from "./api.js";
 import { copyButtons } from "./copy.js";
 import { count, el, fill, name, nodeLabel, relationLabel, shown, tripleLine } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { longList } from "./list.js";
+
+const MOST_MENTIONS = 2;
+const MOST_GROUPS = 12;
 
 const REASONS = {
   no_entity: "The graph does not have what the question names.",
@@ -121,6 +125,7 @@ function abstention(answer, { graph, ask }) {
     el("p", { class: "detail" }, el("bdi", { dir: "auto" }, sentence(detail))),
     warnings(answer),
     meant,
+    recorded(answer, { graph, ask }),
     el(
       "p",
       { class: "quiet" },
@@ -130,6 +135,26 @@ function abstention(answer, { graph, ask }) {
     ),
     copyButtons(answer),
   );
+}
+
+/** What the graph does record of what the question names, as questions that can be clicked. */
+function recorded(answer, { graph, ask }) {
+  const mentions = answer.steps?.find((step) => step.name === "link")?.detail.mentions ?? [];
+  const entities = [...new Set(mentions.map((mention) => mention.candidates?.[0]?.entity).filter(Boolean))].slice(0, MOST_MENTIONS);
+  return entities.map((entity) => {
+    const box = el("div", { class: "recorded" });
+    get(of(graph, "entities", entity), { limit: 1 }).then(
+      (around) => fill(box, el("h3", {}, "Recorded of ", name(nodeLabel(around.label))), el("ul", { class: "chips" }, around.groups.slice(0, MOST_GROUPS).map((group) => chip(group, around.label, ask)))),
+      (problem) => fill(box, el("p", { class: "quiet" }, shown(problem.message))),
+    );
+    return box;
+  });
+}
+
+function chip({ relation, direction, count: number }, entity, ask) {
+  const words = relationLabel(relation);
+  const question = direction === "out" ? `What is the ${words} of ${nodeLabel(entity)}?` : `What has the ${words} ${nodeLabel(entity)}?`;
+  return el("li", {}, el("button", { type: "button", title: question, onclick: () => ask(question) }, direction === "out" ? `${words} →` : `← ${words}`, el("small", {}, ` ${count(number)}`)));
 }
 
 function sentence(text) {

@@ -40,6 +40,7 @@ function render() {
   );
   fill(chooser, server.graphs.map((one) => el("option", { value: one.name, selected: one.name === graph }, shown(one.name))));
   document.title = `${VIEWS[view][0]} ${graph} – Clew`;
+  document.getElementById("title").textContent = document.title;
   const go = (to, wanted) => {
     written = address(graph, to, wanted);
     if (location.hash !== written) history.pushState(null, "", written);

@@ -5,7 +5,7 @@ import { count, el, fill, name, nodeLabel, say, shown } from "./dom.js";
 import { choices } from "./ask.js";
 
 const MOST_NAMES = 6;
-const WITHOUT_MODEL = ["auto", "simgrag", "kg-retrieval"];
+const WITHOUT_MODEL = ["auto", "kg-retrieval"];
 
 export function compareView({ graph, server, query, go, failed }) {
   const { model, fields } = choices(server, query);

@@ -17,9 +17,11 @@ export function el(tag, attributes = {}, ...children) {
     else if (key in made && typeof value === "boolean") made[key] = value;
     else made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat(Infinity).filter(isShown));
   return made;
 }
+
+const isShown = (child) => child !== null && child !== undefined && child !== false;
 
 /** A name of the graph, in its own direction of writing. */
 export function name(text, attributes = {}) {
@@ -28,7 +30,7 @@ export function name(text, attributes = {}) {
 
 /** Put children in place of what an element holds. */
 export function fill(parent, ...children) {
-  parent.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  parent.replaceChildren(...children.flat(Infinity).filter(isShown));
   return parent;
 }
 

@@ -90,7 +90,7 @@ function chosenTriples(groups) {
 }
 
 /** Columns by the distance from what was asked about, rows in order of the neighbours before them. */
-function places(nodes, triples, asked, narrow) {
+function places(nodes, triples, asked, narrow, width, height) {
   const near = new Map(nodes.map((node) => [node, new Set()]));
   for (const { triple: [head, , tail] } of triples) {
     near.get(head).add(tail);
@@ -111,7 +111,11 @@ function places(nodes, triples, asked, narrow) {
   for (const node of nodes) (columns[column.get(node)] ??= []).push(node);
   const row = new Map();
   const position = {};
-  columns.filter(Boolean).forEach((group, far) => {
+  const kept = columns.filter(Boolean);
+  // As wide as the frame is, for the height that the longest column takes.
+  const tallest = (Math.max(...kept.map((group) => group.length)) - 1) * ROW;
+  const across = Math.max(COLUMN, ((tallest + ROW) * width) / height / Math.max(1, kept.length - 1) - COLUMN / 2);
+  kept.forEach((group, far) => {
     const mean = (node) => {
       const before = [...near.get(node)].filter((other) => row.has(other)).map((other) => row.get(other));
       return before.length ? before.reduce((a, b) => a + b, 0) / before.length : 0;
@@ -121,8 +125,20 @@ function places(nodes, triples, asked, narrow) {
     ordered.forEach(([, , node], index) => {
       const along = (index - (ordered.length - 1) / 2) * step;
       row.set(node, along);
-      position[node] = narrow ? { x: along, y: far * 110 } : { x: far * COLUMN, y: along + (far % 2) * 10 };
+      position[node] = narrow ? { x: along, y: far * 110 } : { x: far * across, y: along };
     });
+  });
+  return position;
+}
+
+/** All nodes on an ellipse around one, in a shape like the frame's. */
+function circle(nodes, middle, aspect) {
+  const others = nodes.filter((node) => node !== middle);
+  const radius = Math.max(150, others.length * 17);
+  const position = { [middle]: { x: 0, y: 0 } };
+  others.forEach((node, index) => {
+    const angle = ((index + 0.5) / others.length) * 2 * Math.PI;
+    position[node] = { x: radius * Math.max(1, aspect) * Math.cos(angle), y: radius * Math.sin(angle) };
   });
   return position;
 }
@@ -131,7 +147,7 @@ function places(nodes, triples, asked, narrow) {
  * Draw groups of triples (`{triples, answer, mark}`) in a frame with buttons; `asked` are names in the question,
  * `ask(name)` is called to ask about a node. Returns `{frame, choose(triples)}`.
  */
-export function evidenceGraph(groups, { graph, asked = new Set(), answers = new Set(), ask, label = "Evidence", schema = false }) {
+export function evidenceGraph(groups, { graph, asked = new Set(), answers = new Set(), ask, label = "Evidence", schema = false, around = null }) {
   const { triples, nodes, drawn } = chosenTriples(groups);
   const canvas = el("div", { class: "canvas", role: "img", "aria-label": `${label}: ${triples.length} triples, listed beside` });
   const told = el("div", { class: "told" }, el("span", { class: "quiet" }, "Hover an edge or click a node."));
@@ -156,7 +172,8 @@ export function evidenceGraph(groups, { graph, asked = new Set(), answers = new 
   );
 
   function start() {
-    const place = places(nodes, triples, asked, narrow);
+    const { clientWidth: width, clientHeight: height } = canvas;
+    const place = around ? circle(nodes, around, width / height) : places(nodes, triples, asked, narrow, width, height);
     drawing = cytoscape({
       container: canvas,
       elements: [
@@ -165,7 +182,7 @@ export function evidenceGraph(groups, { graph, asked = new Set(), answers = new 
       ],
       style: looks(),
       layout: schema
-        ? { name: "cose", animate: false, randomize: false, padding: 30, idealEdgeLength: 130, nodeRepulsion: 90000 }
+        ? { name: "circle", padding: 30, spacingFactor: 1.3 }
         : { name: "preset", fit: true, padding: 30 },
       minZoom: 0.1,
       maxZoom: 2.5,

@@ -87,6 +87,7 @@ function entityView(around, { graph, open, failed }) {
   const drawing = evidenceGraph(groups.flatMap(({ triples }) => triples.map((triple) => ({ triples: [triple] }))), {
     graph,
     asked: new Set([around.entity]),
+    around: around.entity,
     label: "Neighbourhood",
     ask: (entity) => open(entity),
   });

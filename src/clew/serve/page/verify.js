@@ -12,16 +12,16 @@ const METHODS = ["auto", "simgrag"];
 
 export function verifyView({ graph, server, query, go, failed }) {
   const { method, model, fields } = choices({ ...server, methods: METHODS }, query);
-  const field = el("textarea", {
+  const field = el("input", {
     id: "claim",
     class: "question",
-    rows: 2,
+    type: "text",
     "aria-label": "Claim",
     placeholder: "A statement to check, as in: A was made by B and C.",
     maxlength: 10000,
     dir: "auto",
+    value: query.get("q") ?? "",
   });
-  field.value = query.get("q") ?? "";
   const closed = el("input", { type: "checkbox", id: "closed", checked: query.get("closed") === "yes" });
   const { offers, close } = completeEntities(field, { graph: () => graph, part: nameInQuestion });
   const result = el("div", { class: "result" });
@@ -41,12 +41,6 @@ export function verifyView({ graph, server, query, go, failed }) {
     }
   }
 
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && offers.hidden) {
-      event.preventDefault();
-      check();
-    }
-  });
   const form = el(
     "form",
     {
