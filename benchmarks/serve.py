@@ -315,7 +315,7 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
         server = Server.start(index, "--quiet")
         load = Load(seconds)
         asyncio.run(press(server, index, right, load))
-        server.stop()
+        print(load.status, load.wrong[:3], load.updates, f"ended in {server.stop():.1f} s")
         after = Path(folder) / "fresh.tsv"
         update_index_files(index, [after])
     settled = [megabytes for at, megabytes in load.memory if at > 60] or [load.memory[-1][1]]

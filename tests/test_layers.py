@@ -9,6 +9,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
     {"version", "errors", "json_form"},
+    {"html_form"},
     {"types", "plugins"},
     {"graph"},
     {"text", "grounding"},
@@ -19,7 +20,7 @@ FLOORS = (
     {"engine", "database", "user_files"},
     {"evaluate"},
     {"compared"},
-    {"serve"},
+    {"serve", "integrations"},
     {"cli"},
     {"clew", "__main__"},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -145,6 +146,14 @@ class Clew:
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         return self._method(method, model, settings).answer(question, id=id, entities=names)
+
+    async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
+        """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
+        return await asyncio.to_thread(partial(self.ask, question, **options))
+
+    async def verify_async(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401
+        """Check as `verify` does, in a thread; raises as `verify`."""
+        return await asyncio.to_thread(partial(self.verify, claim, **options))
 
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:

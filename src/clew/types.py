@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from clew.html_form import answer_html, frame_of, verification_html
 from clew.json_form import json_form
 
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
@@ -291,6 +292,21 @@ class Answer:
         }
         return _with_steps(told, self.steps) if steps else told
 
+    def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
+        """A data frame with a row an answer: `entity`, `label`, `score`, `triples`.
+
+        Raises MissingExtra without pandas and polars.
+        """
+        cited = {one.answer: [t.as_json() for t in one.triples] for one in self.citations}
+        rows = [
+            {"entity": a.entity, "label": a.label, "score": a.score, "triples": cited.get(a.entity, [])}
+            for a in self.answers
+        ]
+        return frame_of(rows)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.as_json())
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
@@ -336,6 +352,13 @@ class Verification:
             "timings_ms": dict(self.timings_ms),
         }
         return _with_steps(told, self.steps) if steps else told
+
+    def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
+        """A data frame with a row a part: `text`, `verdict`, `triples`. Raises as `Answer.to_frame`."""
+        return frame_of([part.as_json() for part in self.parts])
+
+    def _repr_html_(self) -> str:
+        return verification_html(self.as_json())
 
 
 def _with_steps(told: dict[str, Any], steps: tuple[Step, ...]) -> dict[str, Any]:

@@ -67,7 +67,9 @@ def page(driver):
         return driver
 
     yield open_page
-    wrong = [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    wrong = [
+        entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")
+    ]
     assert wrong == []
 
 
@@ -149,7 +151,9 @@ def test_another_answer_is_chosen_by_keyboard(page, films):
 
 def test_how_it_was_read_is_told(page, films):
     driver = page(films, f"#/films/ask?q={quote('Who directed Mementp?')}")
-    assert any("Mementp" in text and "Memento" in text and "typo" in text for text in text_of(driver, ".mention"))
+    assert any(
+        "Mementp" in text and "Memento" in text and "typo" in text for text in text_of(driver, ".mention")
+    )
     assert text_of(driver, ".read .triple") == ["Memento ─directed by→ what is asked"]
 
 
@@ -188,7 +192,9 @@ def test_a_claim_is_coloured(page, films):
 
 
 def test_methods_are_seen_side_by_side(page, films):
-    driver = page(films, f"#/films/compare?q={quote('Who directed Memento?')}&methods=auto,kg-retrieval,simgrag")
+    driver = page(
+        films, f"#/films/compare?q={quote('Who directed Memento?')}&methods=auto,kg-retrieval,simgrag"
+    )
     assert text_of(driver, ".compared tbody th") == ["auto", "simgrag", "kg-retrieval"]
     assert text_of(driver, ".compared .chip") == ["Christopher Nolan", "Christopher Nolan"]
 
@@ -199,13 +205,17 @@ def test_a_graph_is_explored(page, films):
     drawn(driver)
     driver.find_element(By.CSS_SELECTOR, ".question").send_keys("Christopher Nolan", Keys.ENTER)
     wait(driver, lambda d: "Christopher Nolan" in d.find_element(By.CSS_SELECTOR, ".result h2").text)
-    more = wait(driver, lambda d: [b for b in d.find_elements(By.CSS_SELECTOR, "button.link") if b.is_displayed()])
+    more = wait(
+        driver, lambda d: [b for b in d.find_elements(By.CSS_SELECTOR, "button.link") if b.is_displayed()]
+    )
     count = len(driver.find_elements(By.CSS_SELECTOR, ".group .chips button"))
     more[0].click()
     wait(driver, lambda d: len(d.find_elements(By.CSS_SELECTOR, ".group .chips button")) > count)
 
 
-@pytest.mark.parametrize(("form", "told"), [("JSON", '"question"'), ("CSV", "answer,label,score"), ("Markdown", "- **")])
+@pytest.mark.parametrize(
+    ("form", "told"), [("JSON", '"question"'), ("CSV", "answer,label,score"), ("Markdown", "- **")]
+)
 def test_an_answer_is_copied(page, films, form, told):
     driver = page(films, f"#/films/ask?q={quote(SHARED)}")
     button = wait(driver, lambda d: d.find_element(By.CSS_SELECTOR, f"[data-copy={form}]"))
@@ -280,7 +290,12 @@ def test_names_are_never_markup(page, evil):
     """Images that fail, addresses that are programs, marks of direction, orders to a terminal."""
     driver = page(evil, f"#/evil/ask?q={quote('Who does Mallory know?')}")
     wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".result .card"))
-    for place in ("explore?entity=Mallory", "explore", f"verify?q={quote('Mallory knows Eve.')}", f"explore?entity={quote(EVIL[0])}"):
+    for place in (
+        "explore?entity=Mallory",
+        "explore",
+        f"verify?q={quote('Mallory knows Eve.')}",
+        f"explore?entity={quote(EVIL[0])}",
+    ):
         page(evil, f"#/evil/{place}")
         wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".result .card"))
         assert driver.execute_script("return window.hacked") is None

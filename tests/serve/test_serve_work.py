@@ -7,6 +7,8 @@ import time
 import httpx
 import pytest
 
+from clew.llm.run import run_sync
+from clew.serve import work as work_module
 from clew.serve.problems import Problem
 from clew.serve.work import Gone, Work
 from clew.types import Step
@@ -21,6 +23,12 @@ def endless(started, ended):
             sum(range(1000))
     finally:
         ended.set()
+
+
+@pytest.fixture(autouse=True)
+def _may_be_ended(monkeypatch):
+    """Work of the tests is ended as that of Clew is."""
+    monkeypatch.setattr(work_module, "INTERRUPTIBLE", ("clew.", __name__))
 
 
 @pytest.fixture
@@ -128,6 +136,42 @@ def test_what_grows_too_large_is_stopped(signs):
         return task.exception()
 
     assert run(small(memory=100_000_000), grow).kind == "memory"
+
+
+def test_an_import_is_not_broken_off(tmp_path, monkeypatch):
+    """Or its lock would stay locked for all threads."""
+    (tmp_path / "slowly_imported.py").write_text("import time\nfor _ in range(300): time.sleep(0.001)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done = []
+
+    def bring():
+        import slowly_imported
+
+        done.append(slowly_imported)
+        endless(threading.Event(), threading.Event())
+
+    async def often(work):
+        for _ in range(3):
+            with pytest.raises(Problem):
+                await work.run(bring)
+        await asyncio.sleep(0.5)
+
+    run(small(seconds=0.1, threads=3), often)
+    assert len(done) == 3
+
+
+def test_waiting_for_a_model_is_ended():
+    cancelled = threading.Event()
+
+    async def reply():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    with pytest.raises(Problem, match="longer"):
+        run(small(seconds=0.2), lambda work: work.run(lambda: run_sync(reply())))
+    assert cancelled.wait(5)
 
 
 def test_steps_are_heard_in_the_request_that_takes_them():

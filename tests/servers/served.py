@@ -55,7 +55,9 @@ class Running:
         self.graphs = Graphs(
             Graph.of(name, lambda path=path: Clew.open(path)) for name, path in sources.items()
         )
-        settings = ServeSettings(access=access or Access(), limits=limits or Limits(), reload_seconds=0.1)
+        settings = ServeSettings(
+            access=access or Access(), limits=limits or Limits(), reload_seconds=0.1, warm=False
+        )
         app = make_app(self.graphs, Models(models or {}), settings, mcp=mounted if mcp else None)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]

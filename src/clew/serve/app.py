@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-import clew
+from clew.errors import ClewError
 from clew.serve.api import Api
 from clew.serve.graphs import Graphs
 from clew.serve.guard import Guard, problem_response
@@ -27,6 +27,7 @@ from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
 from clew.serve.work import Gone, Work
+from clew.version import __version__
 
 log = logging.getLogger("clew.serve")
 
@@ -61,7 +62,7 @@ def make_app(
 
     app = FastAPI(
         title="Clew",
-        version=clew.__version__,
+        version=__version__,
         description="Questions and claims over a knowledge graph; every answer is proved by its triples.",
         docs_url=None,
         redoc_url=None,
@@ -96,7 +97,12 @@ async def _kept_up(
             work.watch_memory()
             counts.running.set(work.jobs)
 
-    tasks = [asyncio.create_task(reload()), asyncio.create_task(watch())]
+    async def warm() -> None:
+        # What is imported late is imported now: work cannot be ended within an import.
+        for graph in graphs if settings.warm else ():
+            await work.run(lambda graph=graph: graph.snapshot.examples)
+
+    tasks = [asyncio.create_task(one()) for one in (warm, reload, watch)]
     for task in tasks:
         task.add_done_callback(_told)
     try:
@@ -150,7 +156,7 @@ def _add_problems(app: FastAPI, graphs: Graphs) -> None:
 
     app.add_exception_handler(RequestValidationError, wrong)
     app.add_exception_handler(HTTPException, http)
-    for kind in (Problem, Gone, clew.ClewError, Exception):
+    for kind in (Problem, Gone, ClewError, Exception):
         app.add_exception_handler(kind, failed)
 
 

@@ -18,11 +18,11 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 from starlette.types import ASGIApp
 
-import clew
 from clew.serve import mcp_forms as form
 from clew.serve.problems import problem_of
 from clew.serve.service import Asking, Service
 from clew.serve.work import Work
+from clew.version import __version__
 
 T = TypeVar("T")
 MOST_ANSWERS = 50
@@ -47,7 +47,7 @@ def make_server(service: Service, work: Work) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "clew",
         title="Clew",
-        version=clew.__version__,
+        version=__version__,
         log_level="WARNING",
         instructions=(
             f"Knowledge graphs: {names}. Use `ask` for a question in plain words; its answers are proved "

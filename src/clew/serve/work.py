@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 from typing import Protocol, TypeVar
 
+from clew.llm.run import waiting_checked
 from clew.serve.problems import Problem, too_busy, too_large, too_slow
 from clew.serve.settings import Limits
 from clew.types import Step, watch_steps
 
 T = TypeVar("T")
+INTERRUPTIBLE: tuple[str, ...] = ("clew.",)
+"""Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
+RETRY_SECONDS = 0.01
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -60,7 +66,7 @@ class Job:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: int | None = None
-        self._stopped = False
+        self._stopped = self._raised = False
         self.began: float | None = None
         self.problem: Problem | None = None
 
@@ -79,20 +85,51 @@ class Job:
             self._leave()
             raise
 
-    def stop(self, problem: Problem | None = None) -> None:
-        """End the work at its next instruction of Python; `problem` says why to whoever waits for it."""
+    def stop(self, problem: Problem | None = None) -> bool:
+        """End the work where it can be ended; whether that is done, else this is to be called again.
+
+        `problem` says why to whoever waits for it.
+        """
         with self._lock:
-            if self._stopped:
-                return
-            self._stopped, self.problem = True, problem
-            if self._thread is not None:
-                _raise_in(self._thread, Stopped)
+            if not self._stopped:
+                self._stopped, self.problem = True, problem
+            if self._thread is None or self._raised:
+                return True
+            if not _can_be_ended(self._thread):
+                return False
+            _raise_in(self._thread, Stopped)
+            self._raised = True
+            return True
+
+    def check(self) -> None:
+        """Raise Stopped in work that has been stopped while it waits for something."""
+        if self._stopped:
+            raise Stopped
 
     def _leave(self) -> None:
         with self._lock:
             if self._thread is not None:
                 _raise_in(self._thread, None)
             self._thread = None
+
+
+def _can_be_ended(thread: int) -> bool:
+    """Whether a thread is in code that is left in order by any exception, and not in an import.
+
+    An exception within the machinery of imports, of threads or of logging would leave a lock locked.
+    """
+    frame = sys._current_frames().get(thread)
+    if frame is None or not _module(frame).startswith(INTERRUPTIBLE):
+        return False
+    while frame is not None:
+        if _module(frame).startswith("importlib"):
+            return False
+        frame = frame.f_back
+    return True
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
@@ -133,7 +170,7 @@ class Work:
         try:
             return await self._awaited(job, future, gone)
         finally:
-            job.stop()
+            self._stop(job)
             if future.done():
                 self._ended(job, future)
             else:
@@ -153,6 +190,11 @@ class Work:
             raise too_slow(self._limits.seconds)
         raise Gone
 
+    def _stop(self, job: Job, problem: Problem | None = None) -> None:
+        """Stop a job, as soon as that can be done."""
+        if not job.stop(problem):
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._stop, job, problem)
+
     def _ended(self, job: Job, future: asyncio.Future[T]) -> None:
         self._jobs.discard(job)
         if not future.cancelled():
@@ -166,7 +208,7 @@ class Work:
             return
         running = [job for job in self._jobs if job.began is not None]
         if running:
-            min(running, key=lambda job: job.began or 0.0).stop(too_large())
+            self._stop(min(running, key=lambda job: job.began or 0.0), too_large())
 
     async def close(self, seconds: float) -> None:
         """Wait so long for the work that is going on, then stop it."""
@@ -174,12 +216,12 @@ class Work:
         while self._jobs and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
         for job in list(self._jobs):
-            job.stop()
+            self._stop(job)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _watched(job: Job, work: Callable[[], T], heard: Heard | None) -> T:
-    with _telling(heard):
+    with _telling(heard), waiting_checked(job.check):
         return job.run(work)
 
 
