@@ -15,7 +15,7 @@ from reference import Tables, brute_force, make_graph
 import clew.graph.kernels
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
-from clew.graph.match import lists, matcher, query
+from clew.graph.match import candidate_lists, matcher, query
 from clew.graph.match.kernels import search as kernel
 from clew.graph.match.matcher import Budget, FixedDistances, TextDistances, Vectors, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
@@ -137,8 +137,21 @@ def test_layers_for_all_nodes_change_nothing() -> None:
         costs = query.Query(graph.nodes, len(graph.relations), pattern, tables)
         if costs.hopeless:
             continue
-        costs.narrow(costs.runs(lists.ALL)[0][0])
-        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, lists.ALL, costs.least, 0]
+        costs.narrow(costs.runs(candidate_lists.ALL)[0][0])
+        eager = [
+            0,
+            1,
+            5,
+            0,
+            -1,
+            1000,
+            int(costs.uniform),
+            1,
+            matcher.UNLIMITED,
+            candidate_lists.ALL,
+            costs.least,
+            0,
+        ]
         arrays = (*prepared.arrays, costs.nodes, costs.edges, costs.candidate, costs.relation)
         stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
         found = search(*arrays, costs.mask_rows, np.array(eager, np.int64), *scratch, stop, *costs.far)

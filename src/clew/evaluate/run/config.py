@@ -14,7 +14,7 @@ from clew.errors import InputError, UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.run.toml_text import toml_text
 from clew.index.corpus.corpus import CorpusSettings
-from clew.plugins import code_checksum, is_own
+from clew.plugins import code_checksum, is_plugin
 from clew.version import __version__
 
 Option = str | int | float | bool
@@ -37,7 +37,7 @@ class MethodSpec:
     def as_dict(self) -> dict[str, Any]:
         """Describe the method for `config.resolved.toml`."""
         told: dict[str, Any] = {"label": self.label, "method": self.method}
-        if is_own(self.method):
+        if is_plugin(self.method):
             told["code"] = code_checksum(self.method)
         if self.options:
             told["options"] = dict(self.options)

@@ -30,13 +30,13 @@ from clew.methods.registry import Method, MethodFactory, method_named
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
 from clew.types import Usage, Verification
-from clew.user_files import read_documents, read_shots, read_solved, read_worked
+from clew.user_files import read_demonstrations, read_documents, read_shots, read_solved
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 FILES: Mapping[str, Callable[[Path], object]] = {
     "Shots": read_shots,
-    "Worked": read_worked,
+    "Demonstration": read_demonstrations,
     "Solved": read_solved,
     "Document": lambda path: read_documents([path]),
 }

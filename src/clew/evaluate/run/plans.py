@@ -18,7 +18,7 @@ from clew.evaluate.run.runner import Plan, single_part_names
 from clew.index.progress import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS, method_named
-from clew.plugins import is_own
+from clew.plugins import is_plugin
 
 Note = Callable[[str], None]
 
@@ -182,7 +182,7 @@ def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[Meth
     """Take the methods that this version has with their options; say which are left out."""
     known: list[MethodSpec] = []
     for spec in experiment.methods(with_model=with_model):
-        if spec.method not in METHODS and not is_own(spec.method):
+        if spec.method not in METHODS and not is_plugin(spec.method):
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue
         wrong = sorted(set(spec.options) - accepted(method_named(spec.method)).options)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
+from clew.graph.match.candidate_lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.match.distances import Candidates, Distances, FixedDistances, TextDistances, Vectors
-from clew.graph.match.lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.match.patterns import check_pattern
 from clew.graph.match.query import Query, read_only
 from clew.types import Match, MatchResult, Pattern

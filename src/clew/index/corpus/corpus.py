@@ -38,7 +38,7 @@ SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.node
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
-DRAWING = 2
+WALK_VERSION = 2
 """How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
 OWN_TRIPLES = 12
 """Triples of a node that stand for its walks where none are stored."""
@@ -133,7 +133,7 @@ class Corpus:
     node_scales: Float32
     model: str | None = None
     milvus: MilvusCorpus | None = None
-    drawing: int = DRAWING
+    drawing: int = WALK_VERSION
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
     written: tuple[Int8, Float32] | None = None
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.errors import FormatError, IndexError_, InputError, LockedError
+from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
@@ -115,7 +115,7 @@ class IndexWriter:
         return tuple(self._files)
 
     def add(self, section: str, content: Array | bytes) -> None:
-        """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
+        """Write one section; its name is lower-case words joined by dots. Raises IndexAccessError."""
         array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
         self.add_parts(section, array.shape, array.dtype, (array,))
 
@@ -140,7 +140,7 @@ class IndexWriter:
     def add_parts(
         self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
     ) -> None:
-        """Write one section of a known shape from arrays that together are its rows. Raises IndexError_."""
+        """Write one section of a known shape from arrays that are its rows. Raises IndexAccessError."""
         if self._is_new(section):
             with disk_errors(self._path):
                 self._take(write_parts(self.folder, section, shape, dtype, parts))
@@ -186,7 +186,7 @@ class IndexWriter:
         return open_array(self.folder, entry, verify=False)
 
     def commit(self, about: About) -> Manifest:
-        """Put the new generation in place and remove the one before. Raises IndexError_."""
+        """Put the new generation in place and remove the one before. Raises IndexAccessError."""
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
@@ -255,7 +255,7 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
     Without a `commit`, or on any error, everything is as before; with a `key`, the stages that were done stay
     for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError
     if another process is still writing after `wait` seconds, InputError if `path` holds something else,
-    IndexError_ if the disk is full or may not be written.
+    IndexAccessError if the disk is full or may not be written.
     """
     with _locked(path, wait):
         with disk_errors(path):
@@ -280,7 +280,8 @@ def open_index(path: Path, *, verify: bool = False, access: Access | None = None
     """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
 
     Sizes and checksums of sampled blocks are always checked, all bytes if `verify`. Raises InputError if
-    there is no index, FormatError if it is of another version or damaged, IndexError_ if it may not be read.
+    there is no index, FormatError if it is of another version or damaged, IndexAccessError if it may not be
+    read.
     """
     for _ in range(_ATTEMPTS):
         manifest = read_manifest(path)
@@ -293,10 +294,10 @@ def open_index(path: Path, *, verify: bool = False, access: Access | None = None
         except FormatError as error:
             raise FormatError(f"{error}. {rebuild(path)}") from error
         except OSError as error:
-            raise IndexError_(f"{path}: cannot read the index ({error.strerror or error})") from error
+            raise IndexAccessError(f"{path}: cannot read the index ({error.strerror or error})") from error
         except (KeyError, ValueError) as error:
             raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
-    raise IndexError_(f"{path}: the index is being replaced over and over. Try again")
+    raise IndexAccessError(f"{path}: the index is being replaced over and over. Try again")
 
 
 def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index:

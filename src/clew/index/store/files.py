@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, IndexError_
+from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
 
 Array = NDArray[np.generic]
@@ -43,7 +43,7 @@ def disk_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise IndexError_(f"{path}: {_advice(error)}. What was there before is unchanged") from error
+        raise IndexAccessError(f"{path}: {_advice(error)}. What was there before is unchanged") from error
 
 
 def _advice(error: OSError) -> str:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from clew.errors import FormatError, IndexError_, InputError
+from clew.errors import FormatError, IndexAccessError, InputError
 from clew.index.store.files import FileEntry
 
 FORMAT_VERSION = 3
@@ -81,7 +81,7 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read the manifest of the index `path`.
 
-    Raises InputError if there is no index, IndexError_ if it may not be read, FormatError if it is of
+    Raises InputError if there is no index, IndexAccessError if it may not be read, FormatError if it is of
     another version or damaged.
     """
     raw = _load(path)
@@ -123,7 +123,7 @@ def _load(path: Path) -> dict[str, Any]:
             advice = f"To make an index of it: clew index {path} -o {path.with_suffix('.clew')}"
         raise InputError(f"{path}: not a Clew index but {what}. {advice}") from error
     except OSError as error:
-        raise IndexError_(f"{path}: cannot read the index ({error.strerror})") from error
+        raise IndexAccessError(f"{path}: cannot read the index ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path / MANIFEST}: damaged, not JSON. {rebuild(path)}") from error
     if not isinstance(raw, dict):

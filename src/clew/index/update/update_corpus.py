@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
-from clew.graph.walks.touched import StoredWalks, touched_roots
+from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.corpus import Corpus
 from clew.index.corpus.corpus_parts import (
@@ -26,7 +26,7 @@ from clew.index.corpus.corpus_parts import (
     walks_at,
     walks_of_rows,
 )
-from clew.index.corpus.walk_vectors import Sayer, WalkEmbedder
+from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
@@ -51,16 +51,16 @@ def updated_corpus(
     edit: GraphEdit,
     embedder: Embedder,
     *,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update `corpus` of the graph `before` to `graph`, which `edit` made of it.
 
-    `sayer` says walks that are new, and those that are not said yet, where a model says the corpus.
+    `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
     their order, unless it was compacted.
     """
-    maker = WalkEmbedder(graph, embedder, sayer, plain=corpus.settings.plain)
+    maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
@@ -68,8 +68,8 @@ def updated_corpus(
     walker = Walker(graph, corpus.settings.walking)
     live = [_live(corpus, number) for number in range(len(corpus.parts))]
     held = [StoredWalks(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
-    unsaid = _unsaid(corpus) if sayer is not None else np.zeros(0, np.int32)
-    roots = np.union1d(touched_roots(before, edit, walker, held), unsaid).astype(np.int32)
+    unsaid = _unsaid(corpus) if verbaliser is not None else np.zeros(0, np.int32)
+    roots = np.union1d(changed_roots(before, edit, walker, held), unsaid).astype(np.int32)
     walks, old = _differing(walker.walk(roots), corpus, unsaid)
     part, fresh = _embedded(walks, maker, old, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)

@@ -54,13 +54,13 @@ from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
-from clew.methods.kg_rag.demonstrations import Worked, default_worked
-from clew.methods.kg_rag.entities_named_in import named_entities, without_names
+from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
+from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
 from clew.methods.kg_rag.reformulate import Handed, ModelReformulate, Reformulate, SubstituteAnswers
 from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer, ground_text
 from clew.methods.kg_rag.synthesise import Draft, LastAnswer, ModelSynthesis, Synthesise
 from clew.methods.settings import positive
-from clew.methods.topic_entities import FindSeeds
+from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
@@ -91,7 +91,7 @@ class Settings:
     seed: int = 0
     temperature: float = 0.3
     shots: int = 3
-    examples: tuple[Worked, ...] | None = None
+    examples: tuple[Demonstration, ...] | None = None
 
     def __post_init__(self) -> None:
         positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
@@ -108,9 +108,9 @@ class Settings:
         return replace(TABLE_3, seed=self.seed, temperature=self.temperature)
 
     @property
-    def worked(self) -> tuple[Worked, ...]:
+    def worked(self) -> tuple[Demonstration, ...]:
         """The examples of the prompt that decomposes."""
-        return (default_worked() if self.examples is None else self.examples)[: self.shots]
+        return (default_demonstrations() if self.examples is None else self.examples)[: self.shots]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class KgRag:
         self.graph, self.model, self.settings = self.index.graph, model, settings or Settings()
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = auto_of(self.index, embedder)
-        self.find_seeds = FindSeeds(self.graph, self.index.names, auto.linker, auto.reader)
+        self.find_topic_entities = FindTopicEntities(self.graph, self.index.names, auto.linker, auto.reader)
         self.steps = steps or (
             built_in_steps(auto, self.settings.frontier)
             if model is None
@@ -214,11 +214,11 @@ class KgRag:
 
     def _answer(self, work: _Work, entities: Sequence[str]) -> Answer:
         since = perf_counter()
-        work.seeds = self.find_seeds(work.question, entities)
+        work.seeds = self.find_topic_entities(work.question, entities)
         work.time("link", since)
         since = perf_counter()
         if entities or work.talk is not None:
-            missing = self.find_seeds.missing(work.question, entities, work.seeds)
+            missing = self.find_topic_entities.missing(work.question, entities, work.seeds)
             if missing is not None:
                 return self._abstain(work, missing)
         work.plan = self.steps.decompose(work.question, entities, work.talk)
@@ -333,7 +333,7 @@ class KgRag:
             since = perf_counter()
             top, _ = self.vectors.top(text, candidates.triples, settings.top)
         else:
-            named = named_entities(self.graph, text, work.seeds)
+            named = entities_named_in(self.graph, text, work.seeds)
             around = tuple(dict.fromkeys([*answers, *named]))
             found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
             since = perf_counter()

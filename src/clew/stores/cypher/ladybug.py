@@ -99,7 +99,7 @@ def _call(call: tree.Call, edits: Edits) -> None:
 def _index(index: tree.Index, edits: Edits) -> None:
     match index:
         case tree.Index(
-            subject=tree.Call(name=name), bounds=(tree.Literal_(value=0) as zero,), slice=False
+            subject=tree.Call(name=name), bounds=(tree.LiteralValue(value=0) as zero,), slice=False
         ) if name.lower() == "labels":
             edits.put(zero.start, "1")
         case _:

@@ -56,7 +56,7 @@ class Expression(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal_(Expression):
+class LiteralValue(Expression):
     """A string, number, boolean or null; `token` is where a string or number stands."""
 
     kind: Literal["string", "integer", "float", "boolean", "null"]
