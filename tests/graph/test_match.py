@@ -17,7 +17,7 @@ from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
 from clew.graph.match import candidate_lists, matcher, query
 from clew.graph.match.kernels import search as kernel
-from clew.graph.match.matcher import Budget, FixedDistances, TextDistances, Vectors, match
+from clew.graph.match.matcher import Budget, FixedDistances, NameVectors, TextDistances, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -134,7 +134,7 @@ def test_layers_for_all_nodes_change_nothing() -> None:
         graph, pattern, tables = random_case(seed, 8, 30)
         plain = match(graph, pattern, tables, k=5)
         prepared = matcher._PREPARED[graph]
-        costs = query.Query(graph.nodes, len(graph.relations), pattern, tables)
+        costs = query.QueryCosts(graph.nodes, len(graph.relations), pattern, tables)
         if costs.hopeless:
             continue
         costs.narrow(costs.runs(candidate_lists.ALL)[0][0])
@@ -340,7 +340,7 @@ def letter_distances(names: list[str], relations: list[str]) -> TextDistances:
     rows = Letters().embed(names)
     scale = np.abs(rows).max(axis=1) / 127
     entities = np.rint(rows / scale[:, None]).astype(np.int8)
-    vectors = Vectors(entities, scale.astype(np.float32), Letters().embed(relations))
+    vectors = NameVectors(entities, scale.astype(np.float32), Letters().embed(relations))
     return TextDistances(
         Letters(), vectors, exact=lambda text: [i for i, name in enumerate(names) if name == text]
     )

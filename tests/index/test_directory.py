@@ -18,7 +18,7 @@ import pytest
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.index.store import directory, files
 from clew.index.store.directory import open_index, writing
-from clew.index.store.manifest import About
+from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections
 
 NAMES = ["Memento", "Christopher Nolan", "Été", "👍"]
@@ -334,7 +334,7 @@ def test_other_files_are_never_overwritten(tmp_path):
 
 
 def test_a_report_with_odd_file_names_survives(tmp_path, graph):
-    about = About((), None, {}, {"path": "caf\udce9\n", "rtl": "שלום"})
+    about = IndexAbout((), None, {}, {"path": "caf\udce9\n", "rtl": "שלום"})
     with writing(tmp_path / "x.clew") as writer:
         writer.add_all({f"graph.{k}": v for k, v in graph_sections(graph).items()})
         manifest = writer.commit(about)

@@ -33,7 +33,7 @@ _LINE_START = b'{"id": '
 _ADVICE = "Give another --out"
 
 
-class Item(Protocol):
+class BatchItem(Protocol):
     """What is asked: a line of the file that a user gives."""
 
     @property
@@ -47,7 +47,7 @@ class Item(Protocol):
         ...
 
 
-ItemT = TypeVar("ItemT", bound=Item)
+ItemT = TypeVar("ItemT", bound=BatchItem)
 OpenT = TypeVar("OpenT")
 """What is asked: an open index or database."""
 
@@ -73,7 +73,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchRun:
     """How the items of a batch become lines of `out`, or of stdout."""
 
     kind: Kind
@@ -113,7 +113,7 @@ class Batch:
                 told = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
                 warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now ({told})")
 
-    def answered(self, file: BinaryIO, path: Path, items: Sequence[Item]) -> set[str]:
+    def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
 
         Raises ParseError if the file holds something else, or results of other items.

@@ -33,7 +33,7 @@ class CorpusKind(StrEnum):
     none = "none"
 
 
-class Vectors(StrEnum):
+class VectorOption(StrEnum):
     """With what vectors are searched."""
 
     auto = "auto"
@@ -72,13 +72,13 @@ def index(
     plain_vectors: Annotated[
         bool,
         typer.Option(
-            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
+            "--plain-vectors", help="VectorOption of walks and nodes are of sentences alone, as published."
         ),
     ] = False,
     vectors: Annotated[
-        Vectors,
+        VectorOption,
         typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
-    ] = Vectors.auto,
+    ] = VectorOption.auto,
     milvus: Annotated[
         str | None,
         typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),

@@ -21,7 +21,14 @@ from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry
 from clew.index.progress import Progress, Stage
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
 from clew.index.store.directory import IndexWriter, writing
-from clew.index.store.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.store.manifest import (
+    FORMAT_VERSION,
+    MANIFEST,
+    EmbedderRecord,
+    IndexAbout,
+    Manifest,
+    SourceRecord,
+)
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.stored_schema import WORTH_STORING, write_schema
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
@@ -265,13 +272,13 @@ def _about(
     embedder: Embedder,
     modified: Mapping[Path, int],
     addresses: Mapping[Path, str],
-) -> About:
+) -> IndexAbout:
     records = [_record(source, "source", modified, addresses) for source in report.sources]
     for side in report.side_files:
         role = "types" if side.format == "entity-type" else "aliases"
         records.append(_record(side, role, modified, addresses))
     made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
-    return About(tuple(records), made_with, graph_counts(graph), asdict(report))
+    return IndexAbout(tuple(records), made_with, graph_counts(graph), asdict(report))
 
 
 def _record(

@@ -12,7 +12,7 @@ from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.graph.neighbourhood import Limits
+from clew.graph.neighbourhood import HopLimits
 from clew.llm.errors import BudgetReached, ModelUnreachable
 from clew.llm.profiles import profile_of
 from clew.llm.testing import ScriptedModel
@@ -222,7 +222,7 @@ def test_frontier_question_never_leaves_the_hops_of_the_question(small: Clew):
 
 
 def test_a_hub_is_capped_and_reported(metaqa: Clew):
-    settings = Settings(limits=Limits(looked_at=2_000, kept=100))
+    settings = Settings(limits=HopLimits(looked_at=2_000, kept=100))
     answer = KgRag(metaqa.index, metaqa.embedder, settings=settings).answer(SHIRLEY)
     assert not answer.complete
     assert any("left out" in note for note in told(answer))

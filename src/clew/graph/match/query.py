@@ -31,7 +31,7 @@ FAR_AHEAD = 2.3
 ANY, LISTED, DENSE = 0, 1, 2
 
 
-class Query:
+class QueryCosts:
     """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
 
     Matches within a slack, so much above `least`, the least cost that any can have, are those of a few

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, UInt8, offsets_of
 from clew.graph.walks.walk_tables import Choices, WalkEdges, spread
-from clew.graph.walks.walks import EDGES, Scratch, Walker, Walks
+from clew.graph.walks.walks import EDGES, Walker, Walks, WalkScratch
 
 UInt64 = NDArray[np.uint64]
 
@@ -106,7 +106,7 @@ def _find_trees(
         spread(len(walks.roots), find, walker.threads)
     if len(edit.removed):
         near = np.flatnonzero((distance < depth) & (found == 0)).astype(np.int32)
-        fits, scratch = np.zeros(len(near), np.uint8), Scratch(walker.nodes)
+        fits, scratch = np.zeros(len(near), np.uint8), WalkScratch(walker.nodes)
         trees_that_fit(
             near, depth, options.max_walks, lists.offsets, lists.edges,
             scratch.stamps, scratch.links, scratch.rooms, 0, fits,

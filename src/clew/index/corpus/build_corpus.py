@@ -20,7 +20,7 @@ from clew.index.corpus.corpus import (
     open_corpus,
 )
 from clew.index.corpus.corpus_milvus import MilvusCorpus
-from clew.index.corpus.corpus_parts import Part, joined_parts, make_part, places_of, without_vectors
+from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, make_part, places_of, without_vectors
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.index.progress import Progress
 from clew.index.store.directory import IndexWriter, open_index
@@ -88,7 +88,7 @@ def build_corpus(
     if verbaliser is not None:
         few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
         verbaliser.begin(graph, walker.walk(few), graph.nodes)
-    parts: list[Part] = []
+    parts: list[CorpusPart] = []
     rows = 0 if milvus is not None else graph.nodes
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
     for roots in chunks(graph.nodes, ROOTS_AT_ONCE):

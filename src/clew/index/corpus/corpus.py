@@ -24,7 +24,7 @@ from clew.graph.edit.growing import grown
 from clew.graph.graph import Int32, Int64, UInt16, offsets_of
 from clew.graph.walks.walks import Walks, WalkSettings
 from clew.index.corpus.corpus_milvus import NONE, MilvusCorpus
-from clew.index.corpus.corpus_parts import Part, open_part, part_sections, places_of, walks_at
+from clew.index.corpus.corpus_parts import CorpusPart, open_part, part_sections, places_of, walks_at
 from clew.index.store.directory import Index
 from clew.index.store.files import Array
 from clew.index.vectors.backends.registry import open_collection
@@ -126,7 +126,7 @@ class Corpus:
     """
 
     settings: CorpusSettings
-    parts: tuple[Part, ...]
+    parts: tuple[CorpusPart, ...]
     part_of: NDArray[np.int16]
     row_of: Int32
     nodes: Int8

@@ -43,7 +43,14 @@ from clew.index.store.files import (
     write_parts,
     write_piece,
 )
-from clew.index.store.manifest import MANIFEST, About, Manifest, generation_folder, read_manifest, rebuild
+from clew.index.store.manifest import (
+    MANIFEST,
+    IndexAbout,
+    Manifest,
+    generation_folder,
+    read_manifest,
+    rebuild,
+)
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.vectors.backends.registry import Access
 from clew.version import __version__
@@ -185,7 +192,7 @@ class IndexWriter:
         entry = next(f for f in self._files if f.section == section)
         return open_array(self.folder, entry, verify=False)
 
-    def commit(self, about: About) -> Manifest:
+    def commit(self, about: IndexAbout) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexAccessError."""
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(__version__, created, self._generation, about, tuple(self._files))

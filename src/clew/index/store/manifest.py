@@ -43,7 +43,7 @@ class EmbedderRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class IndexAbout:
     """What an index holds: its sources, embedder, counts of things, and the report of the build."""
 
     sources: tuple[SourceRecord, ...]
@@ -59,7 +59,7 @@ class Manifest:
     clew: str
     created: str
     generation: int
-    about: About
+    about: IndexAbout
     files: tuple[FileEntry, ...]
 
     @property
@@ -137,7 +137,7 @@ def _parse(raw: Mapping[str, Any]) -> Manifest:
         clew=raw["clew"],
         created=raw["created"],
         generation=raw["generation"],
-        about=About(
+        about=IndexAbout(
             sources=tuple(SourceRecord(**record) for record in about["sources"]),
             embedder=None if about["embedder"] is None else EmbedderRecord(**about["embedder"]),
             counts=about["counts"],

@@ -25,7 +25,7 @@ from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Delta, Whole, applied, is_large
 from clew.index.store.directory import Index, IndexWriter, open_index, writing
 from clew.index.store.files import Array
-from clew.index.store.manifest import About, Manifest, read_manifest
+from clew.index.store.manifest import IndexAbout, Manifest, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import WORTH_STORING, write_schema
 from clew.index.update.edits import EditReport, Edits, resolve
@@ -196,7 +196,7 @@ def _part_of(progress: Progress | None, what: Part) -> Callable[[int, int], None
     return None if progress is None else lambda done, total: progress(what, done, total)
 
 
-def _about(about: About, graph: Graph, report: EditReport) -> About:
+def _about(about: IndexAbout, graph: Graph, report: EditReport) -> IndexAbout:
     updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
     told = {**about.report, "updates": updates[-MOST_LOGGED:]}
     return replace(about, counts=graph_counts(graph), report=told)

@@ -17,7 +17,7 @@ from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.corpus import Corpus
 from clew.index.corpus.corpus_parts import (
-    Part,
+    CorpusPart,
     joined_parts,
     make_part,
     part_of_rows,
@@ -97,12 +97,12 @@ def _without_small_parts(corpus: Corpus) -> Corpus:
     return _with_parts(corpus, (corpus.parts[0], _stored(corpus, roots)))
 
 
-def _with_parts(corpus: Corpus, parts: tuple[Part, ...]) -> Corpus:
+def _with_parts(corpus: Corpus, parts: tuple[CorpusPart, ...]) -> Corpus:
     part_of, row_of = places_of(parts, len(corpus.row_of))
     return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
-def _stored(corpus: Corpus, roots: Int32) -> Part:
+def _stored(corpus: Corpus, roots: Int32) -> CorpusPart:
     """Gather what is stored of `roots`, ascending, as one part."""
     used = [
         (part, corpus.row_of[roots[corpus.part_of[roots] == number]])
@@ -168,7 +168,7 @@ def _embedded(
     old: _Before,
     corpus: Corpus,
     progress: Callable[[int, int], None] | None,
-) -> tuple[Part, int]:
+) -> tuple[CorpusPart, int]:
     """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
 
     With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
@@ -191,7 +191,7 @@ def _embedded(
             progress(start + len(rows), len(made))
     names = None if said is None else Names.of(said)
     if corpus.milvus is None:
-        return Part(walks, q, scale, said=names), len(new)
+        return CorpusPart(walks, q, scale, said=names), len(new)
     ids = np.full(len(old.row), -1, np.int64)
     for number, part in enumerate(corpus.parts):
         at, rows = old.there(number)
@@ -199,7 +199,7 @@ def _embedded(
     gone = np.setdiff1d(old.ids, ids)
     ids[new] = corpus.milvus.add_walks(q[new])
     corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, gone])
-    return Part(walks, q, scale, ids, names), len(new)
+    return CorpusPart(walks, q, scale, ids, names), len(new)
 
 
 def _said(
@@ -259,13 +259,13 @@ def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8
     return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
 
 
-def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:
+def _with_part(corpus: Corpus, part: CorpusPart, nodes: int) -> Corpus:
     parts = (*corpus.parts, part) if len(part.walks.roots) else corpus.parts
     part_of, row_of = places_of(parts, nodes)
     return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
-def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> Corpus:
+def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: int) -> Corpus:
     """Replace the vectors of the roots of `part`."""
     roots = part.walks.roots
     made = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None

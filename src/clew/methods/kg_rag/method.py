@@ -44,7 +44,7 @@ from typing import Literal
 
 from clew.errors import UsageError
 from clew.graph.graph import Graph
-from clew.graph.neighbourhood import Candidates, Limits, find_candidates, hub_notes
+from clew.graph.neighbourhood import CandidateTriples, HopLimits, find_candidates, hub_notes
 from clew.grounding import ground
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
@@ -87,7 +87,7 @@ class Settings:
     handed: Handed = "names"
     directed: bool = False
     answer_hops: int = 1
-    limits: Limits = field(default_factory=Limits)
+    limits: HopLimits = field(default_factory=HopLimits)
     seed: int = 0
     temperature: float = 0.3
     shots: int = 3
@@ -260,7 +260,7 @@ class KgRag:
 
     def _candidates(
         self, work: _Work, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
-    ) -> Candidates:
+    ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
         since = perf_counter()
         similarity = self.vectors.similarities(text)
@@ -279,7 +279,7 @@ class KgRag:
         work.time("candidates", since)
         return found
 
-    def _link(self, work: _Work, question: SubQuestion, candidates: Candidates) -> Link | None:
+    def _link(self, work: _Work, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         since = perf_counter()
         text, notes = question.text, ()
@@ -326,7 +326,7 @@ class KgRag:
         """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
         return len(work.plan.questions) > 1 and normalise(question.text) == normalise(work.question)
 
-    def _top(self, work: _Work, candidates: Candidates, text: str) -> tuple[int, ...]:
+    def _top(self, work: _Work, candidates: CandidateTriples, text: str) -> tuple[int, ...]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers = self.settings, _answers(work)
         if settings.frontier == "question" or not answers:

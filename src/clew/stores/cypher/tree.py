@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from clew.stores.cypher.tokens import Token, render
+from clew.stores.cypher.tokens import CypherToken, render
 
 Direction = Literal["right", "left", "both"]
 
@@ -369,7 +369,7 @@ class Statement:
     """A statement that has been read: its `text`, tokens and tree."""
 
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[CypherToken, ...]
     query: Query
 
     def print(self) -> str:
