@@ -11,7 +11,6 @@ lies about is removed by the next writer.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -53,6 +52,7 @@ from clew.index.store.manifest import (
 )
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.vectors.backends.registry import Access
+from clew.locks import open_growing, take_lock
 from clew.version import __version__
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
@@ -326,7 +326,7 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index
 def _locked(path: Path, wait: float) -> Generator[None]:
     """Hold the lock of `path`; a folder that was made for nothing is removed again."""
     deadline = time.monotonic() + wait
-    while (handle := _try_lock(path)) is None:
+    while (file := _try_lock(path)) is None:
         if time.monotonic() > deadline:
             raise LockedError(f"{path}: another process is writing to this index. Wait until it is done")
         time.sleep(_POLL_SECONDS)
@@ -334,27 +334,24 @@ def _locked(path: Path, wait: float) -> Generator[None]:
         yield
     finally:
         if not (path / MANIFEST).exists():
-            (path / _LOCK).unlink(missing_ok=True)
-            # Not empty, if it was not ours alone; gone, if the user removed it.
+            # Not empty, if it was not ours alone; gone, if the user removed it; Windows keeps open files.
             with suppress(OSError):
+                (path / _LOCK).unlink(missing_ok=True)
                 path.rmdir()
-        os.close(handle)
+        file.close()
 
 
-def _try_lock(path: Path) -> int | None:
+def _try_lock(path: Path) -> BinaryIO | None:
     with disk_errors(path):
         _claim(path)
         try:
-            handle = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+            file = open_growing(path / _LOCK)
         except FileNotFoundError:  # another writer gave up and removed the folder
             return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(handle).st_ino == os.stat(path / _LOCK).st_ino:
-            return handle
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    os.close(handle)
+    with suppress(FileNotFoundError):
+        if take_lock(file.fileno()) and os.fstat(file.fileno()).st_ino == os.stat(path / _LOCK).st_ino:
+            return file
+    file.close()
     return None
 
 

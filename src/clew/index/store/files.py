@@ -114,7 +114,10 @@ def sync_files(folder: Path, names: Iterable[str]) -> None:
 
 def sync_path(path: Path) -> None:
     """Wait until a file, or the new and renamed entries of a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    windows = os.name == "nt"
+    if windows and path.is_dir():  # which cannot be opened there; its entries are written with its files
+        return
+    handle = os.open(path, os.O_RDWR if windows else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
