@@ -142,7 +142,6 @@ def test_a_worker_ends_with_its_parent(plain, tmp_path, process):
         assert time.monotonic() < deadline
         assert running.poll() is None, running.stderr.read()
         time.sleep(0.05)
-    time.sleep(0.5)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
     while any(alive(pid) for pid in workers):

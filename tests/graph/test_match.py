@@ -3,7 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -270,15 +270,37 @@ def test_an_ended_budget_leaves_a_valid_bound(expansions: int) -> None:
             assert part == full
 
 
-def test_a_time_budget_ends_the_search() -> None:
-    graph = hub_graph(3000)
-    part = match(graph, hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=0.5))
+class Clock:
+    """A timer that the test lets run out, or not; `started` holds the seconds that it was set to."""
+
+    def __init__(self, *, runs_out: bool) -> None:
+        self.runs_out, self.started = runs_out, list[float]()
+
+    def __call__(self, seconds: float, call: Callable[..., object], arguments: tuple[object, ...]) -> Clock:
+        self.seconds, self.end = seconds, lambda: call(*arguments)
+        return self
+
+    def start(self) -> None:
+        self.started.append(self.seconds)
+        if self.runs_out:
+            self.end()
+
+    def cancel(self) -> None:
+        pass
+
+
+def test_a_time_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(runs_out=True)
+    monkeypatch.setattr(matcher, "Timer", clock)
+    part = match(hub_graph(300), hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=500))
+    assert clock.started == [0.5]
     assert not part.complete
     assert part.bound == 0
 
 
 def test_a_time_budget_does_not_count_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = kernel.search
+    compiled, clock = kernel.search, Clock(runs_out=False)
+    monkeypatch.setattr(matcher, "Timer", clock)
 
     class Uncompiled:
         def __init__(self) -> None:
@@ -286,13 +308,14 @@ def test_a_time_budget_does_not_count_compilation(monkeypatch: pytest.MonkeyPatc
 
         def __call__(self, *arrays: object) -> object:
             if not self.signatures:
-                time.sleep(0.2)
+                assert clock.started == []
                 self.signatures.append("compiled")
             return compiled(*arrays)
 
     monkeypatch.setattr(kernel, "search", Uncompiled())
     graph, pattern = hub_graph(3), hub_pattern()
     found = match(graph, pattern, FixedDistances(), budget=Budget(milliseconds=100))
+    assert clock.started == [0.1]
     assert found.complete
     assert found.matches
 

@@ -217,16 +217,17 @@ def test_who_has_it_open_keeps_the_old_generation(films):
 
 
 def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
-    release = threading.Event()
+    held, release = threading.Event(), threading.Event()
 
     def hold():
         with writing(films):
-            release.wait(10)
+            held.set()
+            release.wait(60)
 
     thread = threading.Thread(target=hold)
     thread.start()
     try:
-        time.sleep(0.2)
+        assert held.wait(60)
         with pytest.raises(LockedError, match="another process"):
             update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER, wait=0.2)
     finally:
