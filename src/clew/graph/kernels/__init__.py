@@ -31,11 +31,11 @@ def entry(function: F) -> F:
     import numba
 
     decorate: Any = numba.njit
-    kernel = decorate(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
+    kernel: Any = decorate(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
     folder = Path(function.__code__.co_filename).parent
     if folder.name == "kernels":
         # Not public: without it, only who edits a kernel has to remove the machine code by hand.
-        index = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+        index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         if hasattr(index, "_source_stamp"):
             index._source_stamp = (index._source_stamp, _digest(folder))
     return kernel
