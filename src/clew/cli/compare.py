@@ -11,7 +11,7 @@ from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
 from clew.cli.options import with_options
-from clew.compared import Row, ask_each
+from clew.compared import MethodRow, ask_each
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def compare(
         raise typer.Exit(1)
 
 
-def _print(rows: Sequence[Row]) -> None:
+def _print(rows: Sequence[MethodRow]) -> None:
     """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
     from rich.text import Text
 
@@ -98,7 +98,7 @@ def _print(rows: Sequence[Row]) -> None:
             console.print(Text(f"{row.method}: error: {shown(str(row.error))}", "yellow"), soft_wrap=True)
 
 
-def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
+def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
     from rich.table import Table
     from rich.text import Text
 
@@ -113,7 +113,7 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
     return table
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: MethodRow) -> list[str]:
     answer = row.answer
     if answer is None:
         return []

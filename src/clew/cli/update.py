@@ -13,7 +13,7 @@ from clew.cli.console import shown, warn, write, write_json
 from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, held_counts, reading_notes
 from clew.cli.options import with_options
 from clew.cli.progress import Bar, Unit
-from clew.cli.verbalise import SayerOptions, opened_sayer
+from clew.cli.verbalise import SayerOptions, opened_verbaliser
 from clew.errors import UsageError
 from clew.text.counted import counted
 
@@ -73,7 +73,7 @@ def update(
     start, path = time.monotonic(), Path(source)
     with (
         Bar(quiet=quiet) as bar,
-        opened_sayer(saying, path, bar, quiet=quiet, said_by=said_by(path)) as sayer,
+        opened_verbaliser(saying, path, bar, quiet=quiet, said_by=said_by(path)) as verbaliser,
     ):
         updated = update_index_files(
             path,
@@ -89,7 +89,7 @@ def update(
             format=format,
             on_error=on_error.value,
             embedder=embedder,
-            sayer=sayer,
+            verbaliser=verbaliser,
             progress=part_progress(bar),
         )
     seconds = time.monotonic() - start

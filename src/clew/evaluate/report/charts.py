@@ -8,8 +8,8 @@ from math import floor, log10
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar: its value and how far the error bar reaches, if it has one; `paper` draws it hollow."""
+class ChartBar:
+    """One bar: its value, and from where to where its error bar reaches, if it has one."""
 
     value: float
     low: float | None = None
@@ -25,7 +25,7 @@ class BarChart:
     y_title: str
     groups: tuple[str, ...]
     series: tuple[str, ...]
-    bars: tuple[tuple[Bar | None, ...], ...]
+    bars: tuple[tuple[ChartBar | None, ...], ...]
     note: str = ""
     hollow: frozenset[str] = frozenset()
 
