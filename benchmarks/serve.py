@@ -1,10 +1,11 @@
 """What a server costs over calling the engine in the same process, and how it holds out under load.
 
-    python benchmarks/serve.py rate KB QUESTIONS       questions a second, against the engine, one and two workers
-    python benchmarks/serve.py hub                     a node with a million edges: time and size of a neighbourhood
-    python benchmarks/serve.py load KB QUESTIONS       mixed load with updates: no 5xx, no wrong answer, flat memory
+    python benchmarks/serve.py rate KB QUESTIONS    questions a second, against the engine; two workers
+    python benchmarks/serve.py hub                  a node with a million edges: time and size
+    python benchmarks/serve.py load KB QUESTIONS    mixed load with updates: 5xx, wrong answers, memory
 
-KB is a graph file or an index; QUESTIONS has a question a line, as MetaQA's `qa_dev.txt` (brackets are dropped).
+KB is a graph file or an index (a file for `load`); QUESTIONS has a question a line, as MetaQA's `qa_dev.txt`
+(brackets are dropped).
 `--out FILE` replaces the section of this benchmark there.
 """
 
@@ -188,8 +189,8 @@ def rate(source: Path, file: Path, count: int) -> str:
     two, one = float(np.median(rates["2 workers"])), float(np.median(rates["1 worker"]))
     return "\n".join(
         [
-            f"{len(questions):,} questions, {CONNECTIONS} connections, median of 3 rounds of each in turn, on "
-            f"{os.cpu_count()} cores that client and server share. All answers were those of the engine.",
+            f"{len(questions):,} questions, {CONNECTIONS} connections, median of 3 rounds of each in turn, "
+            f"on {os.cpu_count()} cores that client and server share. All answers were the engine's.",
             "",
             *rows,
             "",
@@ -322,10 +323,10 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
     bad = sum(number for status, number in load.status.items() if status >= 500)
     statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(load.status.items()))
     return (
-        f"{seconds / 60:.0f} minutes of 6 askers, bad input, hubs and {load.hung_up:,} clients that hung up, with "
-        f"{load.updates} updates: {statuses}; {bad} of 5xx, {len(load.wrong)} wrong answers. p50 "
-        f"{np.percentile(load.took, 50):.1f} ms, p99 {np.percentile(load.took, 99):.1f} ms. Memory after the first "
-        f"minute: {settled[0]:.0f} MB, at the end {settled[-1]:.0f} MB, at most {max(settled):.0f} MB."
+        f"{seconds / 60:.0f} minutes of 6 askers, bad input, hubs and {load.hung_up:,} clients that hung up, "
+        f"with {load.updates} updates: {statuses}; {bad} of 5xx, {len(load.wrong)} wrong answers. p50 "
+        f"{np.percentile(load.took, 50):.1f} ms, p99 {np.percentile(load.took, 99):.1f} ms. Memory after the "
+        f"first minute: {settled[0]:.0f} MB, at the end {settled[-1]:.0f} MB, at most {max(settled):.0f} MB."
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+
 from servers.served import EVIL
 
 pytestmark = [
@@ -19,9 +20,9 @@ pytestmark = [
     ),
 ]
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 FLAGS = (
     "--headless",
@@ -330,7 +331,8 @@ def test_evil_names_stay_text_when_they_are_completed_and_drawn(page, evil):
 
 def test_a_cell_that_a_spreadsheet_would_run_is_quoted(page, evil):
     driver = page(evil)
-    module = "import('./copy.js').then(m => arguments[arguments.length - 1](m.asCsv({question: 'q', citations: [], answers: [{entity: '=HYPERLINK(1)', label: '@x', score: 1}]})))"
+    answer = "{question: 'q', citations: [], answers: [{entity: '=HYPERLINK(1)', label: '@x', score: 1}]}"
+    module = f"import('./copy.js').then(m => arguments[arguments.length - 1](m.asCsv({answer})))"
     assert "'=HYPERLINK" in driver.execute_async_script(module)
 
 

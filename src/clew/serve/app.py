@@ -26,7 +26,7 @@ from clew.serve.metrics import Metrics
 from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
-from clew.serve.work import Gone, Work
+from clew.serve.work import Gone, Work, release_memory
 from clew.version import __version__
 
 log = logging.getLogger("clew.serve")
@@ -90,6 +90,8 @@ async def _kept_up(
             for graph in graphs:
                 if await asyncio.to_thread(graph.reload):
                     counts.reloads.labels(graph.name).inc()
+                    await asyncio.sleep(settings.reload_seconds)
+                    await asyncio.to_thread(release_memory)
 
     async def watch() -> None:
         while True:
@@ -100,7 +102,11 @@ async def _kept_up(
     async def warm() -> None:
         # What is imported late is imported now: work cannot be ended within an import.
         for graph in graphs if settings.warm else ():
-            await work.run(lambda graph=graph: graph.snapshot.examples)
+            try:
+                await work.run(lambda graph=graph: graph.snapshot.examples, endless=True)
+            except ClewError as error:
+                log.warning("no examples", extra={"graph": graph.name, "reason": str(error)})
+        graphs.warm = True
 
     tasks = [asyncio.create_task(one()) for one in (warm, reload, watch)]
     for task in tasks:
@@ -123,9 +129,9 @@ def _add_signs_of_life(app: FastAPI, graphs: Graphs, work: Work, counts: Metrics
         return PlainTextResponse("ok\n")
 
     async def readyz() -> PlainTextResponse:
-        """All graphs are open; notes say which newer generation could not be."""
+        """All graphs are open and have been asked; notes say which newer generation could not be."""
         notes = [f"{graph.name}: {graph.failure or 'ok'}\n" for graph in graphs]
-        return PlainTextResponse("".join(notes))
+        return PlainTextResponse("".join(notes), 200 if graphs.warm else 503)
 
     async def metrics() -> Response:
         """Counts for Prometheus."""

@@ -149,6 +149,8 @@ class Graphs:
 
     def __init__(self, graphs: Iterable[Graph]) -> None:
         self._graphs = {graph.name: graph for graph in graphs}
+        self.warm = False
+        """Whether each has been asked once, if that is wanted: the first question takes longer."""
 
     def __getitem__(self, name: str) -> Graph:
         if name not in self._graphs:

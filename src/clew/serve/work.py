@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import os
 import sys
 import threading
@@ -118,7 +119,7 @@ def _can_be_ended(thread: int) -> bool:
 
     An exception within the machinery of imports, of threads or of logging would leave a lock locked.
     """
-    frame = sys._current_frames().get(thread)
+    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]  (documented)
     if frame is None or not _module(frame).startswith(INTERRUPTIBLE):
         return False
     while frame is not None:
@@ -154,9 +155,14 @@ class Work:
         return len(self._jobs)
 
     async def run(
-        self, work: Callable[[], T], *, gone: asyncio.Future[None] | None = None, heard: Heard | None = None
+        self,
+        work: Callable[[], T],
+        *,
+        gone: asyncio.Future[None] | None = None,
+        heard: Heard | None = None,
+        endless: bool = False,
     ) -> T:
-        """Do `work` in a thread and return what it returns.
+        """Do `work` in a thread and return what it returns; `endless` work has all the time it needs.
 
         Raises Problem if too much waits already or its time is over, Gone if `gone` is done first; both
         stop the work.
@@ -168,7 +174,7 @@ class Work:
         self._jobs.add(job)
         future = asyncio.get_running_loop().run_in_executor(self._threads, _watched, job, work, heard)
         try:
-            return await self._awaited(job, future, gone)
+            return await self._awaited(job, future, gone, None if endless else self._limits.seconds)
         finally:
             self._stop(job)
             if future.done():
@@ -176,11 +182,15 @@ class Work:
             else:
                 future.add_done_callback(lambda done: self._ended(job, done))
 
-    async def _awaited(self, job: Job, future: asyncio.Future[T], gone: asyncio.Future[None] | None) -> T:
+    async def _awaited(
+        self,
+        job: Job,
+        future: asyncio.Future[T],
+        gone: asyncio.Future[None] | None,
+        seconds: float | None,
+    ) -> T:
         waited = {future} if gone is None else {future, gone}
-        done, _ = await asyncio.wait(
-            waited, timeout=self._limits.seconds, return_when=asyncio.FIRST_COMPLETED
-        )
+        done, _ = await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if future in done:
             try:
                 return future.result()
@@ -246,3 +256,11 @@ def resident_bytes() -> int:
     except OSError:  # not Linux
         return 0
     return (int(resident) - int(shared)) * PAGE_BYTES
+
+
+def release_memory() -> None:
+    """Give the memory of what is used no more back to the system, where the C library does not by itself."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # of glibc
+        trim(0)

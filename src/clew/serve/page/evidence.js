@@ -5,6 +5,7 @@ import { get, of } from "./api.js";
 import { count, el, fill, name, nodeLabel, relationLabel, say, shown, tripleLine } from "./dom.js";
 
 const COLUMN = 230;
+const NARROW_COLUMN = 170;
 const ROW = 62;
 const MOST_NODES = 120;
 const AROUND = 8;
@@ -112,20 +113,22 @@ function places(nodes, triples, asked, narrow, width, height) {
   const row = new Map();
   const position = {};
   const kept = columns.filter(Boolean);
+  // A narrow frame has columns below each other, as long as these are short.
+  const below = narrow && Math.max(...kept.map((group) => group.length)) <= 3;
   // As wide as the frame is, for the height that the longest column takes.
   const tallest = (Math.max(...kept.map((group) => group.length)) - 1) * ROW;
-  const across = Math.max(COLUMN, ((tallest + ROW) * width) / height / Math.max(1, kept.length - 1) - COLUMN / 2);
+  const across = Math.max(narrow ? NARROW_COLUMN : COLUMN, ((tallest + ROW) * width) / height / Math.max(1, kept.length - 1) - COLUMN / 2);
   kept.forEach((group, far) => {
     const mean = (node) => {
       const before = [...near.get(node)].filter((other) => row.has(other)).map((other) => row.get(other));
       return before.length ? before.reduce((a, b) => a + b, 0) / before.length : 0;
     };
     const ordered = group.map((node, index) => [mean(node), index, node]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const step = narrow ? 120 : ROW;
+    const step = below ? 120 : ROW;
     ordered.forEach(([, , node], index) => {
       const along = (index - (ordered.length - 1) / 2) * step;
       row.set(node, along);
-      position[node] = narrow ? { x: along, y: far * 110 } : { x: far * across, y: along };
+      position[node] = below ? { x: along, y: far * 110 } : { x: far * across, y: along };
     });
   });
   return position;
