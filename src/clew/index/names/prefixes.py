@@ -43,6 +43,7 @@ class Prefixes:
         if len(blob) <= WORDS_BELOW and len(blob):
             after_break = np.flatnonzero(_BREAKS[blob[:-1]] & ~_BREAKS[blob[1:]]) + 1
             starts = np.union1d(starts, after_break)
+        starts = starts[starts < offsets[-1]]  # of empty names at the end
         rows = (np.searchsorted(offsets, starts, "right") - 1).astype(np.int32)
         filled = starts < offsets[rows + 1]
         starts, rows = starts[filled], rows[filled]
