@@ -2,6 +2,7 @@
 
     python benchmarks/serve.py rate KB QUESTIONS    questions a second, against the engine; two workers
     python benchmarks/serve.py hub                  a node with a million edges: time and size
+    python benchmarks/serve.py page KB QUESTIONS    Enter to the drawn evidence, in Chromium
     python benchmarks/serve.py load KB QUESTIONS    mixed load with updates: 5xx, wrong answers, memory
 
 KB is a graph file or an index (a file for `load`); QUESTIONS has a question a line, as MetaQA's `qa_dev.txt`
@@ -17,6 +18,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -228,6 +230,49 @@ def hub() -> str:
     )
 
 
+def page(source: Path, file: Path, count: int) -> str:
+    """What the page takes beyond the call of the API, from Enter to the drawn evidence, in Chromium."""
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    server = Server.start(source, "--quiet")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    more: list[float] = []
+    with tempfile.TemporaryDirectory() as profile:
+        for flag in ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver") or ""))
+        driver.get(f"http://127.0.0.1:{server.port}/")
+        for question in read_questions(file, count):
+            field = WebDriverWait(driver, 30).until(lambda d: d.find_element(By.ID, "question"))
+            driver.execute_script("performance.clearMarks(); performance.clearResourceTimings()")
+            field.clear()
+            field.send_keys(question)
+            field.send_keys(Keys.ESCAPE, Keys.ENTER)
+            told = WebDriverWait(driver, 30).until(lambda d: d.execute_script(MARKS))
+            if told["drawn"]:
+                more.append(told["drawn"] - told["asked"] - told["call"])
+        driver.quit()
+    server.stop()
+    return (
+        f"{len(more)} questions with an answer, from Enter to the drawn evidence in headless Chromium: "
+        f"{np.percentile(more, 50):.0f} ms more than the API call (p95 {np.percentile(more, 95):.0f} ms)."
+    )
+
+
+MARKS = """
+const at = (name) => performance.getEntriesByName(name)[0]?.startTime ?? 0;
+const calls = performance.getEntriesByType("resource").filter((entry) => entry.name.endsWith("/ask"));
+const none = document.querySelector(".abstained") && at("clew-answered");
+if (!calls.length || !(at("clew-drawn") || none)) return null;
+return { asked: at("clew-asked"), drawn: at("clew-drawn"), call: calls[0].duration };
+"""
+"""When the page was asked, and when the evidence was drawn, in milliseconds; null before that."""
+
+
 @dataclass
 class Load:
     """What came of the mixed load."""
@@ -333,7 +378,7 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
 def main() -> None:
     """Run one benchmark and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("rate", "hub", "load"))
+    parser.add_argument("what", choices=("rate", "hub", "page", "load"))
     parser.add_argument("kb", type=Path, nargs="?")
     parser.add_argument("questions", type=Path, nargs="?")
     parser.add_argument("--count", type=int, default=2_000)
@@ -342,13 +387,15 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "hub":
         text = hub()
+    elif given.what == "page":
+        text = page(given.kb, given.questions, min(given.count, 60))
     elif given.what == "rate":
         text = rate(given.kb, given.questions, given.count)
     else:
         text = mixed(given.kb, given.questions, given.count, given.seconds)
     print(text)
     if given.out is not None:
-        titles = {"rate": "against the engine", "hub": "a hub", "load": "under load"}
+        titles = {"rate": "against the engine", "hub": "a hub", "page": "the page", "load": "under load"}
         write_section(given.out, f"clew serve: {titles[given.what]}", text)
 
 

@@ -1,4 +1,4 @@
-"""Looking around: names by their beginnings, paths, and neighbourhoods, each held against an obvious reference."""
+"""Looking around: names by their beginnings, paths, neighbourhoods, held against an obvious reference."""
 
 import tempfile
 from collections import deque

@@ -20,6 +20,7 @@ pytestmark = [
     ),
 ]
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
@@ -75,7 +76,9 @@ def page(driver):
 
 
 def wait(driver, told, seconds=20):
-    return WebDriverWait(driver, seconds, poll_frequency=0.05).until(told)
+    """Wait for what is told of the page, which may be drawn anew meanwhile."""
+    stale = [StaleElementReferenceException]
+    return WebDriverWait(driver, seconds, 0.05, ignored_exceptions=stale).until(told)
 
 
 def text_of(driver, selector, seconds=20):
