@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from clew.text.clean import clean, clean_question
 from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
+    from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match.matcher import Distances
     from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
+    from clew.stores.cypher.guard import Rules
+    from clew.stores.store import CypherStore, SparqlStore
     from clew.text.embedder import Embedder
 
 
@@ -54,6 +58,7 @@ class Clew:
         self._methods: MethodCache[Method] = MethodCache()
         self._distances: Distances | None = None
         self._verifiers: MethodCache[Verifier] = MethodCache()
+        self._explorer: Explorer | None = None
 
     @classmethod
     def open(
@@ -142,6 +147,14 @@ class Clew:
         names = tuple(name for entity in entities if (name := clean(entity)))
         return self._method(method, model, settings).answer(question, id=id, entities=names)
 
+    async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
+        """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
+        return await asyncio.to_thread(partial(self.ask, question, **options))
+
+    async def verify_async(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401
+        """Check as `verify` does, in a thread; raises as `verify`."""
+        return await asyncio.to_thread(partial(self.verify, claim, **options))
+
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:
             from clew.methods.registry import make_method
@@ -206,6 +219,46 @@ class Clew:
         used = distances if distances is not None else cast("Distances", self._distances)
         return match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
 
+    def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
+        """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
+        names = self.index.graph.entities
+        return {
+            "id": id,
+            "matches": [
+                {
+                    "gsd": found.gsd,
+                    "direction_misses": found.direction_misses,
+                    "nodes": [names[node] for node in found.nodes],
+                    "triples": [self.triple(triple).as_json() for triple in found.triples],
+                }
+                for found in result.matches
+            ],
+            "complete": result.complete,
+            "bound": None if result.bound == float("inf") else result.bound,
+            "timings_ms": {"total": round(milliseconds, 3)},
+        }
+
+    def open_store(
+        self, query: str, *, seconds: float = 10.0, rules: Rules | None = None
+    ) -> CypherStore | SparqlStore:
+        """Load the graph into a store of the language that `query` is in, for queries that only read.
+
+        The caller closes it. Raises MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.opening import is_sparql_query
+
+        if is_sparql_query(query):
+            from clew.stores.sparql.embedded import EmbeddedSparql
+
+            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rules=rules)
+        from clew.stores.ladybug import LadybugStore
+
+        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rules=rules)
+
+    def prepare(self, method: str = "auto", model: ChatModel | None = None) -> None:
+        """Make what the first question of a method would make."""
+        self._method(method, model, None)
+
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
@@ -225,6 +278,58 @@ class Clew:
         from clew.info import info_of
 
         return info_of(self.index)
+
+    def find_entities(self, text: str, *, limit: int = 10) -> list[EntityHit]:
+        """Entities that `text` names, begins, or misspells, the best first."""
+        return self._explore().find_entities(clean(text), limit=limit)
+
+    def neighbours(
+        self,
+        entity: str,
+        *,
+        relation: str | None = None,
+        direction: Direction | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Neighbourhood:
+        """What is around an entity: of each relation at most `limit` nodes, from `offset` on.
+
+        Raises UsageError for an entity or a relation that the graph lacks.
+        """
+        found = self._explore()
+        return found.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+
+    def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
+        """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
+        return self._explore().paths(start, end, limit=limit, longest=longest)
+
+    def example_questions(self, limit: int = 6) -> tuple[str, ...]:
+        """Questions about this graph that are answered here, without a model, as the graph has it."""
+        from clew.explore import example_questions
+
+        kept: list[str] = []
+        for number, relation in enumerate(self.info().relations[: 4 * limit]):
+            if len(kept) == limit:
+                break
+            declared = [share.type for share in relation.head_types if share.declared]
+            triple = self._explore().sample_triple(relation.name, 0.618 * number % 1)
+            for question, right in example_questions(triple, next(iter(declared), None)):
+                if right in {found.label for found in self.ask(question).answers}:
+                    kept.append(question)
+                    break
+        return tuple(kept)
+
+    def _explore(self) -> Explorer:
+        if self._explorer is None:
+            from clew.explore import Explorer
+
+            self._explorer = Explorer(self.index)
+        return self._explorer
+
+    @property
+    def generation(self) -> int:
+        """Number of the index's generation that is open."""
+        return self.index.manifest.generation
 
     def triple(self, id: int) -> TripleText:
         """Return a triple by the names that the source gives."""
@@ -246,7 +351,7 @@ class Clew:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
         self._verifiers.clear()
-        self._distances = None
+        self._distances = self._explorer = None
 
     def __enter__(self) -> Self:
         return self
