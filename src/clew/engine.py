@@ -140,6 +140,7 @@ class Clew:
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
+        self.index.check_unchanged()
         return self._method(method, model, settings).answer(question, id=id, entities=names)
 
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
@@ -167,6 +168,7 @@ class Clew:
         method, LlmError if the model fails.
         """
         claim = clean_question(claim, "claim")
+        self.index.check_unchanged()
 
         def make() -> Verifier:
             from clew.methods.verifiers import make_verifier
@@ -198,6 +200,7 @@ class Clew:
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
+        self.index.check_unchanged()
         if distances is None and self._distances is None:
             from clew.index.distances import IndexDistances
 

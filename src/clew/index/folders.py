@@ -14,10 +14,10 @@ def usable(cache_dir: Path) -> tuple[Path, str | None]:
         with tempfile.TemporaryFile(dir=cache_dir):
             return cache_dir, None
     except OSError as error:
-        return _private_folder(), error.strerror or str(error)
+        return private_folder(), error.strerror or str(error)
 
 
-def _private_folder() -> Path:
+def private_folder() -> Path:
     """Make or find this user's folder; one that another user made is not trusted."""
     folder = Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
     try:
