@@ -56,8 +56,8 @@ def test_a_thousand_flipped_bits_are_all_said(films, record_property):
             said += 1
         finally:
             flip(file, at, bit)
-    print(f"{ROUNDS} flipped bits: {said} said, {right} answered rightly, none wrongly")
     record_property("said", said)
+    record_property("right", right)
     assert said + right == ROUNDS
     assert answers(films) == ANSWER
 
@@ -90,7 +90,7 @@ except ClewError as error:
 """
 
 
-def test_made_up_arrays_with_right_checksums_end_nothing_with_a_signal(films, tmp_path):
+def test_made_up_arrays_with_right_checksums_end_nothing_with_a_signal(films, tmp_path, record_property):
     draw, codes = random.Random(5), []
     for number in range(200):
         path = tmp_path / f"{number}.clew"
@@ -104,7 +104,11 @@ def test_made_up_arrays_with_right_checksums_end_nothing_with_a_signal(films, tm
             at = draw.randrange(len(flat))
             flat.view(np.uint8)[at * flat.itemsize + draw.randrange(flat.itemsize)] ^= 1 << draw.randrange(8)
         np.save(file, array)
-        entry |= {"bytes": file.stat().st_size, "checksum": full_checksum(file), "sample": sample_checksum(file)}
+        entry |= {
+            "bytes": file.stat().st_size,
+            "checksum": full_checksum(file),
+            "sample": sample_checksum(file),
+        }
         body = {key: value for key, value in manifest.items() if key != "checksum"}
         (path / "manifest.json").write_text(json.dumps({"checksum": _checksum(body), **body}))
         done = subprocess.run(
@@ -113,6 +117,5 @@ def test_made_up_arrays_with_right_checksums_end_nothing_with_a_signal(films, tm
         codes.append((done.returncode, entry["section"], done.stdout.strip(), done.stderr[-300:]))
         shutil.rmtree(path)
     bad = [code for code in codes if code[0] != 0]
-    print(f"{len(codes)} made-up indexes: {sum(c[2] == 'said' for c in codes)} refused, {len(bad)} not well")
-    assert not [code for code in bad if code[0] < 0]
+    record_property("refused", sum(code[2] == "said" for code in codes))
     assert not bad

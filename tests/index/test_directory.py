@@ -324,7 +324,9 @@ def test_only_files_that_have_changed_are_read_whole(index, large, monkeypatch):
     assert len(read) == 1 + len(section_files(index))
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b'{"large.npy": [1]}', b'{"large.npy": 5}', b"\xff", b"[" * 99_999])
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b'{"large.npy": [1]}', b'{"large.npy": 5}', b"\xff", b"[" * 99_999]
+)
 def test_a_damaged_seal_counts_as_none(index, large, text):
     (large.parent / "sealed.json").write_bytes(text)
     flip(large, 100_000)

@@ -21,7 +21,10 @@ def sections():
     )
     held = with_prefix("graph", graph_sections(graph)) | with_prefix("names", NamesIndex.of(graph).sections())
     nodes = graph.nodes
-    held |= {"entity_vectors.q": np.zeros((nodes, 4), np.int8), "entity_vectors.scale": np.ones(nodes, np.float32)}
+    held |= {
+        "entity_vectors.q": np.zeros((nodes, 4), np.int8),
+        "entity_vectors.scale": np.ones(nodes, np.float32),
+    }
     held["relation_vectors"] = np.zeros((len(graph.relations), 4), np.float32)
     return held
 
@@ -79,10 +82,14 @@ def _set(at, value):
         ("relation_vectors", lambda a: a[1:], "rows where"),
     ],
 )
-def test_every_array_that_does_not_fit_is_named(tmp_path, sections, monkeypatch, chunk, section, change, reason):
+def test_every_array_that_does_not_fit_is_named(
+    tmp_path, sections, monkeypatch, chunk, section, change, reason
+):
     monkeypatch.setattr(structure, "CHUNK", chunk)
     path = write(tmp_path / "x.clew", {**sections, section: change(sections[section])})
-    with pytest.raises(FormatError, match=rf"{section.rpartition('.')[0]}.*npy: damaged, .*({reason}).*clew index"):
+    with pytest.raises(
+        FormatError, match=rf"{section.rpartition('.')[0]}.*npy: damaged, .*({reason}).*clew index"
+    ):
         open_index(path)
 
 

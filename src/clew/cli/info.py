@@ -55,7 +55,7 @@ def info(
 
 
 def _verify(source: str) -> int:
-    """Read an index whole, and count its files; raises FormatError for the first file that is not as it was written."""
+    """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
     from clew.engine import is_index
     from clew.index.directory import open_index
 

@@ -100,7 +100,7 @@ def build_graph(
     reports: list[SourceReport] = []
     done = 0
     for index, path in enumerate(sources):
-        tally = Tally(on_error, _shifted(progress, done), str(index) if index else "")
+        tally = Tally(on_error, _shifted(progress, done), str(index) if index else "", collect=True)
         reports.append(_read_source(path, format, tally, assembler, index))
         done += reports[-1].bytes
     side: list[SourceReport] = []
@@ -109,8 +109,9 @@ def build_graph(
         (aliases, "alias", assembler.declare_aliases),
     ):
         if path is not None:
-            tally = Tally(on_error)
+            tally = Tally(on_error, collect=True)
             count = sum(take(pairs) for pairs in read_pairs(path, kind, tally))
+            tally.raise_faults()
             side.append(_report(path, f"entity-{kind}", count, tally))
     if assembler.triples == 0:
         raise InputError(_no_triples(reports))
@@ -151,6 +152,7 @@ def _read_source(
     before = assembler.triples
     for batch in reader.read(path, tally):
         assembler.add(batch, index)
+    tally.raise_faults()
     return _report(path, reader.name, assembler.triples - before, tally)
 
 

@@ -73,21 +73,28 @@ class _Files:
         """
         reader = choose_reader(path, format)
         scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
-        yield from reader.read(path, self._tally(self._tell, scope))
+        tally = self._tally(self._tell, scope)
+        yield from reader.read(path, tally)
+        tally.raise_faults()
         self._done += source_bytes([path])
 
     def pairs(self, path: Path | None, kind: str) -> list[Pair]:
         """Pairs of a side file, if there is one."""
         if path is None:
             return []
-        return [pair for pairs in read_pairs(path, kind, self._tally()) for pair in pairs]
+        tally = self._tally()
+        found = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
+        tally.raise_faults()
+        return found
 
     def lines(self, path: Path | None) -> list[str]:
         """Lines of a file that are not blank, if there is one."""
         if path is None:
             return []
-        blocks = line_blocks(path, self._tally())
-        return [line.strip() for _, lines in blocks for line in lines if line.strip()]
+        tally = self._tally()
+        found = [line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()]
+        tally.raise_faults()
+        return found
 
     def reading(self) -> ReadNotes:
         """What was skipped and noted."""
@@ -99,7 +106,7 @@ class _Files:
         )
 
     def _tally(self, tell: Callable[[int], None] | None = None, scope: str = "") -> Tally:
-        self._tallies.append(Tally(self._on_error, tell, scope))
+        self._tallies.append(Tally(self._on_error, tell, scope, collect=True))
         return self._tallies[-1]
 
     def _tell(self, done: int) -> None:

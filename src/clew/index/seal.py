@@ -62,7 +62,7 @@ class Seal:
             if entry.file in sealed:
                 check_entry(self._folder, entry, verify=False)
         # Largest first, so that no thread is left with one at the end.
-        self._check_whole(sorted(open_, key=lambda entry: -entry.bytes))
+        self._check_whole(sorted(open_, key=_size, reverse=True))
         self._marks = marks
         self.checked = tuple(open_)
 
@@ -84,10 +84,13 @@ class Seal:
     def _check_whole(self, entries: Sequence[FileEntry]) -> None:
         if sum(entry.bytes for entry in entries) < _WORTH_THREADS:
             for entry in entries:
-                check_entry(self._folder, entry, verify=True)
+                self._check_one(entry)
             return
         with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
-            list(pool.map(lambda entry: check_entry(self._folder, entry, verify=True), entries))
+            list(pool.map(self._check_one, entries))
+
+    def _check_one(self, entry: FileEntry) -> None:
+        check_entry(self._folder, entry, verify=True)
 
     def write(self) -> None:
         """Note the marks beside the files, or in a folder of this user's where those may not be written.
@@ -107,6 +110,10 @@ class Seal:
 
 _WORTH_THREADS = 1 << 24
 """Bytes from which threads are worth their start."""
+
+
+def _size(entry: FileEntry) -> int:
+    return entry.bytes
 
 
 def _mark(bytes: int, modified: int, changed: int, inode: int) -> Mark:

@@ -34,6 +34,13 @@ _BINARY_KINDS = (
 )
 
 
+def is_plain(path: Path) -> bool:
+    """Whether a file is not compressed, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(16)
+    return not any(magic.match(start) for magic in _MAGIC.values())
+
+
 def unpacked_name(name: str) -> str:
     """Name of a file without the ending that says how it is compressed."""
     stem, dot, ending = name.rpartition(".")
@@ -109,6 +116,7 @@ class ByteSource:
         data = self._buffer[self._at : self._at + size if size > 0 else None]
         self._at += len(data)
         self.line += data.count(b"\n")
+        self._tally.line = self.line
         return data
 
     def _next(self, size: int) -> bytes:
