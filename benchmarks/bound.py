@@ -16,9 +16,9 @@ from pathlib import Path
 from results import write_section
 
 from clew import Clew
-from clew.methods.auto import Auto
-from clew.steps.find_subgraphs import BOUND
-from clew.steps.pattern_distances import PatternDistances
+from clew.methods.simgrag.find_subgraphs import BOUND
+from clew.methods.simgrag.pattern_distances import PatternDistances
+from clew.reading.rules.auto import Auto
 from clew.types import PatternEdge
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,7 +20,7 @@ from pathlib import Path
 from results import write_section
 
 from clew import Clew
-from clew.methods.verify import Verify
+from clew.claims.verify import Verify
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data"

@@ -29,7 +29,7 @@ from typing import Any
 from results import write_section
 
 from clew import Clew
-from clew.methods.verify import Verify
+from clew.claims.verify import Verify
 
 KINDS = {"num1": "one-hop", "multi claim": "conjunction", "existence": "existence", "multi hop": "multi-hop"}
 ROWS = ("all", "one-hop", "conjunction", "existence", "multi-hop", "negation", "label True", "label False")

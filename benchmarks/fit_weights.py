@@ -4,7 +4,7 @@
     python benchmarks/fit_weights.py --leave-out pathquestion --seconds 300 --out without.json
 
 Development halves only. With `--leave-out`, the figures of the set left out are printed before and after,
-without being used. The result is copied by hand into `steps/alignment.py` and `steps/similarity.py`.
+without being used. The result is copied by hand into `alignment.py` and `similarity.py` of `reading/rules`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from questions import (
     wc2014,
 )
 
-from clew.methods.auto import Auto
-from clew.steps.alignment import Weights
-from clew.steps.readings import Reader
-from clew.steps.similarity import Scale, WordTable
+from clew.reading.rules.alignment import Weights
+from clew.reading.rules.auto import Auto
+from clew.reading.rules.readings import Reader
+from clew.reading.rules.similarity import Scale, WordTable
 
 SHARES = frozenset("label lexical role clash generic wh_step told_apart facing even".split())
 """Parameters that stay below 1."""

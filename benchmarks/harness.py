@@ -13,7 +13,7 @@ import numpy as np
 from questions import Item
 
 from clew.index.cache import cached_index
-from clew.methods.auto import Auto
+from clew.reading.rules.auto import Auto
 from clew.text.embedders.static import StaticEmbedder
 
 CACHE = Path.home() / ".cache" / "clew-benchmarks"

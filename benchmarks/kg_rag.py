@@ -33,11 +33,16 @@ from pathlib import Path
 import numpy as np
 
 from clew.engine import Clew
-from clew.graph.candidates import find_candidates
 from clew.graph.graph import Graph
-from clew.index.triple_vectors import TRIPLE_VECTORS, TripleVectors, with_triple_vectors, write_triple_vectors
-from clew.steps.chain import Plan
-from clew.steps.decompose import Decompose
+from clew.graph.neighbourhood import find_candidates
+from clew.index.vectors.triple_vectors import (
+    TRIPLE_VECTORS,
+    TripleVectors,
+    with_triple_vectors,
+    write_triple_vectors,
+)
+from clew.methods.kg_rag.chain import Plan
+from clew.methods.kg_rag.decompose import Decompose
 from clew.types import Answer
 
 TOPIC = re.compile(r"\[(.+?)\]")
@@ -131,8 +136,8 @@ def settings_grid() -> Iterator[tuple[int, int]]:
 
 def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
     """Experiment 1's grid for the built-in forms; each question is read once, times are without that."""
-    from clew.methods.auto import Auto
-    from clew.methods.kg_rag import KgRag, Settings, built_in_steps
+    from clew.methods.kg_rag.method import KgRag, Settings, built_in_steps
+    from clew.reading.rules.auto import Auto
 
     auto, decomposed = Auto(clew.index, clew.embedder), dict[str, Plan]()
     print("                                 hits  exact  set   none")
@@ -155,7 +160,7 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
     """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
-    from clew.methods.kaping import Kaping, Settings
+    from clew.methods.baselines.kaping import Kaping, Settings
 
     print("                                 hits  exact  set   none")
     near = Kaping(clew.index, clew.embedder, settings=Settings(hops=3, top=30))
@@ -189,7 +194,7 @@ def _retrieve(graph: Graph, vectors: TripleVectors, entity: int) -> tuple[float,
 
 def speed(clew: Clew, repeats: int) -> None:
     """Candidate retrieval, top K, and building the vectors."""
-    from clew.index.directory import writing
+    from clew.index.store.directory import writing
 
     index = with_triple_vectors(clew.index, clew.embedder)
     graph, vectors = index.graph, TripleVectors.of(index, clew.embedder)
@@ -247,8 +252,8 @@ def peak_gb() -> float:
 
 def large(path: Path, triples: int) -> None:
     """Triple vectors of a large graph, and questions at its hub."""
-    from clew.methods.kaping import Kaping
-    from clew.methods.kg_rag import KgRag
+    from clew.methods.baselines.kaping import Kaping
+    from clew.methods.kg_rag.method import KgRag
 
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.engine import Clew, index_sources
-from clew.graph.patterns import pattern_from_json
-from clew.graph.tables import Tables
+from clew.graph.match.patterns import pattern_from_json
+from clew.graph.match.tables import Tables
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -96,9 +96,9 @@ def linking(clew: Clew, count: int = 300) -> dict[str, Any]:
 
 def vectors(clew: Clew, count: int = 60) -> dict[str, Any]:
     """Top-16 of misspelt names against a scan of all vectors."""
-    from clew.index.backends.entities import ENTITY_SEARCH, nearest_stored
-    from clew.index.backends.registry import open_vectors
-    from clew.index.vectors import ENTITY_SCALES, ENTITY_VECTORS
+    from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_stored
+    from clew.index.vectors.backends.registry import open_vectors
+    from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS
 
     if ENTITY_SEARCH not in clew.index.files:
         return {}
@@ -150,7 +150,7 @@ def matching(clew: Clew, graph: Path, repeats: int = 3) -> dict[str, Any]:
 
 def end_to_end(clew: Clew, graph: Path) -> dict[str, Any]:
     """The same patterns from the names as text: linking, vectors and search, no table."""
-    from clew.index.distances import IndexDistances
+    from clew.index.vectors.distances import IndexDistances
 
     records = [json.loads(line) for line in (graph / "patterns.jsonl").open()]
     clocks, shapes, right, complete = Clocks(), dict[str, Clocks](), 0, 0

@@ -30,7 +30,7 @@ from results import write_section
 from clew import Clew
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
-from clew.methods.simgrag import Settings, SimGRAG
+from clew.methods.simgrag.method import Settings, SimGRAG
 from clew.text.normalise import normalise
 
 RELATIONS = {

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from clew.graph.build import build_graph
+from clew.graph.build.build import build_graph
 from clew.stores.cypher.fix import fix
 from clew.stores.cypher.guard import guard
 from clew.stores.cypher.schema import GraphSchema, schema_of

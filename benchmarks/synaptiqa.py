@@ -24,8 +24,8 @@ from property_graphs import write_csvs
 from clew import Clew
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
-from clew.methods.queried import MOST_ROWS, SECONDS, QueriedGraph, embedded_store
-from clew.methods.synaptiqa import KgQuery, SynaptiQA
+from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
+from clew.methods.synaptiqa.queried import MOST_ROWS, SECONDS, QueriedGraph, embedded_store
 from clew.stores.cypher.guard import Rules
 from clew.stores.cypher.parser import parse
 from clew.text.embedders.static import StaticEmbedder

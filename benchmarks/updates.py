@@ -20,9 +20,9 @@ import numpy as np
 
 from clew.environment import make_embedder
 from clew.graph.graph import Graph
-from clew.index.directory import open_index
-from clew.index.edits import Edits
-from clew.index.update import update_index
+from clew.index.store.directory import open_index
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
 
 Named = tuple[str, str, str]
 

@@ -24,13 +24,13 @@ import numpy as np
 
 from clew.engine import Clew, index_sources
 from clew.environment import make_embedder
-from clew.graph.kernels.walks import random_walks
-from clew.graph.walk_tables import Choices, spread
-from clew.graph.walks import CHUNK, Walker, WalkSettings
-from clew.index.corpus import CorpusSettings, open_corpus
-from clew.index.directory import open_index
-from clew.index.edits import Edits
-from clew.index.update import update_index
+from clew.graph.walks.kernels.walks import random_walks
+from clew.graph.walks.walk_tables import Choices, spread
+from clew.graph.walks.walks import CHUNK, Walker, WalkSettings
+from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.index.store.directory import open_index
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
 
 
 @contextmanager

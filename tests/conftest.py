@@ -1,4 +1,4 @@
-"""For all tests: real requests are off, and llama.cpp is loaded first.
+"""For all tests: real requests are off, small graphs are opened once, and llama.cpp is loaded first.
 
 Loaded after ladybug has run a query, it ends the process.
 """
@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from clew.engine import Clew
+from clew.index.cache import cached_index
+from clew.reading.rules.auto import Auto
+from clew.text.embedders.static import StaticEmbedder
 
 with contextlib.suppress(ImportError):
     import xllamacpp  # noqa: F401
@@ -45,3 +51,45 @@ def only_localhost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(socket.socket, "connect_ex", guarded(connect_ex))
     monkeypatch.setattr(socket, "getaddrinfo", guarded_look_up)
     return refused
+
+
+ROOT = Path(__file__).resolve().parents[1]
+FILMS = ROOT / "examples" / "films.tsv"
+
+
+@pytest.fixture(scope="session")
+def open_auto(tmp_path_factory):
+    cache, embedder, opened = tmp_path_factory.mktemp("cache"), StaticEmbedder.load(), {}
+
+    def open_once(source):
+        if source not in opened:
+            opened[source] = Auto(cached_index([source], cache_dir=cache, embedder=embedder).index, embedder)
+        return opened[source]
+
+    return open_once
+
+
+@pytest.fixture(scope="session")
+def films_auto(open_auto):
+    return open_auto(FILMS)
+
+
+@pytest.fixture(scope="session")
+def countries(open_auto):
+    return open_auto(ROOT / "tests" / "data" / "dev" / "countries.tsv")
+
+
+@pytest.fixture(scope="session")
+def films(tmp_path_factory):
+    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def parser(films):
+    return Auto(films.index, films.embedder)
+
+
+@pytest.fixture(scope="session")
+def triples():
+    return [tuple(line.split("\t")) for line in FILMS.read_text("utf-8").splitlines()]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from clew.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.errors import (
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
         Usage,
         Verification,
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Abstention",

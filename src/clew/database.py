@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from clew.environment import make_embedder, neo4j_login
 from clew.errors import UsageError
-from clew.methods.kept import Kept
+from clew.methods.cache import Kept
 from clew.stores.opening import is_sparql, shown_address
 from clew.text.clean import clean, clean_question
 from clew.types import Answer
@@ -39,7 +39,7 @@ class Database:
                 f"No method asks a SPARQL endpoint itself. Make an index of it with: clew index {shown} "
                 f'-o NAME.clew, or write the query: clew query {shown} "SELECT …"'
             )
-        from clew.methods.queried import MOST_ROWS, SECONDS
+        from clew.methods.synaptiqa.queried import MOST_ROWS, SECONDS
         from clew.stores.cypher.guard import Rules
         from clew.stores.opening import open_neo4j
 

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
-from clew.methods.kept import Kept
+from clew.methods.cache import Kept
 from clew.text.clean import clean, clean_question
 from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
-    from clew.graph.match import Distances
-    from clew.index.backends.registry import VectorChoice
+    from clew.graph.match.matcher import Distances
     from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
-    from clew.index.corpus import CorpusSettings
-    from clew.index.directory import Index
+    from clew.index.corpus.corpus import CorpusSettings
+    from clew.index.corpus.walk_vectors import Sayer
     from clew.index.progress import Progress
-    from clew.index.update import Progress as UpdateProgress
-    from clew.index.update import Updated
-    from clew.index.walk_vectors import Sayer
+    from clew.index.store.directory import Index
+    from clew.index.update.update import Progress as UpdateProgress
+    from clew.index.update.update import Updated
+    from clew.index.vectors.backends.registry import VectorChoice
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory
@@ -112,7 +112,7 @@ class Clew:
 
     @classmethod
     def _open_index(cls, path: Path, embedder: str | Embedder | None) -> Self:
-        from clew.index.directory import open_index
+        from clew.index.store.directory import open_index
 
         index = open_index(path, access=milvus_access())
         made_with = index.manifest.about.embedder
@@ -195,14 +195,14 @@ class Clew:
         A pattern as JSON is read as by `clew match`; `where` begins the messages about it. The search stops
         after `milliseconds`, with `complete` False. Raises PatternError if the pattern cannot be searched.
         """
-        from clew.graph.match import Budget, match
-        from clew.graph.patterns import pattern_from_json
+        from clew.graph.match.matcher import Budget, match
+        from clew.graph.match.patterns import pattern_from_json
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
         self.index.check_unchanged()
         if distances is None and self._distances is None:
-            from clew.index.distances import IndexDistances
+            from clew.index.vectors.distances import IndexDistances
 
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
@@ -213,9 +213,9 @@ class Clew:
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
         Without it the first question of such a method does so. Raises as
-        `clew.index.triple_vectors.with_triple_vectors`.
+        `clew.index.vectors.triple_vectors.with_triple_vectors`.
         """
-        from clew.index.triple_vectors import with_triple_vectors
+        from clew.index.vectors.triple_vectors import with_triple_vectors
 
         def tell(done: int) -> None:
             if progress is not None:
@@ -325,9 +325,9 @@ def update_index_files(
     progress: UpdateProgress | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
-    from clew.index.edit_files import read_edits
-    from clew.index.manifest import read_manifest
-    from clew.index.update import update_index
+    from clew.index.store.manifest import read_manifest
+    from clew.index.update.edit_files import read_edits
+    from clew.index.update.update import update_index
 
     made_with = read_manifest(path).about.embedder
     edits = read_edits(
@@ -360,8 +360,8 @@ def said_by(path: Path) -> str | None:
 
     Raises InputError and FormatError if there is no good index.
     """
-    from clew.index.corpus import model_of
-    from clew.index.directory import open_index
+    from clew.index.corpus.corpus import model_of
+    from clew.index.store.directory import open_index
 
     return model_of(open_index(path))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.index.backends.registry import Access, VectorChoice, VectorKind
+    from clew.index.vectors.backends.registry import Access, VectorChoice, VectorKind
     from clew.stores.opening import Login
     from clew.text.embedder import Embedder
 
@@ -43,7 +43,7 @@ def neo4j_address() -> str | None:
 
 def milvus_access() -> Access:
     """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
-    from clew.index.backends.registry import Access
+    from clew.index.vectors.backends.registry import Access
 
     return Access(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
 
@@ -53,8 +53,8 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
 
     Raises UsageError for a URI that is wrong or lacking, MissingExtra if the package is not installed.
     """
-    from clew.index.backends.milvus import MilvusPlace
-    from clew.index.backends.registry import VectorChoice
+    from clew.index.vectors.backends.milvus import MilvusPlace
+    from clew.index.vectors.backends.registry import VectorChoice
 
     access = milvus_access()
     if milvus is not None and kind != "milvus":
@@ -94,7 +94,7 @@ def keep_machine_code() -> None:
     """
     if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
         return
-    from clew.index.folders import usable
+    from clew.index.store.folders import usable
 
     folder = str(usable(default_cache())[0] / "numba")
     os.environ["NUMBA_CACHE_DIR"] = folder

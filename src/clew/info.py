@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int32, Int64, ValueKind, offsets_of
-from clew.index.directory import Index
-from clew.index.manifest import EmbedderRecord, SourceRecord
-from clew.index.sections import graph_counts
+from clew.index.store.directory import Index
+from clew.index.store.manifest import EmbedderRecord, SourceRecord
+from clew.index.store.sections import graph_counts
 from clew.types import TripleText
 
 MOST_NODES = 20_000
@@ -131,7 +131,7 @@ def info_of(index: Index) -> Info:
 
 def _corpus_of(index: Index) -> dict[str, Any] | None:
     """Settings of the corpus, what is in it and what its cap cut."""
-    from clew.index.corpus import open_corpus, vectors_of
+    from clew.index.corpus.corpus import open_corpus, vectors_of
 
     corpus = open_corpus(index, connect=False)
     if corpus is None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from clew.errors import InputError
 from clew.history import History
-from clew.methods.vector_rag import Document
-from clew.steps.history import Solved
-from clew.steps.simgrag_prompts import ADVICE as SHOTS
-from clew.steps.simgrag_prompts import Shots, shots_from
-from clew.steps.worked import ADVICE as DECOMPOSITIONS
-from clew.steps.worked import Worked, worked_from
+from clew.methods.baselines.vector_rag import Document
+from clew.methods.kg_rag.demonstrations import ADVICE as DECOMPOSITIONS
+from clew.methods.kg_rag.demonstrations import Worked, worked_from
+from clew.methods.simgrag.examples import ADVICE as SHOTS
+from clew.methods.simgrag.examples import Shots, shots_from
+from clew.methods.synaptiqa.history import Solved
 
 TEXT_SUFFIXES = frozenset((".txt", ".md", ".rst", ".text"))
 

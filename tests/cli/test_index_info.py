@@ -173,3 +173,18 @@ def test_an_example_is_shown_as_people_read_it(run, tmp_path):
     told = json.loads(run("info", graph, "--json").stdout)["relations"][0]
     assert told["example"] == ["http://e.org/q1", "http://e.org/madeBy", "http://e.org/q2"]
     assert told["example_labels"] == ["Pump", "madeBy", "Acme"]
+
+
+def test_info_verify_reads_all_files_and_names_a_damaged_one(index, films, run):
+    assert "files are as they were written" in run("info", index, "--verify").stdout
+    assert json.loads(run("info", index, "--verify", "--json").stdout)["verified_files"] > 20
+    file = next(index.glob("gen-*/graph.entities.blob.npy"))
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    result = run("info", index, "--verify")
+    assert result.exit_code == 2
+    assert "graph.entities.blob.npy: damaged" in result.stderr
+    result = run("info", films, "--verify")
+    assert result.exit_code == 2
+    assert "is no index" in result.stderr

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath
 from clew.evaluate.records import Failure, Key, Record
-from clew.evaluate.scoring import score
+from clew.evaluate.report.scoring import score
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"

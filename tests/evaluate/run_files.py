@@ -2,7 +2,7 @@
 
 import json
 
-from clew.evaluate.rundir import RECORDS
+from clew.evaluate.run.rundir import RECORDS
 
 
 def records(folder):

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 from run_files import metric, records, untimed
 
-from clew.evaluate.rundir import CONFIG
+from clew.evaluate.run.rundir import CONFIG
 from servers.fake_server import Answer, completion, serving
 
 pytest.importorskip("openai")

@@ -3,7 +3,7 @@
 import pytest
 from made import record
 
-from clew.evaluate.errors_by_step import error_step
+from clew.evaluate.metrics.errors_by_step import error_step
 from clew.evaluate.metrics.retrieval import retrieval_hits
 
 PATHS = [("Memento", "directed_by", "year")]

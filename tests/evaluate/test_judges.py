@@ -6,10 +6,10 @@ import pytest
 from made import record
 
 from clew.errors import LlmError, UsageError
-from clew.evaluate.judges import Judge, prompt, read_verdict
-from clew.evaluate.judging import SILENT, judge_run
+from clew.evaluate.judge.judges import Judge, prompt, read_verdict
+from clew.evaluate.judge.judging import SILENT, judge_run
 from clew.evaluate.records import Key
-from clew.evaluate.rundir import JUDGEMENTS, RECORDS, Lines, RunDirectory
+from clew.evaluate.run.rundir import JUDGEMENTS, RECORDS, Lines, RunDirectory
 
 WRONG = record(["x"], ["y"])
 

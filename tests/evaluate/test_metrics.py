@@ -13,7 +13,7 @@ from clew.errors import UsageError
 from clew.evaluate.metrics import answers, citations, outcome, run
 from clew.evaluate.metrics.intervals import bootstrap, compare, holm
 from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS, metric_named
-from clew.evaluate.scoring import figures, score, shape_of
+from clew.evaluate.report.scoring import figures, score, shape_of
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=5, unique=True)
 checked = settings(max_examples=200, derandomize=True, deadline=None)

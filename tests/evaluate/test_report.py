@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from made import ROOT
 
 from clew.errors import InputError
-from clew.evaluate.engine_ask import accepted
-from clew.evaluate.experiments import experiment_of, read_experiment
 from clew.evaluate.report.charts import Bar, BarChart, Point, PointChart, log_ticks, nice_ticks
 from clew.evaluate.report.svg import svg
-from clew.evaluate.toml_text import toml_text
+from clew.evaluate.run.engine_ask import accepted
+from clew.evaluate.run.experiments import experiment_of, read_experiment
+from clew.evaluate.run.toml_text import toml_text
 from clew.methods.registry import METHODS, method_named
 
 EXPERIMENTS = sorted((ROOT / "experiments").glob("*.toml"))

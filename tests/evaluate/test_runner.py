@@ -9,9 +9,9 @@ import tomllib
 import pytest
 from run_files import metric, records, untimed
 
-from clew.evaluate.config import Sampling
 from clew.evaluate.questions import EvalQuestion, Part
-from clew.evaluate.rundir import CONFIG, RECORDS, Lines, RunDirectory
+from clew.evaluate.run.config import Sampling
+from clew.evaluate.run.rundir import CONFIG, RECORDS, Lines, RunDirectory
 
 
 def test_a_run_writes_records_configuration_and_metrics(run, plain, tmp_path):

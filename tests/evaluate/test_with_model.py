@@ -6,12 +6,12 @@ import pytest
 
 from clew.engine import Clew
 from clew.errors import InputError, LlmError, UsageError
-from clew.evaluate.config import MethodSpec, Sampling, Settings
 from clew.evaluate.datasets.registry import dataset_named
-from clew.evaluate.engine_ask import accepted, check_methods, needs_model
-from clew.evaluate.graphs import OpenGraph, fingerprint
-from clew.evaluate.rundir import RunDirectory
-from clew.evaluate.runner import Plan, run
+from clew.evaluate.run.config import MethodSpec, Sampling, Settings
+from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
+from clew.evaluate.run.graphs import OpenGraph, fingerprint
+from clew.evaluate.run.rundir import RunDirectory
+from clew.evaluate.run.runner import Plan, run
 from clew.llm import ask, run_sync
 from clew.llm.prices import Price
 from clew.llm.testing import ScriptedModel

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.graph import lists, tiers
+from clew.graph.match import lists, tiers
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from clew.graph.distances import Candidates, Measure
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
+from clew.graph.match.distances import Candidates, Measure
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 

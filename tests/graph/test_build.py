@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError
-from clew.graph import assemble
-from clew.graph.assemble import local_name
-from clew.graph.build import build_graph, graph_of, source_bytes
+from clew.graph.build import assemble
+from clew.graph.build.assemble import local_name
+from clew.graph.build.build import build_graph, graph_of, source_bytes
 from clew.graph.graph import Adjacency, Graph, ValueKind
-from clew.graph.literals import XSD
+from clew.graph.values import XSD
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.graph import growing
-from clew.graph.candidates import find_candidates
-from clew.graph.edit import GraphEdit, edited, packed
+from clew.graph.edit import growing
+from clew.graph.edit.edit import GraphEdit, edited, packed
+from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import Graph
-from clew.graph.growing import extended, grown
-from clew.graph.match import FixedDistances, match
+from clew.graph.match.matcher import FixedDistances, match
+from clew.graph.neighbourhood import find_candidates
 from clew.graph.schema import Schema, schema_after, schema_of
-from clew.graph.walks import Walker, WalkSettings
+from clew.graph.walks.walks import Walker, WalkSettings
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph
 

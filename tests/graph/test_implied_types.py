@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.graph.build import graph_of
+from clew.graph.build.build import graph_of
 from clew.graph.implied_types import relation_path, typing_relations, with_implied_types
 
 SAID = """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clew.errors import PatternError
-from clew.graph.patterns import pattern_from_json, unknown_type
+from clew.graph.match.patterns import pattern_from_json, unknown_type
 from clew.types import PatternEdge, PatternNode
 
 

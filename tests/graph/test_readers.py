@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.graph.literals import XSD
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.rdf import NTRIPLES, RDF, RDFS, SMALL
 from clew.graph.readers.registry import choose_reader, formats
+from clew.graph.values import XSD
 
 Triple = tuple[str, str, str]
 

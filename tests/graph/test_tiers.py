@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from reference import Tables, make_graph
 
-from clew.graph.distances import Candidates, Measure, Rounded
 from clew.graph.graph import Graph
-from clew.graph.kernels.measure import APART, distances_from
-from clew.graph.lists import ALL, INFINITE, CandidateList
-from clew.graph.match import match
-from clew.graph.tiers import Tier, Tiers
+from clew.graph.match.distances import Candidates, Measure, Rounded
+from clew.graph.match.kernels.measure import APART, distances_from
+from clew.graph.match.lists import ALL, INFINITE, CandidateList
+from clew.graph.match.matcher import match
+from clew.graph.match.tiers import Tier, Tiers
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
 
 NODES, RELATIONS = 60, 3

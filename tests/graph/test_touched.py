@@ -5,12 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from clew.graph import touched
-from clew.graph import walks as walks_module
-from clew.graph.build import graph_of
-from clew.graph.edit import GraphEdit, edited
-from clew.graph.touched import StoredWalks, touched_roots
-from clew.graph.walks import Walker, WalkSettings
+from clew.graph.build.build import graph_of
+from clew.graph.edit.edit import GraphEdit, edited
+from clew.graph.walks import touched
+from clew.graph.walks import walks as walks_module
+from clew.graph.walks.touched import StoredWalks, touched_roots
+from clew.graph.walks.walks import Walker, WalkSettings
 
 
 def random_edit(graph, rng, size, hubs):

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import UsageError
-from clew.graph import walks as walks_module
-from clew.graph.build import graph_of
-from clew.graph.kernels import choices, touched
-from clew.graph.kernels import walks as walk_kernels
-from clew.graph.walks import Walker, WalkSettings
+from clew.graph.build.build import graph_of
+from clew.graph.walks import walks as walks_module
+from clew.graph.walks.kernels import choices, touched
+from clew.graph.walks.kernels import walks as walk_kernels
+from clew.graph.walks.walks import Walker, WalkSettings
 
 TRIPLES = st.lists(
     st.tuples(st.integers(0, 9), st.sampled_from("rs"), st.integers(0, 9)),

@@ -5,10 +5,10 @@ import pytest
 from film_corpus import Letters
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
-from clew.index.directory import writing
-from clew.index.manifest import About
-from clew.index.names import NamesIndex
-from clew.index.sections import graph_sections, with_prefix
+from clew.index.names.names import NamesIndex
+from clew.index.store.directory import writing
+from clew.index.store.manifest import About
+from clew.index.store.sections import graph_sections, with_prefix
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexError_, InputError, UsageError
-from clew.index.backends.base import VectorStoreError
-from clew.index.backends.entities import in_order
-from clew.index.backends.milvus import MilvusPlace, MilvusVectors
-from clew.index.backends.registry import (
+from clew.index.vectors.backends.base import VectorStoreError
+from clew.index.vectors.backends.entities import in_order
+from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
+from clew.index.vectors.backends.registry import (
     BACKENDS,
     Access,
     backend_for,
@@ -161,7 +161,7 @@ def test_a_uri_of_milvus_is_checked(uri):
 
 def test_a_milvus_that_is_not_there_says_where_and_what_to_do(monkeypatch):
     pytest.importorskip("pymilvus")
-    monkeypatch.setattr("clew.index.backends.milvus.WRITE_PATIENCE", 1.0)
+    monkeypatch.setattr("clew.index.vectors.backends.milvus.WRITE_PATIENCE", 1.0)
     index = MilvusVectors(DIMENSION, MilvusPlace("http://127.0.0.1:9"))
     with pytest.raises(VectorStoreError, match=r"127\.0\.0\.1:9 did not create .*run the same command"):
         index.add(np.array([1]), np.ones((1, DIMENSION), np.float32))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from clew.graph.build import graph_of
-from clew.index.containing import MOST_FOUND, nodes_containing
-from clew.index.names import NamesIndex
+from clew.graph.build.build import graph_of
+from clew.index.names.containing import MOST_FOUND, nodes_containing
+from clew.index.names.names import NamesIndex
 
 
 def found(names, text):

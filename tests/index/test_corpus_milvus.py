@@ -13,18 +13,18 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus
 
 from clew.errors import IndexError_, UsageError
-from clew.index import corpus_milvus
-from clew.index.backends import milvus as milvus_module
-from clew.index.backends.base import VectorStoreError
-from clew.index.backends.milvus import MilvusPlace, MilvusVectors
-from clew.index.backends.registry import VectorChoice
 from clew.index.build import build_index
-from clew.index.build_corpus import build_corpus
-from clew.index.corpus import CorpusSettings, open_corpus
-from clew.index.directory import open_index
-from clew.index.edits import Edits
-from clew.index.nearest import WalkIndex
-from clew.index.update import update_index
+from clew.index.corpus import corpus_milvus
+from clew.index.corpus.build_corpus import build_corpus
+from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.index.corpus.nearest import WalkIndex
+from clew.index.store.directory import open_index
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
+from clew.index.vectors.backends import milvus as milvus_module
+from clew.index.vectors.backends.base import VectorStoreError
+from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
+from clew.index.vectors.backends.registry import VectorChoice
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)
 
@@ -246,7 +246,7 @@ def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_pa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("clew.index.update.write_changed", dies)
+        patched.setattr("clew.index.update.update.write_changed", dies)
         with pytest.raises(KeyboardInterrupt):
             update_index(path, Edits(add=[("Nolan", "born_in", "London")]), embedder=EMBEDDER)
     assert_finds_the_same(path, tmp_path)

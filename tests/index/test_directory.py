@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError, IndexError_, InputError, LockedError
-from clew.index import directory, files
-from clew.index.directory import open_index, writing
-from clew.index.manifest import About
-from clew.index.sections import graph_sections
+from clew.index.store import directory, files
+from clew.index.store.directory import open_index, writing
+from clew.index.store.manifest import About
+from clew.index.store.sections import graph_sections
 
 NAMES = ["Memento", "Christopher Nolan", "Été", "👍"]
 

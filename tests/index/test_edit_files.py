@@ -4,7 +4,7 @@ import pytest
 
 from clew.engine import Clew, update_index_files
 from clew.errors import ParseError, UsageError
-from clew.index.edit_files import read_edits
+from clew.index.update.edit_files import read_edits
 
 PREFIXES = """@prefix ex: <http://ex.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

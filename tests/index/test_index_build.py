@@ -7,8 +7,8 @@ import pytest
 
 from clew.errors import EmbedderMismatch, InputError, ParseError
 from clew.index.build import build_index, check_embedder
-from clew.index.directory import open_index
-from clew.index.vectors import quantise, vector_sections
+from clew.index.store.directory import open_index
+from clew.index.vectors.vectors import quantise, vector_sections
 from clew.text.embedders.registry import embedder as embedder_of
 
 METAQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "metaqa" / "kb.txt.gz"

@@ -11,16 +11,16 @@ from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import LlmError, UsageError
 from clew.index.build import build_index
-from clew.index.build_corpus import build_corpus
-from clew.index.corpus import CorpusSettings, open_corpus
-from clew.index.directory import SAID, open_index
-from clew.index.edits import Edits
-from clew.index.nearest import WalkIndex
-from clew.index.update import update_index
+from clew.index.corpus.build_corpus import build_corpus
+from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.index.corpus.nearest import WalkIndex
+from clew.index.store.directory import SAID, open_index
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
-from clew.steps import verbalise_llm
-from clew.steps.verbalise_llm import ModelSayer
+from clew.methods.walk_retrieve import verbalise as verbalise_llm
+from clew.methods.walk_retrieve.verbalise import ModelSayer
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)
 MORE = "".join(f"film {i}\tdirected_by\tdirector {i % 4}\n" for i in range(12))
@@ -136,7 +136,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_said_corpus import build, sayer
 from film_corpus import said_by_a_model
-from clew.steps import verbalise_llm
+from clew.methods.walk_retrieve import verbalise as verbalise_llm
 verbalise_llm.SHARD = 4
 def slow(request):
     time.sleep(0.02)

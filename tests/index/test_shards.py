@@ -12,7 +12,7 @@ import pytest
 from clew.errors import IndexError_
 from clew.index import build, shards
 from clew.index.build import build_index
-from clew.index.directory import open_index
+from clew.index.store.directory import open_index
 from clew.text.embedders.registry import embedder as embedder_of
 
 SRC = Path(__file__).resolve().parents[2] / "src"

@@ -8,12 +8,14 @@ import pytest
 from clew.graph import schema as counted
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
-from clew.index import build, stored_schema, update
+from clew.index import build
 from clew.index.build import build_index
-from clew.index.directory import open_index
-from clew.index.edit_files import read_edits
-from clew.index.stored_schema import schema_of_index
-from clew.index.update import update_index
+from clew.index.store import stored_schema
+from clew.index.store.directory import open_index
+from clew.index.store.stored_schema import schema_of_index
+from clew.index.update import update
+from clew.index.update.edit_files import read_edits
+from clew.index.update.update import update_index
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from clew.errors import FormatError
-from clew.graph.build import graph_of
-from clew.index import structure
-from clew.index.directory import open_index, writing
-from clew.index.manifest import About
-from clew.index.names import NamesIndex
-from clew.index.sections import graph_sections, with_prefix
+from clew.graph.build.build import graph_of
+from clew.index.names.names import NamesIndex
+from clew.index.store import structure
+from clew.index.store.directory import open_index, writing
+from clew.index.store.manifest import About
+from clew.index.store.sections import graph_sections, with_prefix
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,8 @@ import pytest
 
 from clew.engine import Clew, index_sources, update_index_files
 from clew.errors import FormatError, IndexError_
-from clew.index.directory import open_index
-from clew.index.triple_vectors import (
-    TRIPLE_VECTORS,
-    TripleVectors,
-    triple_line,
-    with_triple_vectors,
-)
+from clew.index.store.directory import open_index
+from clew.index.vectors.triple_vectors import TRIPLE_VECTORS, TripleVectors, triple_line, with_triple_vectors
 
 LINES = (
     "The_Crow\twritten_by\tJohn Shirley\nThe_Crow\thas_genre\tAction\n東京\tdiscoveredBy\tØrsted\n!!!\t–\t…\n"
@@ -134,7 +129,7 @@ def test_top_is_in_order_and_ties_go_to_the_smaller_id(opened: Clew):
 
 
 def test_a_section_whose_parts_do_not_fill_its_shape_is_refused(opened: Clew):
-    from clew.index.directory import writing
+    from clew.index.store.directory import writing
 
     with writing(opened.path) as writer, pytest.raises(ValueError, match="do not fill"):
         writer.add_parts("short", (3, 2), np.dtype(np.int8), [np.zeros((2, 2), np.int8)])

@@ -14,23 +14,25 @@ import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
 from clew.errors import FormatError, IndexError_, InputError, LockedError, UsageError
-from clew.graph.build import graph_of
-from clew.graph.edit import GraphEdit, edited
-from clew.index import delta, files, update_corpus
-from clew.index import update as update_module
-from clew.index.backends.registry import VectorChoice, open_vectors
+from clew.graph.build.build import graph_of
+from clew.graph.edit.edit import GraphEdit, edited
 from clew.index.build import build_index
-from clew.index.build_corpus import build_corpus
-from clew.index.corpus import DRAWING, CorpusSettings, open_corpus
-from clew.index.directory import open_index, writing
-from clew.index.edits import Edits
-from clew.index.names import NamesIndex
-from clew.index.triple_vectors import triple_line
-from clew.index.update import update_index
-from clew.index.update_corpus import compacted, updated_corpus
-from clew.index.vectors import quantise, relation_text
+from clew.index.corpus.build_corpus import build_corpus
+from clew.index.corpus.corpus import DRAWING, CorpusSettings, open_corpus
+from clew.index.names.names import NamesIndex
+from clew.index.store import delta, files
+from clew.index.store.directory import open_index, writing
+from clew.index.update import update as update_module
+from clew.index.update import update_corpus
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
+from clew.index.update.update_corpus import compacted, updated_corpus
+from clew.index.vectors.backends.registry import VectorChoice, open_vectors
+from clew.index.vectors.triple_vectors import triple_line
+from clew.index.vectors.vectors import quantise
 from clew.llm.testing import ScriptedModel
-from clew.steps.verbalise_llm import ModelSayer
+from clew.methods.walk_retrieve.verbalise import ModelSayer
+from clew.text.labels import relation_text
 from clew.text.normalise import tokens
 
 
@@ -253,8 +255,8 @@ import sys, itertools
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from film_corpus import EMBEDDER
-from clew.index.edits import Edits
-from clew.index.update import update_index
+from clew.index.update.edits import Edits
+from clew.index.update.update import update_index
 print("go", flush=True)
 for i in itertools.count():
     update_index(Path(sys.argv[1]), Edits(add=[(f"new {i}", "year", str(i))]), embedder=EMBEDDER)

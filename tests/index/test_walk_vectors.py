@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from clew.graph.build import graph_of
-from clew.graph.walks import Walker, WalkSettings
-from clew.index import walk_vectors
-from clew.index.corpus_parts import root_of_walks
-from clew.index.walk_vectors import WalkEmbedder
+from clew.graph.build.build import graph_of
+from clew.graph.walks.walks import Walker, WalkSettings
+from clew.index.corpus import walk_vectors
+from clew.index.corpus.corpus_parts import root_of_walks
+from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.text.embedder import Additive
 from clew.text.embedders.static import StaticEmbedder
 

@@ -11,8 +11,8 @@ from clew import Clew
 from clew.llm.open import open_model
 from clew.llm.run import run_sync
 from clew.llm.settings import Settings as ModelSettings
-from clew.methods.simgrag import Settings
-from clew.methods.verify_llm import VerifyWithModel
+from clew.methods.simgrag.method import Settings
+from clew.methods.simgrag.verify import VerifyWithModel
 
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
 REASONS = {"no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"}

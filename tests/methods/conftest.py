@@ -1,13 +1,10 @@
-"""Open graphs for the tests of methods: MetaQA's, if the data sets are there, small ones, the films."""
+"""Open graphs for the tests of methods: MetaQA's, if the data sets are there, and a small one."""
 
 from pathlib import Path
 
 import pytest
 
 from clew.engine import Clew
-from clew.index.cache import cached_index
-from clew.methods.auto import Auto
-from clew.text.embedders.static import StaticEmbedder
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -39,45 +36,3 @@ def small(tmp_path: Path) -> Clew:
     path = tmp_path / "small.txt"
     path.write_text(SMALL, "utf-8")
     return Clew.open(path, cache_dir=tmp_path / "cache")
-
-
-ROOT = Path(__file__).resolve().parents[2]
-FILMS = ROOT / "examples" / "films.tsv"
-
-
-@pytest.fixture(scope="session")
-def open_auto(tmp_path_factory):
-    cache, embedder, opened = tmp_path_factory.mktemp("cache"), StaticEmbedder.load(), {}
-
-    def open_once(source):
-        if source not in opened:
-            opened[source] = Auto(cached_index([source], cache_dir=cache, embedder=embedder).index, embedder)
-        return opened[source]
-
-    return open_once
-
-
-@pytest.fixture(scope="session")
-def films_auto(open_auto):
-    return open_auto(FILMS)
-
-
-@pytest.fixture(scope="session")
-def countries(open_auto):
-    return open_auto(ROOT / "tests" / "data" / "dev" / "countries.tsv")
-
-
-@pytest.fixture(scope="session")
-def films(tmp_path_factory):
-    with Clew.open(FILMS, cache_dir=tmp_path_factory.mktemp("cache")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="session")
-def parser(films):
-    return Auto(films.index, films.embedder)
-
-
-@pytest.fixture(scope="session")
-def triples():
-    return [tuple(line.split("\t")) for line in FILMS.read_text("utf-8").splitlines()]

@@ -307,8 +307,8 @@ def test_names_that_tie_are_ambiguous(twins):
 
 
 def test_a_search_that_is_stopped_says_so(films_auto, monkeypatch):
-    from clew.graph.match import Budget
-    from clew.steps import read
+    from clew.graph.match.matcher import Budget
+    from clew.reading.rules import read
 
     monkeypatch.setattr(read, "EVIDENCE_BUDGET", Budget(expansions=1))
     answer = films_auto.answer("Who starred in films directed by Christopher Nolan?")

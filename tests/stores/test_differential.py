@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from graphs import EXAMPLES, EXTRA, load, queries
 
-from clew.graph.build import build_graph
+from clew.graph.build.build import build_graph
 from clew.stores.cypher.guard import Rules
 from clew.stores.errors import QueryRefused
 

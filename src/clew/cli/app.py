@@ -36,8 +36,8 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from clew import __version__
         from clew.cli.console import write
+        from clew.version import __version__
 
         write(f"clew {__version__}")
         raise typer.Exit

@@ -176,7 +176,7 @@ class Batch:
             counts = f"{done:,} of {len(items):,} {self.kind.done} now"
             raise Interrupted(f"interrupted: {counts}; {how}") from error
         if stopped and self.model is not None:
-            from clew.evaluate.answering import Stopped
+            from clew.evaluate.run.answering import Stopped
 
             raise Stopped(
                 f"{counted(stopped, self.kind.item)} of {len(items):,} not {self.kind.done}: "

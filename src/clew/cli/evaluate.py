@@ -20,10 +20,10 @@ from clew.errors import InputError, UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.evaluate.plans import Wanted
-    from clew.evaluate.rundir import RunDirectory
-    from clew.evaluate.runner import Done
-    from clew.evaluate.summary import LoadedRun
+    from clew.evaluate.report.summary import LoadedRun
+    from clew.evaluate.run.plans import Wanted
+    from clew.evaluate.run.rundir import RunDirectory
+    from clew.evaluate.run.runner import Done
 
 CALLS_AT_ONCE = 8
 """Calls of a model under way together where the user names no number of workers."""
@@ -89,7 +89,7 @@ def evaluate(
 
     The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again.
     """
-    from clew.evaluate.plans import Wanted
+    from clew.evaluate.run.plans import Wanted
 
     wanted = Wanted(
         target=target,
@@ -143,11 +143,11 @@ def _made(folder: Path) -> Path:
 def _run(
     wanted: Wanted, models: OpenModels, judges: Sequence[str], bert: str | None, *, quiet: bool
 ) -> LoadedRun:
-    from clew.evaluate.plans import make_plan
-    from clew.evaluate.rundir import RunDirectory
-    from clew.evaluate.runner import run
-    from clew.evaluate.summary import load
-    from clew.evaluate.tables import write_tables
+    from clew.evaluate.report.summary import load
+    from clew.evaluate.report.tables import write_tables
+    from clew.evaluate.run.plans import make_plan
+    from clew.evaluate.run.rundir import RunDirectory
+    from clew.evaluate.run.runner import run
 
     directory = RunDirectory(wanted.out)
     model = None if wanted.llm is None else models(wanted.llm)
@@ -177,12 +177,12 @@ def _score_beside(
 ) -> None:
     """Ask the judges, and compute BERTScore, where the user wants them."""
     if judges:
-        from clew.evaluate.judging import judge_run, judges_of
+        from clew.evaluate.judge.judging import judge_run, judges_of
 
         with Bar(quiet=quiet) as bar:
             judge_run(directory, judges_of(judges, models), workers, _telling(bar, "judging"))
     if bert is not None:
-        from clew.evaluate.bertscore import open_tokens, score_run
+        from clew.evaluate.judge.bertscore import open_tokens, score_run
 
         with Bar(quiet=quiet) as bar:
             score_run(directory, open_tokens(bert), _telling(bar, "BERTScore"))

@@ -21,7 +21,7 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.build import Built
-    from clew.index.corpus import CorpusSettings
+    from clew.index.corpus.corpus import CorpusSettings
 
 
 class CorpusKind(StrEnum):
@@ -144,7 +144,7 @@ def _corpus(
 ) -> CorpusSettings | None:
     if kind is CorpusKind.none:
         return None
-    from clew.index.corpus import CorpusSettings
+    from clew.index.corpus.corpus import CorpusSettings
 
     return CorpusSettings(kind.value, depth, walks, max_walks, directed, plain=plain)
 

@@ -57,7 +57,7 @@ def info(
 def _verify(source: str) -> int:
     """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
     from clew.engine import is_index
-    from clew.index.directory import open_index
+    from clew.index.store.directory import open_index
 
     if not is_index(Path(source)):
         raise UsageError(f"{source} is no index: --verify is for what clew index has written")
@@ -69,7 +69,7 @@ def _held(source: str, reading: SourceOptions) -> Info:
     from clew.engine import is_index
 
     if reading.embedder is None and reading.format is None and is_index(Path(source)):
-        from clew.index.directory import open_index
+        from clew.index.store.directory import open_index
         from clew.info import info_of
 
         return info_of(open_index(Path(source)))
@@ -155,6 +155,6 @@ def _relation_lines(relation: RelationInfo) -> list[str]:
 
 
 def _signature(types: Sequence[TypeShare]) -> str:
-    from clew.graph.assemble import local_name
+    from clew.graph.build.assemble import local_name
 
     return " · ".join(f"{type_.share:.0%} {local_name(type_.type)}" for type_ in types) or "no type"

@@ -16,7 +16,7 @@ from clew.errors import ParseError, UsageError
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.graph.tables import Tables
+    from clew.graph.match.tables import Tables
     from clew.types import MatchResult, Pattern
 
 NO_MATCH = 3
@@ -111,14 +111,14 @@ def result_json(clew: Clew, id: str | None, result: MatchResult, elapsed: float)
 
 
 def _open_tables(clew: Clew, folder: Path) -> Tables:
-    from clew.graph.tables import Tables
+    from clew.graph.match.tables import Tables
 
     return Tables.open(folder, clew.index.graph.nodes, len(clew.index.graph.relations))
 
 
 def _one(path: str) -> list[Asked]:
     from clew.cli.jsonl import parse, read_bytes, source_name
-    from clew.graph.patterns import ADVICE, pattern_from_json
+    from clew.graph.match.patterns import ADVICE, pattern_from_json
 
     file = source_name(path)
     value = parse(
@@ -131,7 +131,7 @@ def _one(path: str) -> list[Asked]:
 def _many(path: str) -> list[Asked]:
     """Read all patterns before the first search, so that a malformed line costs nothing."""
     from clew.cli.jsonl import objects, source_name, unique_ids
-    from clew.graph.patterns import ADVICE, pattern_from_json
+    from clew.graph.match.patterns import ADVICE, pattern_from_json
 
     file = source_name(path)
     asked = [

@@ -108,7 +108,7 @@ class _Taken:
 
 
 _SIMGRAG = _Taken(
-    "clew.methods.simgrag:Settings",
+    "clew.methods.simgrag.method:Settings",
     {
         name: name
         for name in (
@@ -122,12 +122,14 @@ _SIMGRAG = _Taken(
         )
     },
 )
-_LLM = _Taken("clew.methods.llm:Settings", {name: name for name in ("seed", "temperature", "shots")})
+_LLM = _Taken(
+    "clew.methods.baselines.llm:Settings", {name: name for name in ("seed", "temperature", "shots")}
+)
 _TAKEN: Mapping[str, _Taken] = {
     "auto": _SIMGRAG,
     "simgrag": _SIMGRAG,
     "kg-rag": _Taken(
-        "clew.methods.kg_rag:Settings",
+        "clew.methods.kg_rag.method:Settings",
         {"k": "top"}
         | {
             name: name
@@ -146,12 +148,12 @@ _TAKEN: Mapping[str, _Taken] = {
     ),
     "llm": _LLM,
     "llm-qd": _LLM,
-    "kaping": _Taken("clew.methods.kaping:Settings", {"hops": "hops", "k": "top"}),
-    "triple-rag": _Taken("clew.methods.triple_rag:Settings", {"k": "count", "seed": "seed"}),
-    "vector-rag": _Taken("clew.methods.vector_rag:Settings", {"k": "documents", "texts": "texts"}),
-    "kg-retrieval": _Taken("clew.methods.kg_retrieval:Settings", {"k": "most"}),
-    "kg-gpt": _Taken("clew.methods.kg_gpt:Settings", {"k": "relations"}),
-    "walk-retrieve": _Taken("clew.methods.walk_retrieve:WalkRetrieveSettings", {"k": "k"}),
+    "kaping": _Taken("clew.methods.baselines.kaping:Settings", {"hops": "hops", "k": "top"}),
+    "triple-rag": _Taken("clew.methods.baselines.triple_rag:Settings", {"k": "count", "seed": "seed"}),
+    "vector-rag": _Taken("clew.methods.baselines.vector_rag:Settings", {"k": "documents", "texts": "texts"}),
+    "kg-retrieval": _Taken("clew.methods.baselines.kg_retrieval:Settings", {"k": "most"}),
+    "kg-gpt": _Taken("clew.methods.baselines.kg_gpt:Settings", {"k": "relations"}),
+    "walk-retrieve": _Taken("clew.methods.walk_retrieve.method:WalkRetrieveSettings", {"k": "k"}),
 }
 
 

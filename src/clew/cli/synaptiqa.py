@@ -12,7 +12,7 @@ from clew.cli.console import warn
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.methods.synaptiqa import Settings
+    from clew.methods.synaptiqa.method import Settings
     from clew.types import Answer
 
 METHODS = ("synaptiqa", "kg-query")
@@ -86,8 +86,8 @@ class QueryOptions:
                 )
             return None
         from clew.history import History, source_key
-        from clew.methods.synaptiqa import Settings
-        from clew.steps.history import Solved
+        from clew.methods.synaptiqa.history import Solved
+        from clew.methods.synaptiqa.method import Settings
 
         entries = History(self._path()).entries(source_key(source))
         solved = tuple(Solved(entry.question, entry.query) for entry in entries)

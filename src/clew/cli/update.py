@@ -18,7 +18,7 @@ from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.index.update import Part, Progress, Updated
+    from clew.index.update.update import Part, Progress, Updated
 
 Files = list[str] | None
 

@@ -16,7 +16,7 @@ from clew.cli.progress import Bar
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.steps.verbalise_llm import ModelSayer, VerbaliseEstimate
+    from clew.methods.walk_retrieve.verbalise import ModelSayer, VerbaliseEstimate
 
 Verbalise = Annotated[
     str | None,
@@ -76,9 +76,9 @@ def opened_sayer(
         options.calling.refuse("--verbalise")
         yield None
         return
-    from clew.index.directory import SAID
+    from clew.index.store.directory import SAID
     from clew.llm import open_model, run_sync
-    from clew.steps.verbalise_llm import ModelSayer
+    from clew.methods.walk_retrieve.verbalise import ModelSayer
 
     settings = options.calling.settings(spec, whole=True)
     model = open_model(settings)

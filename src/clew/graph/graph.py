@@ -2,6 +2,11 @@
 
 Entities and relations are integers; every array may be memory-mapped. Adjacency is sorted by
 (relation, neighbour) at every node, so that the edges of one relation at a hub are one slice.
+
+Ids are int32, those of nodes in order of first appearance; a triple's id is its slot of `Graph.out`. The
+edges of a node are the slots from `starts[n]` to `stops[n]`. The lists of a graph that was built follow each
+other; an edit puts those that it changes behind all others, and `packed` lays all out anew. Full scans take
+`columns()`, never the arrays, which may have slots in no list.
 """
 
 from __future__ import annotations

@@ -1,1 +1,5 @@
-"""index."""
+"""The index: a graph with its names, vectors and walks in a directory, opened, searched and updated.
+
+`build` makes one (with `shards` and `worker` for large graphs), `cache` makes one for plain files that are
+asked directly; `store/`, `names/`, `vectors/`, `corpus/` and `update/` are its parts.
+"""

@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-import clew
 from clew.errors import EmbedderMismatch, IndexError_, InputError, UsageError
-from clew.graph.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
+from clew.graph.build.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
 from clew.graph.readers.registry import missing
-from clew.index.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.backends.registry import VectorChoice, has_faiss
-from clew.index.directory import IndexWriter, writing
-from clew.index.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
-from clew.index.names import NamePart, NamesIndex, differing_labels, entry_count
+from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.progress import Progress, Stage
-from clew.index.sections import graph_counts, graph_sections, with_prefix
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
-from clew.index.stored_schema import WORTH_STORING, write_schema
-from clew.index.vectors import (
+from clew.index.store.directory import IndexWriter, writing
+from clew.index.store.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.store.sections import graph_counts, graph_sections, with_prefix
+from clew.index.store.stored_schema import WORTH_STORING, write_schema
+from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
+from clew.index.vectors.backends.registry import VectorChoice, has_faiss
+from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
     RELATION_VECTORS,
@@ -35,10 +34,11 @@ from clew.index.vectors import (
     vector_sections,
 )
 from clew.text.embedder import Embedder
+from clew.version import __version__
 
 if TYPE_CHECKING:
-    from clew.index.corpus import CorpusSettings
-    from clew.index.walk_vectors import Sayer
+    from clew.index.corpus.corpus import CorpusSettings
+    from clew.index.corpus.walk_vectors import Sayer
 
 OnError = Literal["fail", "skip"]
 
@@ -73,7 +73,7 @@ def build_index(
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
     question.
-    With `corpus`, also the walks of every node (see `clew.index.corpus`), said by `sayer` if there is one.
+    With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `sayer` if there is one.
     `vectors` says with what vectors are searched; `addresses` are of databases that sources were read from.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
@@ -108,11 +108,11 @@ def build_index(
         _add_search(writer, graph.nodes, vectors, tell)
         if corpus is not None:
             # It compiles kernels, which nothing else here needs.
-            from clew.index.build_corpus import add_corpus
+            from clew.index.corpus.build_corpus import add_corpus
 
             add_corpus(writer, out, graph, embedder, corpus, vectors, sayer, tell)
         if triple_vectors:
-            from clew.index.triple_vectors import write_triple_vectors
+            from clew.index.vectors.triple_vectors import write_triple_vectors
 
             write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
         manifest = writer.commit(_about(graph, report, embedder, modified, addresses or {}))
@@ -126,7 +126,7 @@ def check_choice(corpus: CorpusSettings | None, sayer: Sayer | None, vectors: Ve
     if vectors.kind == "milvus":
         if corpus is None:
             raise UsageError("Milvus holds the vectors of a corpus. Add --corpus bfs, random or lazy")
-        from clew.index.corpus_milvus import check_place
+        from clew.index.corpus.corpus_milvus import check_place
 
         check_place(vectors.place)
 
@@ -143,7 +143,7 @@ def _key(
     files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
     parts = [files, [str(path) for path in side], format, on_error, embedder.name, embedder.fingerprint]
     parts.append(repr(more))
-    made_by = [clew.__version__, FORMAT_VERSION, has_faiss()]
+    made_by = [__version__, FORMAT_VERSION, has_faiss()]
     return hashlib.blake2b(json.dumps([parts, made_by]).encode(), digest_size=16).hexdigest()
 
 

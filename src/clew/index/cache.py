@@ -11,19 +11,19 @@ from os.path import isdir, isfile  # unlike those of Path, False where a folder 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import clew
 from clew.errors import FormatError, InputError, LockedError
-from clew.graph.build import checksum, source_bytes
+from clew.graph.build.build import checksum, source_bytes
 from clew.graph.readers.stream import unpacked_name
 from clew.index.build import OnError, build_index, modification_time
-from clew.index.directory import Index, open_index
-from clew.index.folders import usable
-from clew.index.manifest import FORMAT_VERSION, SourceRecord
 from clew.index.progress import Progress
+from clew.index.store.directory import Index, open_index
+from clew.index.store.folders import usable
+from clew.index.store.manifest import FORMAT_VERSION, SourceRecord
 from clew.text.embedder import Embedder
+from clew.version import __version__
 
 if TYPE_CHECKING:
-    from clew.index.corpus import CorpusSettings
+    from clew.index.corpus.corpus import CorpusSettings
 
 _WAIT_SECONDS = 600.0
 _POLL_SECONDS = 0.1
@@ -132,7 +132,7 @@ def _key(
     corpus: CorpusSettings | None,
 ) -> str:
     """Name the cached index by all that shapes it but the contents of files."""
-    made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, clew.__version__]
+    made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, __version__]
     parts: list[object] = [[str(source.resolve()) for source in sources], format, on_error, made_with]
     if corpus is not None:
         parts.append(asdict(corpus))

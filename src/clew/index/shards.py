@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from clew.errors import IndexError_
 from clew.graph.graph import Graph, Int32
-from clew.index.names import NamePart, entry_count
-from clew.index.typos import chunks_of
-from clew.index.vectors import vector_part
+from clew.index.names.names import NamePart, entry_count
+from clew.index.names.typos import chunks_of
+from clew.index.vectors.vectors import vector_part
 from clew.text.embedder import Embedder
 
 Kind = Literal["names", "vectors"]

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from clew.errors import ClewError
-from clew.index.names import differing_labels
-from clew.index.sections import graph_of_sections
+from clew.index.names.names import differing_labels
 from clew.index.shards import make_shard
+from clew.index.store.sections import graph_of_sections
 from clew.text.embedders.registry import embedder
 
 

@@ -8,8 +8,8 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
-from clew.index.directory import Index
-from clew.own import imported, is_own
+from clew.index.store.directory import Index
+from clew.plugins import imported, is_own
 from clew.text.embedder import Embedder
 from clew.types import Answer
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from clew.stores.store import CypherStore
 
 METHODS: dict[str, str] = {
-    "auto": "clew.methods.auto_llm:make_auto",
-    "simgrag": "clew.methods.simgrag:SimGRAG",
-    "kg-rag": "clew.methods.kg_rag:KgRag",
-    "llm": "clew.methods.llm:Llm",
-    "llm-qd": "clew.methods.llm_qd:LlmQd",
-    "kaping": "clew.methods.kaping:Kaping",
-    "triple-rag": "clew.methods.triple_rag:TripleRag",
-    "vector-rag": "clew.methods.vector_rag:VectorRag",
-    "kg-retrieval": "clew.methods.kg_retrieval:KgRetrieval",
-    "kg-gpt": "clew.methods.kg_gpt:KgGpt",
-    "synaptiqa": "clew.methods.synaptiqa:make_synaptiqa",
-    "kg-query": "clew.methods.synaptiqa:make_kg_query",
-    "walk-retrieve": "clew.methods.walk_retrieve:WalkRetrieve",
+    "auto": "clew.methods.auto:make_auto",
+    "simgrag": "clew.methods.simgrag.method:SimGRAG",
+    "kg-rag": "clew.methods.kg_rag.method:KgRag",
+    "llm": "clew.methods.baselines.llm:Llm",
+    "llm-qd": "clew.methods.baselines.llm_qd:LlmQd",
+    "kaping": "clew.methods.baselines.kaping:Kaping",
+    "triple-rag": "clew.methods.baselines.triple_rag:TripleRag",
+    "vector-rag": "clew.methods.baselines.vector_rag:VectorRag",
+    "kg-retrieval": "clew.methods.baselines.kg_retrieval:KgRetrieval",
+    "kg-gpt": "clew.methods.baselines.kg_gpt:KgGpt",
+    "synaptiqa": "clew.methods.synaptiqa.method:make_synaptiqa",
+    "kg-query": "clew.methods.synaptiqa.method:make_kg_query",
+    "walk-retrieve": "clew.methods.walk_retrieve.method:WalkRetrieve",
 }
 """Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""
 
 STORE_METHODS: dict[str, str] = {
-    "synaptiqa": "clew.methods.synaptiqa:SynaptiQA",
-    "kg-query": "clew.methods.synaptiqa:KgQuery",
+    "synaptiqa": "clew.methods.synaptiqa.method:SynaptiQA",
+    "kg-query": "clew.methods.synaptiqa.method:KgQuery",
 }
 """The methods that can ask a database without an index; called with (graph, embedder, model, settings)."""
 
@@ -112,7 +112,7 @@ def make_store_method(
             f"To ask a database, {name} needs a chat model. Name one with --llm, as in "
             f"--llm ollama/llama3.1, or make an index: clew index {store.name} -o NAME.clew"
         )
-    from clew.methods.queried import QueriedGraph
+    from clew.methods.synaptiqa.queried import QueriedGraph
 
     module, _, attribute = STORE_METHODS[name].partition(":")
     factory = getattr(import_module(module), attribute)

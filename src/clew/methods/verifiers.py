@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from clew.errors import UsageError
-from clew.index.directory import Index
+from clew.index.store.directory import Index
 from clew.text.embedder import Embedder
 from clew.types import Verification
 
@@ -40,11 +40,11 @@ def make_verifier(
     if name == "auto" and model is None:
         if settings is not None:
             raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-        from clew.methods.verify import Verify
+        from clew.claims.verify import Verify
 
         return Verify(index, embedder)
-    from clew.methods.simgrag import Settings
-    from clew.methods.verify_llm import AutoVerify, VerifyWithModel
+    from clew.methods.simgrag.method import Settings
+    from clew.methods.simgrag.verify import AutoVerify, VerifyWithModel
 
     if settings is not None and not isinstance(settings, Settings):
         raise UsageError(f"{settings!r} are no settings of SimGRAG")

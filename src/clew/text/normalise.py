@@ -1,7 +1,10 @@
 """One normal form of names and questions, and the words of a question with their places in it.
 
 Both rest on one table from characters to what they become, so a span of words and the normal form of the
-text under it always agree.
+text under it always agree. The normal form is NFKD without combining marks, case folded; every run of
+characters that are neither letters nor digits is one space, and the ends are stripped. Apostrophes between
+letters vanish (`O'Brien` is `obrien`), as do invisible format characters; a zero-width space separates. A
+text without letters and digits is its own normal form, stripped.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph
-from clew.index.vectors import readable, relation_text
+from clew.text.labels import readable, relation_text
 
 PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
 FINITE = frozenset("is are was were has have had can does did".split())

@@ -14,7 +14,7 @@ from clew.evaluate.datasets.plain import Plain
 from clew.evaluate.datasets.qald import Qald
 from clew.evaluate.datasets.wc2014 import WC2014
 from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, WebQSP, WebQSPWD
-from clew.own import imported, is_own
+from clew.plugins import imported, is_own
 
 DATASETS: tuple[DatasetReader, ...] = (
     *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald()),

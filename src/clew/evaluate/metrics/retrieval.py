@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clew.evaluate.errors_by_step import evidence_triples
 from clew.evaluate.metrics.base import Metric, QuestionMetric
+from clew.evaluate.metrics.errors_by_step import evidence_triples
 from clew.evaluate.names import name_form
 from clew.evaluate.records import Record
 

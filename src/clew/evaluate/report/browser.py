@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from clew.evaluate.metrics.outcome import built_in
 from clew.evaluate.records import Record
+from clew.evaluate.report.summary import LoadedRun
 from clew.evaluate.rows import Row
-from clew.evaluate.summary import LoadedRun
 
 MOST, MOST_OF_ALL, LEAST = 150, 1500, 20
 """Questions of each cell, and about so many of all: a page of a few megabytes."""

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
-from clew.evaluate.experiments import experiment_of
 from clew.evaluate.report.browser import entries, most_of_a_cell, told
 from clew.evaluate.report.charts import Chart, Table
 from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.papers import paper_view
 from clew.evaluate.report.png import write_png
+from clew.evaluate.report.summary import LoadedRun, load
 from clew.evaluate.report.typeset import TYPESET
 from clew.evaluate.report.views import (
     charts,
@@ -25,8 +25,8 @@ from clew.evaluate.report.views import (
     overview,
     problem_table,
 )
-from clew.evaluate.rundir import EXPERIMENT, RunDirectory
-from clew.evaluate.summary import LoadedRun, load
+from clew.evaluate.run.experiments import experiment_of
+from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
 from clew.text.counted import counted
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")

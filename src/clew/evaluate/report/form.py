@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.evaluate.metrics.base import Unit
 from clew.evaluate.metrics.registry import about
-from clew.evaluate.scoring import Figure
+from clew.evaluate.report.scoring import Figure
 
 NOTHING = "–"
 

@@ -7,13 +7,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from clew.evaluate.errors_by_step import STEPS
-from clew.evaluate.experiments import Column, Experiment, RowSpec
+from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import about
 from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, Table, TableCell
 from clew.evaluate.report.form import NOTHING
-from clew.evaluate.scoring import mean_figure
-from clew.evaluate.summary import Cell, LoadedRun
+from clew.evaluate.report.scoring import mean_figure
+from clew.evaluate.report.summary import Cell, LoadedRun
+from clew.evaluate.run.experiments import Column, Experiment, RowSpec
 
 PAPER = "paper: "
 

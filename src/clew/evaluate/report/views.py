@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from clew.evaluate.errors_by_step import STEPS
+from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import METRICS, about
 from clew.evaluate.metrics.run import percentile, risk_coverage, stages
 from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, Table, TableCell
 from clew.evaluate.report.form import NOTHING, value_text
-from clew.evaluate.scoring import mean_figure
-from clew.evaluate.summary import COMPARED, Cell, LoadedRun, comparisons
+from clew.evaluate.report.scoring import mean_figure
+from clew.evaluate.report.summary import COMPARED, Cell, LoadedRun, comparisons
 
 OVERVIEW = (
     ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),

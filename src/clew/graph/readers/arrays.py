@@ -90,7 +90,7 @@ def _check_text(path: Path, data: bytes, longest: int) -> None:
 
 def _check_names(path: Path, names: Names) -> None:
     """Raise a ParseError for a name that is empty or there twice."""
-    from clew.graph.name_ids import NameIds
+    from clew.graph.build.name_ids import NameIds
 
     empty = np.flatnonzero(np.diff(names.offsets) == 0)
     if len(empty):

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clew.errors import InputError, ParseError
-from clew.graph.literals import XSD
 from clew.graph.readers.batch import Batch, Label, NodeKey, Tally
 from clew.graph.readers.comma import Records
 from clew.graph.readers.stream import unpacked_name
+from clew.graph.values import XSD
 
 ARRAY_DELIMITER = ";"
 

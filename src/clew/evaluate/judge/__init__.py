@@ -1,0 +1,1 @@
+"""Judges of answers: models that compare them with the gold, and BERTScore."""

@@ -1,0 +1,160 @@
+"""BERTScore (Zhang et al. 2020): greedy matching of token embeddings, from any model with token output.
+
+Precision is the mean, over the tokens of the answer, of the largest cosine with a token of the reference;
+recall the same the other way round; F1 their harmonic mean. Special tokens are left out; there is no idf
+and no rescaling, so figures compare only between runs with the same model. The reference is the gold names,
+joined as the answer text is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import EmbedderError, UsageError
+from clew.evaluate.records import Record
+from clew.evaluate.run.rundir import BERT, Lines, RunDirectory, key_of
+from clew.text.embedder import unit_rows
+from clew.text.embedders.extras import require
+
+Float32 = NDArray[np.float32]
+SEPARATOR = " · "
+BATCH = 32
+LONGEST = 512
+"""Tokens of a text that are read where the tokenizer file states no limit."""
+TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
+
+
+class TokenEmbedder(Protocol):
+    """A model that gives a vector for each token."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        ...
+
+    def tokens(self, texts: Sequence[str]) -> list[Float32]:
+        """Embed the tokens of each text: float32 [tokens, dimension], unit rows, without special tokens."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BertScore:
+    """Precision, recall and F1 of one answer."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def bert_score(answer: Float32, reference: Float32) -> BertScore:
+    """Score token vectors [n, d] against [m, d]; without tokens on one side all are 0, on both sides 1."""
+    if not len(answer) or not len(reference):
+        value = float(len(answer) == len(reference))
+        return BertScore(value, value, value)
+    cosines = answer @ reference.T
+    precision, recall = float(cosines.max(1).mean()), float(cosines.max(0).mean())
+    total = precision + recall
+    return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+
+
+class OnnxTokens:
+    """The token output of a model exported to ONNX, with `tokenizer.json` beside it."""
+
+    def __init__(self, session: Any, tokenizer: Any, name: str) -> None:  # noqa: ANN401
+        self.name, self._session, self._tokenizer = name, session, tokenizer
+        outputs = [node.name for node in session.get_outputs()]
+        found = [output for output in TOKEN_OUTPUTS if output in outputs]
+        if not found:
+            raise EmbedderError(
+                f"{name}: has no output {' or '.join(TOKEN_OUTPUTS)}, but {', '.join(outputs)}"
+            )
+        self._output = found[0]
+        self._inputs = {node.name for node in session.get_inputs()}
+        tokenizer.no_padding()
+        if tokenizer.truncation is None:
+            tokenizer.enable_truncation(LONGEST)
+
+    def tokens(self, texts: Sequence[str]) -> list[Float32]:
+        """Embed the tokens of each text; see `TokenEmbedder`.
+
+        One text at a time: in a quantised model the others of a batch would change the vectors.
+        """
+        return [self._tokens(text) for text in texts]
+
+    def _tokens(self, text: str) -> Float32:
+        encoded = self._tokenizer.encode(text)
+        feed = {
+            "input_ids": np.array([encoded.ids], np.int64),
+            "attention_mask": np.array([encoded.attention_mask], np.int64),
+            "token_type_ids": np.array([encoded.type_ids], np.int64),
+        }
+        feed = {name: array for name, array in feed.items() if name in self._inputs}
+        try:
+            vectors = self._session.run([self._output], feed)[0][0]
+        except Exception as error:  # onnxruntime's errors have no common base but Exception
+            raise EmbedderError(f"{self.name}: the model failed ({error})") from error
+        plain = np.array(encoded.special_tokens_mask, np.int64) == 0
+        return unit_rows(vectors[plain].astype(np.float32))
+
+
+def open_tokens(spec: str) -> TokenEmbedder:
+    """Open a model with token output: `onnx:PATH`, a file or its directory.
+
+    Raises:
+        UsageError: another kind of spec.
+        MissingExtra: onnxruntime or tokenizers is not installed.
+        EmbedderError: the model cannot be opened, or has no token output.
+
+    """
+    kind, _, path = spec.partition(":")
+    if kind != "onnx" or not path:
+        raise UsageError(f"--bert {spec}: not a model with token output. Write --bert onnx:PATH")
+    runtime, tokenizers = require("onnxruntime", "onnx"), require("tokenizers", "onnx")
+    model = Path(path) if Path(path).is_file() else Path(path) / "model.onnx"
+    tokenizer = model.parent / "tokenizer.json"
+    if not model.is_file() or not tokenizer.is_file():
+        raise EmbedderError(f"{path}: there is no model.onnx with a tokenizer.json beside it")
+    try:
+        session = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+        opened = tokenizers.Tokenizer.from_file(str(tokenizer))
+    except Exception as error:  # both libraries raise bare Exceptions of their own
+        raise EmbedderError(f"{model}: cannot open the model ({error})") from error
+    return OnnxTokens(session, opened, spec)
+
+
+def score_run(directory: RunDirectory, model: TokenEmbedder, progress: Callable[[int, int], None]) -> None:
+    """Score the answers that have no score yet, into `bertscore.jsonl`; abstentions and failures score 0."""
+    with directory.locked():
+        done = {key_of(line) for _, line in directory.lines(BERT) if line["model"] == model.name}
+        left = [record for _, record in directory.records() if record.key not in done and _applies(record)]
+        file = Lines(directory.path / BERT)
+        try:
+            for start in range(0, len(left), BATCH):
+                batch = left[start : start + BATCH]
+                for record, found in zip(batch, score_batch(batch, model), strict=True):
+                    file.add({**asdict(record.key), "model": model.name, **asdict(found)})
+                progress(start + len(batch), len(left))
+        finally:
+            file.close()
+
+
+def _applies(record: Record) -> bool:
+    return record.question.gold_known and record.question.verdict is None
+
+
+def score_batch(records: Sequence[Record], model: TokenEmbedder) -> list[BertScore]:
+    """Score some records."""
+    answers = model.tokens([record.text for record in records])
+    references = model.tokens([reference_text(record) for record in records])
+    return [bert_score(a, r) for a, r in zip(answers, references, strict=True)]
+
+
+def reference_text(record: Record) -> str:
+    """Write the gold as an answer would be written."""
+    return SEPARATOR.join(answer.name for answer in record.question.gold)

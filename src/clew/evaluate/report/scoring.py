@@ -1,0 +1,91 @@
+"""From records to scored rows, and from rows to the table of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.evaluate.metrics.errors_by_step import error_step
+from clew.evaluate.metrics.intervals import Interval, bootstrap
+from clew.evaluate.metrics.registry import QUESTION_METRICS
+from clew.evaluate.metrics.run import RUN_METRICS
+from clew.evaluate.names import truth_of
+from clew.evaluate.questions import EvalQuestion, Verdict
+from clew.evaluate.records import Record
+from clew.evaluate.rows import Row
+
+
+def verdict_said(record: Record) -> Verdict | None:
+    """Read what a method says of a claim; None if it abstains or says neither."""
+    if record.answer is None or record.abstained is not None:
+        return None
+    told = truth_of(record.answers[0][0] if record.answers else record.text)
+    return None if told is None else "supported" if told else "refuted"
+
+
+def shape_of(question: EvalQuestion) -> str:
+    """Name the structure of the gold paths as SimGRAG's appendix F does; empty without gold paths."""
+    hops = [len(path.relations) for path in question.paths]
+    if len(hops) < 2:
+        return f"{hops[0]}-hop path" if hops else ""
+    kind = "star" if len(hops) > 2 and max(hops) == 1 else "conjunction"
+    return f"{sum(hops)}-hop {kind}"
+
+
+def score(record: Record, offset: int = 0) -> Row:
+    """Score one record."""
+    question, answer = record.question, record.answer
+    scores = {m.about.name: m.score(record) for m in QUESTION_METRICS}
+    usage = {} if answer is None else answer["usage"]
+    return Row(
+        key=record.key,
+        kind=question.kind,
+        gold_known=question.gold_known,
+        without_gold=question.verdict is None and question.gold_known and record.gold_in_graph == 0,
+        verdict=question.verdict,
+        said=verdict_said(record) if question.verdict is not None else None,
+        answered=answer is not None and record.abstained is None,
+        abstained=record.abstained,
+        failed=record.failure is not None,
+        confidence=record.confidence,
+        timings=record.timings,
+        calls=int(usage.get("calls", 0)),
+        tokens=int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0)),
+        cost=record.cost,
+        scores=scores,
+        error_step=error_step(record, scores["hits_at_1"]),
+        shape=shape_of(question),
+        offset=offset,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """The value of a metric; `interval` (95 %, bootstrap) for metrics of questions; `n` questions have it."""
+
+    metric: str
+    value: float
+    interval: Interval | None
+    n: int
+
+
+def figures(rows: Sequence[Row]) -> tuple[Figure, ...]:
+    """Compute all metrics that apply to some questions."""
+    found: list[Figure] = []
+    for metric in QUESTION_METRICS:
+        figure = mean_figure(rows, metric.about.name)
+        if figure is not None:
+            found.append(figure)
+    for metric in RUN_METRICS:
+        value = metric.value(rows)
+        if value is not None:
+            found.append(Figure(metric.about.name, value, None, len(rows)))
+    return tuple(found)
+
+
+def mean_figure(rows: Sequence[Row], name: str) -> Figure | None:
+    """Compute the mean of a metric of questions with its interval; None if no question has it."""
+    values = [value for row in rows if (value := row.scores.get(name)) is not None]
+    if not values:
+        return None
+    return Figure(name, sum(values) / len(values), bootstrap(values), len(values))

@@ -1,0 +1,174 @@
+"""A run, read back and scored: cells of (part, method), their figures, comparisons between methods."""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+from clew.errors import InputError
+from clew.evaluate.metrics.intervals import Comparison, compare, holm
+from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
+from clew.evaluate.records import Key
+from clew.evaluate.report.scoring import Figure, figures, mean_figure, score
+from clew.evaluate.rows import Row
+from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
+
+COMPARED = ("hits_at_1", "exact_set", "f1", "truthfulness")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one part. `rows` are all its questions, `by_seed` those of each sample."""
+
+    part: str
+    method: str
+    rows: Sequence[Row]
+    by_seed: Mapping[int, Sequence[Row]] = field(default_factory=dict[int, Sequence[Row]])
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """Metrics over all questions of the cell."""
+        return {figure.metric: figure for figure in figures(self.rows)}
+
+    def as_json(self) -> dict[str, Any]:
+        """Part, method, number of questions, and each metric with its interval."""
+        told: dict[str, Any] = {}
+        for name, figure in self.figures.items():
+            span = None if figure.interval is None else [figure.interval.low, figure.interval.high]
+            told[name] = {"value": figure.value, "interval": span, "n": figure.n}
+        return {"part": self.part, "method": self.method, "questions": len(self.rows), "metrics": told}
+
+    def over_seeds(self, metric: str) -> tuple[float, float] | None:
+        """Mean and standard deviation over samples, as KG-RAG reports; None with fewer than two."""
+        values = [
+            figure.value for rows in self.by_seed.values() if (figure := _figure(rows, metric)) is not None
+        ]
+        return (statistics.mean(values), statistics.stdev(values)) if len(values) > 1 else None
+
+
+def _figure(rows: Sequence[Row], metric: str) -> Figure | None:
+    if any(m.about.name == metric for m in QUESTION_METRICS):
+        return mean_figure(rows, metric)
+    value = cast("Any", METRICS[metric]).value(rows)
+    return None if value is None else Figure(metric, value, None, len(rows))
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A run directory with its scored rows."""
+
+    directory: RunDirectory
+    config: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    cells: Sequence[Cell]
+
+    def cell(self, part: str, method: str) -> Cell | None:
+        """Find a cell."""
+        return next((c for c in self.cells if c.part == part and c.method == method), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures, for `clew eval --json`."""
+        return {
+            "run": str(self.directory.path),
+            "cells": [cell.as_json() for cell in self.cells],
+            "problems": {part: facts["problems"] for part, facts in self.facts["parts"].items()},
+        }
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the parts, in order."""
+        return tuple(dict.fromkeys(cell.part for cell in self.cells))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Labels of the methods, in order."""
+        return tuple(dict.fromkeys(cell.method for cell in self.cells))
+
+
+def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = None) -> LoadedRun:
+    """Read and score a run; InputError if the directory is none. `progress` gets records done, and all."""
+    facts = directory.facts()
+    try:
+        config = tomllib.loads((directory.path / CONFIG).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
+    judged, bert = _judgements(directory), _bert_scores(directory)
+    rows: dict[tuple[str, str], list[Row]] = {}
+    total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
+    for done, (offset, record) in enumerate(directory.records(), 1):
+        if progress is not None:
+            progress(done, total)
+        key = record.key
+        forms = facts["parts"].get(key.part, {}).get("relation_form", {})
+        joined = replace(
+            record, judgements=judged.get(key, {}), bert_score=bert.get(key), relation_form=forms
+        )
+        rows.setdefault((key.part, key.method), []).append(score(joined, offset))
+    order = [(part["name"], m["label"]) for part in config["parts"] for m in config["methods"]]
+    cells = [_cell(at, rows[at], facts) for at in order if at in rows]
+    return LoadedRun(directory, config, facts, cells)
+
+
+def _cell(at: tuple[str, str], rows: Sequence[Row], facts: Mapping[str, Any]) -> Cell:
+    samples = cast("dict[str, list[str]]", facts["parts"][at[0]]["samples"])
+    by_seed: dict[int, Sequence[Row]] = {}
+    for seed, ids in samples.items():
+        chosen = set(ids)
+        by_seed[int(seed)] = [r for r in rows if r.key.id in chosen and r.key.seed in (None, int(seed))]
+    return Cell(at[0], at[1], rows, by_seed)
+
+
+def _judgements(directory: RunDirectory) -> dict[Key, dict[str, str | None]]:
+    found: dict[Key, dict[str, str | None]] = {}
+    for _, line in directory.lines(JUDGEMENTS):
+        found.setdefault(key_of(line), {})[line["judge"]] = line["verdict"]
+    return found
+
+
+def _bert_scores(directory: RunDirectory) -> dict[Key, float]:
+    return {key_of(line): line["f1"] for _, line in directory.lines(BERT)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two methods on the same questions of a part; `adjusted` is p after Holm's correction."""
+
+    part: str
+    metric: str
+    first: str
+    second: str
+    comparison: Comparison
+    adjusted: float
+
+
+def comparisons(run: LoadedRun) -> list[Pair]:
+    """Compare all pairs of methods on each part; p is corrected over the pairs of a part and metric."""
+    found: list[Pair] = []
+    for part in run.parts:
+        for metric in COMPARED:
+            pairs = _pairs(run, part, metric)
+            adjusted = holm([pair.comparison.p for pair in pairs])
+            found += [replace(pair, adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)]
+    return found
+
+
+def _pairs(run: LoadedRun, part: str, metric: str) -> list[Pair]:
+    scores: dict[str, dict[tuple[str, int | None], float]] = {}
+    for cell in run.cells:
+        if cell.part == part:
+            known = ((r.key, r.scores[metric]) for r in cell.rows)
+            scores[cell.method] = {(k.id, k.seed): v for k, v in known if v is not None}
+    methods = list(scores)
+    found: list[Pair] = []
+    for at, first in enumerate(methods):
+        for second in methods[at + 1 :]:
+            shared = [key for key in scores[first] if key in scores[second]]
+            if shared:
+                left = [scores[first][key] for key in shared]
+                right = [scores[second][key] for key in shared]
+                found.append(Pair(part, metric, first, second, compare(left, right), 1.0))
+    return found

@@ -1,0 +1,180 @@
+"""What a run is: data, methods, samples; resolved to checksums, written down, compared on resuming."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from clew.errors import InputError, UsageError
+from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.run.toml_text import toml_text
+from clew.index.corpus.corpus import CorpusSettings
+from clew.plugins import code_checksum, is_own
+from clew.version import __version__
+
+Option = str | int | float | bool
+_ELSEWHERE = frozenset(("folder", "path", "graph"))
+"""Keys that may differ between two runs of the same configuration: where things are, not what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSpec:
+    """A method to run: `label` names its records; `options` are keyword arguments of its class.
+
+    With `corpus` it is asked over an index that stores these walks.
+    """
+
+    label: str
+    method: str
+    options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    corpus: CorpusSettings | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Describe the method for `config.resolved.toml`."""
+        told: dict[str, Any] = {"label": self.label, "method": self.method}
+        if is_own(self.method):
+            told["code"] = code_checksum(self.method)
+        if self.options:
+            told["options"] = dict(self.options)
+            files = {name: Path(v) for name, v in self.options.items() if isinstance(v, str)}
+            hashes = {name: file_hash(file) for name, file in files.items() if file.is_file()}
+            told |= {"files": hashes} if hashes else {}
+        if self.corpus is not None:
+            told["corpus"] = asdict(self.corpus)
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """`limit` questions of each part for each seed, as KG-RAG samples (sec. 4.2); None is all of them."""
+
+    limit: int | None = None
+    seeds: tuple[int, ...] = (0,)
+
+    def sample(self, part: Part, seed: int) -> tuple[EvalQuestion, ...]:
+        """Draw the questions of one seed, in the order of the file."""
+        if self.limit is None or self.limit >= len(part.questions):
+            return part.questions
+        chosen = random.Random(seed).sample(range(len(part.questions)), self.limit)  # noqa: S311
+        return tuple(part.questions[at] for at in sorted(chosen))
+
+    def union(self, part: Part) -> tuple[EvalQuestion, ...]:
+        """Return the questions of any seed, once each, in the order of the file."""
+        ids = {question.id for seed in self.seeds for question in self.sample(part, seed)}
+        return tuple(question for question in part.questions if question.id in ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run asks.
+
+    `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
+    a method came to its answer.
+    """
+
+    sampling: Sampling = Sampling()
+    given_entities: bool = False
+    steps: bool = True
+    llm: str | None = None
+    embedder: str | None = None
+
+
+def resolved(
+    parts: Sequence[Part],
+    graphs: Mapping[str, str],
+    methods: Sequence[MethodSpec],
+    settings: Settings,
+    calls: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Describe a run completely; `graphs` has the fingerprint of the graph that each part is asked of.
+
+    `calls` are limits and price of the calls of a model.
+    """
+    return {
+        "clew": __version__,
+        "run": {
+            "limit": settings.sampling.limit,
+            "seeds": list(settings.sampling.seeds),
+            "given_entities": settings.given_entities,
+            "steps": settings.steps,
+            "llm": settings.llm,
+            "embedder": settings.embedder,
+        },
+        **({"calls": dict(calls)} if calls else {}),
+        "methods": [method.as_dict() for method in methods],
+        "parts": [
+            {
+                "name": part.name,
+                "task": part.task,
+                "questions": len(part.questions),
+                "graph_fingerprint": graphs[part.name],
+                "files": [{"path": str(f.resolve()), "sha256": file_hash(f)} for f in part.files],
+            }
+            for part in parts
+        ],
+    }
+
+
+def file_hash(file: Path) -> str:
+    """Hash the contents of a file: SHA-256 in hex."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def check_same(path: Path, wanted: Mapping[str, Any]) -> None:
+    """Compare a run's configuration with that of the run directory.
+
+    Raises:
+        UsageError: they differ; the message shows where.
+        InputError: the file in the directory is not readable.
+
+    """
+    try:
+        there = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a configuration of a run ({error}). Give another --out") from error
+    ours = tomllib.loads(toml_text(wanted))
+    differences = list(_differences(there, ours, ""))
+    if differences:
+        shown = "\n".join(f"  {line}" for line in differences[:12])
+        more = f"\n  … and {len(differences) - 12} more" if len(differences) > 12 else ""
+        raise UsageError(
+            f"{path.parent}: holds a run of another configuration."
+            " Give another --out, or the options of that run."
+            f"\n{shown}{more}"
+        )
+
+
+def _differences(there: object, ours: object, where: str) -> list[str]:
+    if isinstance(there, dict) and isinstance(ours, dict):
+        left, right = cast("dict[str, object]", there), cast("dict[str, object]", ours)
+        names = [n for n in dict.fromkeys((*left, *right)) if n not in _ELSEWHERE]
+        inner = [_differences(left.get(n), right.get(n), f"{where}.{n}" if where else n) for n in names]
+        return [line for lines in inner for line in lines]
+    if isinstance(there, list) and isinstance(ours, list):
+        left, right = cast("list[object]", there), cast("list[object]", ours)
+        if len(left) == len(right) and any(isinstance(item, dict) for item in left):
+            inner = [
+                _differences(a, b, f"{where}[{at}]")
+                for at, (a, b) in enumerate(zip(left, right, strict=True))
+            ]
+            return [line for lines in inner for line in lines]
+    return [] if there == ours else [f"{where}: {_shown(there)} there, {_shown(ours)} now"]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        names = [
+            str(cast("dict[str, object]", i).get("label") or cast("dict[str, object]", i).get("name"))
+            if isinstance(i, dict)
+            else str(i)
+            for i in items
+        ]
+        return f"[{', '.join(names)}]"
+    return "nothing" if value is None else str(value)

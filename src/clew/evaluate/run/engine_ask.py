@@ -1,0 +1,240 @@
+"""Asking the methods of an open index.
+
+A method's class is called with (index, embedder) and the options that an experiment gives: keyword
+parameters of the class, or fields of the dataclass that its parameter `settings` takes; for examples, solved
+questions and documents, the path of a file. A parameter `model` gets the chat model, a parameter or field
+`seed` the seed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, cast
+
+from clew.engine import Clew
+from clew.errors import ClewError, UsageError
+from clew.evaluate.records import Failure
+from clew.evaluate.run.answering import Ask, Outcome, Stopped, Task
+from clew.evaluate.run.config import MethodSpec, Option
+from clew.llm.managed import ManagedModel
+from clew.llm.prices import Price
+from clew.llm.types import ChatModel
+from clew.methods.registry import Method, MethodFactory, method_named
+from clew.methods.verifiers import VERIFIERS
+from clew.text.clean import clean_question
+from clew.types import Usage, Verification
+from clew.user_files import read_documents, read_shots, read_solved, read_worked
+
+MODEL, SETTINGS, SEED = "model", "settings", "seed"
+_NAME = re.compile(r"[A-Za-z_]\w*")
+FILES: Mapping[str, Callable[[Path], object]] = {
+    "Shots": read_shots,
+    "Worked": read_worked,
+    "Solved": read_solved,
+    "Document": lambda path: read_documents([path]),
+}
+"""Types of settings that an experiment gives as the path of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What the class of a method accepts: keyword parameters, and fields of its settings."""
+
+    parameters: frozenset[str]
+    settings: type | None
+    fields: frozenset[str]
+
+    @property
+    def options(self) -> frozenset[str]:
+        """Names of options that an experiment may give."""
+        return (self.parameters | self.fields) - {MODEL, SETTINGS}
+
+    def arguments(self, options: Mapping[str, Option]) -> dict[str, Any]:
+        """Sort options into keyword arguments."""
+        given = {name: value for name, value in options.items() if name in self.parameters}
+        inner = {name: value for name, value in options.items() if name not in self.parameters}
+        if not inner or self.settings is None:
+            return given
+        of_file = {f.name: reader for f in fields(self.settings) if (reader := _reader(f.type)) is not None}
+        read = {n: of_file[n](Path(str(v))) if n in of_file else v for n, v in inner.items()}
+        return given | {SETTINGS: self.settings(**read)}
+
+
+def _reader(annotation: object) -> Callable[[Path], object] | None:
+    """What reads the file that an experiment gives for a field; None for a plain value."""
+    names = set(_NAME.findall(str(annotation)))
+    return next((reader for name, reader in FILES.items() if name in names), None)
+
+
+def accepted(factory: MethodFactory) -> Accepted:
+    """Look at the class (or function) of a method."""
+    parameters = inspect.signature(factory).parameters
+    settings = _dataclass(factory, parameters[SETTINGS].annotation) if SETTINGS in parameters else None
+    known = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
+    return Accepted(frozenset(list(parameters)[2:]), settings, known)
+
+
+def _dataclass(factory: MethodFactory, annotation: object) -> Any:  # noqa: ANN401
+    """Find the dataclass that an annotation names, in the module of the method; None if there is none.
+
+    Looked up by name, as other names of an annotation may exist for type checkers only.
+    """
+    module = sys.modules[factory.__module__]
+    found = (getattr(module, name, None) for name in _NAME.findall(str(annotation)))
+    return next((t for t in found if isinstance(t, type) and is_dataclass(t)), None)
+
+
+def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
+    """Check options before anything is opened.
+
+    UsageError if one is wrong, InputError for a file that cannot be used.
+    """
+    for spec in specs:
+        takes = accepted(method_named(spec.method))
+        wrong = sorted(set(spec.options) - takes.options)
+        takes.arguments({name: v for name, v in spec.options.items() if name not in wrong})
+        if wrong:
+            known = ", ".join(sorted(takes.options)) or "none"
+            raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
+    if model is not None and not any(MODEL in accepted(method_named(s.method)).parameters for s in specs):
+        names = ", ".join(spec.method for spec in specs)
+        raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
+
+
+def needs_model(spec: MethodSpec, clew: Clew) -> str | None:
+    """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
+    factory = method_named(spec.method)
+    takes = accepted(factory)
+    if MODEL not in takes.parameters:
+        return None
+    try:
+        cast("Any", factory)(clew.index, clew.embedder, **takes.arguments(spec.options))
+    except UsageError as error:
+        return str(error)
+    return None
+
+
+@dataclass
+class EngineAsk:
+    """Asks methods over one index; they are made when they are first asked."""
+
+    clew: Clew
+    model: ChatModel | None = None
+    price: Price | None = None
+    steps: bool = True
+    _methods: dict[tuple[str, int | None], Method] = field(
+        default_factory=dict[tuple[str, "int | None"], Method]
+    )
+    _making: Lock = field(default_factory=Lock)
+    _warm: set[str] = field(default_factory=set[str])
+
+    def __call__(self, task: Task) -> Outcome:
+        """Ask one question; errors that concern this question alone become a failure.
+
+        Without a model a method's first question is asked twice, and the first time does not count: it
+        compiles kernels and loads what later questions find loaded.
+        """
+        if self.model is None and task.method.label not in self._warm:
+            self._warm.add(task.method.label)
+            self._ask(task)
+        return self._ask(task)
+
+    def _ask(self, task: Task) -> Outcome:
+        outcome = self._outcome(task)
+        reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
+        if reached is not None:
+            # An abstention for want of budget is not what the method makes of the question.
+            raise Stopped(f"{reached}. What was answered is kept; the same command goes on from there")
+        return outcome
+
+    def _outcome(self, task: Task) -> Outcome:
+        method = self._method(task.method, task.seed)
+        try:
+            told = self._verified(task) if task.claim else None
+            if told is None:
+                answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
+                told = answer.as_json(steps=True)
+        except ClewError as error:
+            if error.exit_code == 2 and not isinstance(error, UsageError):
+                raise  # a missing key, extra or recording is not the question's fault
+            return Outcome(None, Failure(type(error).__name__, str(error)))
+        except Exception as error:  # a bug in a method fails that question, and is counted
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            told = f"{error} ({Path(where.filename).name}:{where.lineno})"
+            return Outcome(None, Failure(type(error).__name__, told))
+        if not self.steps:
+            told.pop("steps", None)
+        used = Usage(**told["usage"])
+        cost = None if self.price is None or not used.calls else self.price.of(used)
+        return Outcome(told, cost=cost)
+
+    def _verified(self, task: Task) -> dict[str, Any] | None:
+        """Verify a claim where the method can; None where it only answers.
+
+        In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.
+        """
+        if task.method.method not in VERIFIERS:
+            return None
+        takes = accepted(method_named(task.method.method))
+        settings = takes.arguments(task.method.options).get(SETTINGS)
+        found = self.clew.verify(
+            task.text,
+            id=task.id,
+            closed_world=True,
+            method=task.method.method,
+            model=self.model,
+            settings=settings,
+        )
+        return verification_json(found)
+
+    def _method(self, spec: MethodSpec, seed: int | None) -> Method:
+        key = (spec.label, seed)
+        with self._making:
+            if key not in self._methods:
+                self._methods[key] = self._made(spec, seed)
+            return self._methods[key]
+
+    def _made(self, spec: MethodSpec, seed: int | None) -> Method:
+        factory = method_named(spec.method)
+        takes = accepted(factory)
+        options = dict(spec.options)
+        if seed is not None and SEED in takes.options:
+            options.setdefault(SEED, seed)
+        arguments = takes.arguments(options)
+        if self.model is not None and MODEL in takes.parameters:
+            arguments[MODEL] = self.model
+        return cast("Any", factory)(self.clew.index, self.clew.embedder, **arguments)
+
+
+def verification_json(found: Verification) -> dict[str, Any]:
+    """Write a verification as an answer: its verdict; too little information is an abstention."""
+    enough = found.verdict != "not_enough_info"
+    verdict = {"entity": found.verdict, "label": found.verdict, "score": 1.0}
+    missing = {"reason": "not_in_evidence", "detail": "not enough information", "candidates": []}
+    return {
+        **found.as_json(steps=True),
+        "question": found.claim,
+        "answers": [verdict] if enough else [],
+        "text": found.verdict if enough else "",
+        "abstained": None if enough else missing,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAndAsk:
+    """Makes an `Ask` in another process, from the path of an index."""
+
+    index: Path
+    embedder: str | None
+    steps: bool
+
+    def __call__(self) -> Ask:
+        """Open the index."""
+        return EngineAsk(Clew.open(self.index, embedder=self.embedder), steps=self.steps)

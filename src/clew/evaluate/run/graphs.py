@@ -1,0 +1,105 @@
+"""Opening the graph of a part: indexed once into the cache, or made from the data set's own files first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clew.engine import Clew, is_index
+from clew.errors import InputError, UsageError
+from clew.evaluate.questions import Part
+from clew.index.corpus.corpus import CorpusSettings, open_corpus
+from clew.index.progress import Progress
+
+
+@dataclass(frozen=True)
+class OpenGraph:
+    """An open index, and a fingerprint of what it was made from, the same wherever the files are."""
+
+    clew: Clew
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class GraphFile:
+    """Where the graph of a part is: an index, or a file in a format."""
+
+    path: Path
+    format: str | None = None
+
+    def open(
+        self, *, embedder: str | None, progress: Progress | None, corpus: CorpusSettings | None = None
+    ) -> OpenGraph:
+        """Open it, with the walks of `corpus` stored.
+
+        Raises:
+            UsageError: it is an index, and stores other walks.
+            InputError, ParseError: as `Clew.open`.
+
+        """
+        if is_index(self.path):
+            clew = Clew.open(self.path, embedder=embedder)
+            _check_corpus(clew, corpus)
+        else:
+            clew = Clew.open(
+                self.path, embedder=embedder, progress=progress, format=self.format, corpus=corpus
+            )
+        return OpenGraph(clew, fingerprint(clew))
+
+
+def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
+    if wanted is None:
+        return
+    stored = open_corpus(clew.index)
+    if stored is None or stored.settings != wanted:
+        there = "no walks" if stored is None else f"the walks {stored.settings}"
+        raise UsageError(
+            f"{clew.path}: stores {there}, but {wanted} are wanted. Give the graph's files as --graph,"
+            " or index them with these walks (clew index --corpus)"
+        )
+
+
+def graph_file(part: Part, given: Path | None, folder: Path) -> GraphFile:
+    """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
+
+    Raises:
+        InputError: the part has no graph and none is named; or it cannot be made.
+
+    """
+    if given is not None:
+        return GraphFile(given)
+    made = part.graph is None or part.graph.make is not None
+    return GraphFile(_source(part, folder), None if made or part.graph is None else part.graph.format)
+
+
+def _source(part: Part, folder: Path) -> Path:
+    graph = part.graph
+    if graph is None:
+        raise InputError(f"{part.name}: the data set comes without its graph. Name it: --graph SOURCE")
+    if graph.make is None:
+        return _single(graph.files, part)
+    path = folder / f"graph.{part.name.replace('/', '.')}.tsv"
+    passing = path.with_name(f".{path.name}.part")
+    folder.mkdir(parents=True, exist_ok=True)
+    graph.make(passing)
+    if path.exists() and path.read_bytes() == passing.read_bytes():
+        passing.unlink()
+    else:
+        passing.replace(path)
+    return path
+
+
+def _single(files: Sequence[Path], part: Part) -> Path:
+    if len(files) != 1:
+        raise InputError(
+            f"{part.name}: {len(files)} graph files. Index them, and name the index with --graph"
+        )
+    return files[0]
+
+
+def fingerprint(clew: Clew) -> str:
+    """Name the contents of an index: checksums of its sources, and the embedder."""
+    about = clew.index.manifest.about
+    sources = "+".join(source.sha256[:16] for source in about.sources)
+    return f"{sources} {clew.embedder.fingerprint}"

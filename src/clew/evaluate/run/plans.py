@@ -1,0 +1,216 @@
+"""From what a user wants (a data set or an experiment, methods, options) to a run that is ready to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from clew.engine import Clew
+from clew.errors import InputError, UsageError
+from clew.evaluate.datasets.registry import DATASETS, dataset_named
+from clew.evaluate.questions import Part
+from clew.evaluate.run.config import MethodSpec, Sampling, Settings
+from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
+from clew.evaluate.run.experiments import Experiment, read_experiment
+from clew.evaluate.run.graphs import graph_file
+from clew.evaluate.run.runner import Plan, single_part_names
+from clew.index.progress import Progress
+from clew.llm.managed import ManagedModel
+from clew.methods.registry import METHODS, method_named
+from clew.plugins import is_own
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a user asked for; None and empty leave it to the experiment or the default."""
+
+    target: Path
+    dataset: str | None
+    parts: tuple[str, ...]
+    split: str | None
+    graph: Path | None
+    data: tuple[str, ...]
+    methods: tuple[str, ...]
+    limit: int | None
+    seeds: tuple[int, ...] | None
+    given_entities: bool
+    llm: str | None
+    steps: bool
+    embedder: str | None
+    workers: int
+    out: Path
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Parts, methods and sampling, wherever they come from."""
+
+    parts: Sequence[Part]
+    methods: Sequence[MethodSpec]
+    settings: Settings
+    experiment: str | None = None
+
+
+def make_plan(wanted: Wanted, model: ManagedModel | None, *, progress: Progress | None, note: Note) -> Plan:
+    """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
+
+    Raises:
+        UsageError: an option is wrong, or does not go with the target.
+        InputError: data or graph are missing.
+        ParseError: a line of the data is malformed.
+
+    """
+    read = _experiment(wanted, note) if wanted.target.suffix == ".toml" else _dataset(wanted)
+    single_part_names(read.parts)
+    for part in read.parts:
+        for text in part.notes:
+            note(f"{part.name}: {text}")
+    check_methods(read.methods, model)
+    embedder = read.settings.embedder
+    files = {part.name: graph_file(part, _graph_for(part, wanted), wanted.out) for part in read.parts}
+    graphs = {name: file.open(embedder=embedder, progress=progress) for name, file in files.items()}
+    methods = read.methods
+    if model is None:
+        methods = _without_model(read, graphs[read.parts[0].name].clew, note)
+    corpora = {
+        (name, corpus): file.open(embedder=embedder, progress=progress, corpus=corpus)
+        for name, file in files.items()
+        for corpus in dict.fromkeys(method.corpus for method in methods)
+        if corpus is not None
+    }
+    return Plan(
+        read.parts,
+        graphs,
+        methods,
+        read.settings,
+        workers=wanted.workers,
+        model=model,
+        price=None if model is None else model.policy.price,
+        limits=None if model is None else model.policy.per_question,
+        experiment=read.experiment,
+        corpora=corpora,
+    )
+
+
+def _graph_for(part: Part, wanted: Wanted) -> Path | None:
+    """Take the graph that the user names; in an experiment only for data that come without one."""
+    return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
+
+
+def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodSpec]:
+    """Leave out the methods of an experiment that need a model; UsageError for one that the user named."""
+    able: list[MethodSpec] = []
+    for spec in read.methods:
+        reason = needs_model(spec, clew)
+        if reason is None:
+            able.append(spec)
+        elif read.experiment is None:
+            raise UsageError(f"Method {spec.method}: {reason}")
+        else:
+            note(f"{spec.label}: left out ({reason})")
+    if not able:
+        raise UsageError("All methods of the experiment need a model. Name one with --llm provider/model")
+    return able
+
+
+def _settings(wanted: Wanted) -> Settings:
+    sampling = Sampling(wanted.limit, wanted.seeds or (0,))
+    return Settings(sampling, wanted.given_entities, wanted.steps, wanted.llm, wanted.embedder)
+
+
+def _dataset(wanted: Wanted) -> _Read:
+    if wanted.data:
+        raise UsageError("--data is for experiments. Give the directory of the data set itself")
+    if not wanted.target.is_dir():
+        raise InputError(f"{wanted.target}: no such directory. Give the directory of the data set")
+    reader = dataset_named(wanted.dataset or _guess(wanted.target))
+    if wanted.split is not None and not reader.splits:
+        raise UsageError(f"{reader.about.name} has no splits. Leave out --split")
+    names = wanted.parts or reader.parts(wanted.target)
+    if not names:
+        raise InputError(
+            f"{wanted.target}: no questions of {reader.about.name}. Expected: {reader.about.files}"
+        )
+    parts = [reader.read(wanted.target, name, wanted.split) for name in dict.fromkeys(names)]
+    if not wanted.methods:
+        raise UsageError("No method given. Write --method auto")
+    methods = [MethodSpec(name, name) for name in dict.fromkeys(wanted.methods)]
+    return _Read(parts, methods, _settings(wanted))
+
+
+def _guess(folder: Path) -> str:
+    """Name the data set of a directory by what is in it, where only one fits."""
+    if (folder / "questions.jsonl").is_file():
+        return "plain"
+    fitting = [r.about.name for r in DATASETS if r.about.name != "plain" and r.parts(folder)]
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(reader.about.name for reader in DATASETS)
+    raise UsageError(f"{folder}: say what it is with --dataset, one of: {names}")
+
+
+def _experiment(wanted: Wanted, note: Note) -> _Read:
+    if wanted.dataset or wanted.parts:
+        raise UsageError("An experiment names its data itself. Leave out --dataset, --part and --hops")
+    experiment = read_experiment(wanted.target)
+    parts: list[Part] = []
+    folders = data_folders(wanted.data)
+    for dataset, name, split in experiment.data:
+        folder = folders(dataset)
+        if folder is None:
+            note(f"{dataset}/{name}: left out, as its directory is not known. Name it: --data {dataset}=DIR")
+            continue
+        try:
+            part = dataset_named(dataset).read(folder, name, wanted.split or split)
+        except InputError as error:
+            note(f"{dataset}/{name}: left out ({error})")
+            continue
+        if part.graph is None and wanted.graph is None:
+            note(f"{part.name}: left out, as it comes without its graph. Name it: --graph SOURCE")
+        elif all(part.name != other.name for other in parts):
+            parts.append(part)
+    if not parts:
+        raise InputError(f"{wanted.target}: none of its data is there. Name it: --data metaqa=DIR --data …")
+    methods = _known(experiment, note, with_model=wanted.llm is not None)
+    return _Read(parts, methods, _merged(wanted, experiment), wanted.target.read_text("utf-8"))
+
+
+def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodSpec]:
+    """Take the methods that this version has with their options; say which are left out."""
+    known: list[MethodSpec] = []
+    for spec in experiment.methods(with_model=with_model):
+        if spec.method not in METHODS and not is_own(spec.method):
+            note(f"{spec.label}: left out, as this version has no method {spec.method}")
+            continue
+        wrong = sorted(set(spec.options) - accepted(method_named(spec.method)).options)
+        if wrong:
+            note(f"{spec.label}: left out, as {spec.method} has no option {wrong[0]!r} in this version")
+            continue
+        known.append(spec)
+    if not known:
+        raise UsageError("This version has none of the experiment's methods")
+    return known
+
+
+def _merged(wanted: Wanted, experiment: Experiment) -> Settings:
+    """Take the settings of the experiment, where the user says nothing else."""
+    sampling = Sampling(wanted.limit or experiment.limit, wanted.seeds or experiment.seeds)
+    given = wanted.given_entities or experiment.given_entities
+    return replace(_settings(wanted), sampling=sampling, given_entities=given)
+
+
+def data_folders(data: Sequence[str]) -> Callable[[str], Path | None]:
+    """Find directories of data sets: `NAME=DIR` names one, a plain `DIR` has one directory for each."""
+    named = {name: Path(path) for name, mark, path in (item.partition("=") for item in data) if mark}
+    roots = [Path(item) for item in data if "=" not in item]
+    for path in (*named.values(), *roots):
+        if not path.is_dir():
+            raise InputError(f"{path}: no such directory. Check --data")
+
+    def find(name: str) -> Path | None:
+        return named.get(name) or next((root / name for root in roots if (root / name).is_dir()), None)
+
+    return find

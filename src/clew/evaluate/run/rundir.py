@@ -1,0 +1,202 @@
+"""The directory of a run: files, lock, records; a kill at any point loses at most a torn last line."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import json
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from clew.errors import InputError, LockedError, ParseError
+from clew.evaluate.records import Key, Record, record_from_json
+from clew.evaluate.run.config import check_same
+from clew.evaluate.run.toml_text import toml_text
+
+CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
+JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"
+METRICS, LATENCY, COMPARISONS, ERRORS = "metrics.csv", "latency.csv", "comparisons.csv", "errors.csv"
+EXPERIMENT = "experiment.toml"
+
+
+class Lines:
+    """A file of JSON lines that only grows; a line is in the file as soon as `add` returns."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, cutting off a last line that a kill has torn; InputError if it cannot be written."""
+        self.path = path
+        try:
+            # Unbuffered: nothing waits in memory for a kill to lose.
+            self._file = cast(
+                BinaryIO,
+                os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0),
+            )
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror}). Give another --out") from error
+        size = _whole(path)
+        self._file.truncate(size)
+        self._file.seek(size)
+
+    def add(self, value: Mapping[str, Any]) -> None:
+        """Append one line; InputError if the disk is full."""
+        line = (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode(
+            "utf-8", "backslashreplace"
+        )
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+        except OSError as error:
+            reason = f"{self.path}: cannot be written ({error.strerror}); what was written before is kept"
+            raise InputError(reason) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _whole(path: Path) -> int:
+    """Count the bytes up to the last line end."""
+    with path.open("rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at > 0:
+            start = max(0, at - 65_536)
+            file.seek(start)
+            found = file.read(at - start).rfind(b"\n")
+            if found >= 0:
+                return start + found + 1
+            at = start
+    return 0
+
+
+class RunDirectory:
+    """The directory of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Hold the directory for this process alone.
+
+        Raises:
+            InputError: it cannot be made or written.
+            LockedError: another process has it.
+
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: cannot be written ({error.strerror}). Give another --out"
+            ) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise LockedError(
+                    f"{self.path}: another process runs here. Wait, or give another --out"
+                ) from error
+            yield
+
+    def begin(self, config: Mapping[str, Any], facts: Mapping[str, Any], experiment: str | None) -> None:
+        """Write the configuration down, or check that it is the one that is there.
+
+        Raises:
+            UsageError: the directory holds a run of another configuration; the difference is shown.
+
+        """
+        path = self.path / CONFIG
+        if path.exists():
+            check_same(path, config)
+            return
+        if (self.path / RECORDS).exists():
+            raise InputError(f"{self.path}: has records but no {CONFIG}. Give another --out")
+        self.write(FACTS, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
+        if experiment is not None:
+            self.write(EXPERIMENT, experiment)
+        self.write(CONFIG, toml_text(config))
+
+    def write(self, name: str, text: str) -> None:
+        """Replace a file as a whole."""
+        target = self.path / name
+        passing = target.with_name(f".{name}.part")
+        try:
+            passing.write_text(text, "utf-8")
+            passing.replace(target)
+        except OSError as error:
+            raise InputError(f"{target}: cannot be written ({error.strerror})") from error
+
+    def write_csv(self, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Replace a table."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        self.write(name, text.getvalue())
+
+    def facts(self) -> dict[str, Any]:
+        """Read what was found out about the data when the run began."""
+        try:
+            return json.loads((self.path / FACTS).read_text("utf-8"))
+        except FileNotFoundError as error:
+            raise InputError(
+                f"{self.path}: not a run directory. Make one with: clew eval … --out DIR"
+            ) from error
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self.path / FACTS}: cannot be read ({error})") from error
+
+    def lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield (offset, object) of the whole lines of a file; nothing if there is no file."""
+        path = self.path / name
+        if not path.exists():
+            return
+        offset = 0
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                if not raw.endswith(b"\n"):
+                    return
+                try:
+                    yield offset, json.loads(raw)
+                except ValueError as error:
+                    advice = "The file was changed; remove the line, and it is done again"
+                    raise ParseError(str(path), number, "not a record", advice) from error
+                offset += len(raw)
+
+    def done(self) -> set[Key]:
+        """Keys of the questions that have an answer; those that failed are asked again."""
+        keys: set[Key] = set()
+        for _, line in self.lines(RECORDS):
+            key = key_of(line)
+            if line.get("failure") is None:
+                keys.add(key)
+        return keys
+
+    def offsets(self) -> dict[Key, int]:
+        """Where the last record of each key begins; a question that failed and was asked again has two."""
+        return {key_of(line): offset for offset, line in self.lines(RECORDS)}
+
+    def records(self) -> Iterator[tuple[int, Record]]:
+        """Yield (offset, record), the last of each key, as they were written."""
+        last = self.offsets()
+        for offset, line in self.lines(RECORDS):
+            if last[key_of(line)] == offset:
+                yield offset, record_from_json(line)
+
+    def record_at(self, offset: int) -> Record:
+        """Read the record that begins at `offset`."""
+        with (self.path / RECORDS).open("rb") as file:
+            file.seek(offset)
+            return record_from_json(json.loads(file.readline()))
+
+
+def key_of(line: Mapping[str, Any]) -> Key:
+    """Read the key of a line; InputError if it has none."""
+    try:
+        return Key(line["part"], line["method"], line["seed"], line["id"])
+    except KeyError as error:
+        raise InputError(f"a line without {error}: not a record of Clew") from error

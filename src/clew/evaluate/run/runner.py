@@ -1,0 +1,227 @@
+"""Runs: methods × parts × samples, resumable; one record a question, then judgements, then `metrics.csv`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from clew.engine import Clew
+from clew.errors import UsageError
+from clew.evaluate.questions import EvalQuestion, Part
+from clew.evaluate.records import Key, Record
+from clew.evaluate.run.answering import Ask, Outcome, Task, ask_all, ask_in_processes
+from clew.evaluate.run.config import MethodSpec, Settings, resolved
+from clew.evaluate.run.engine_ask import EngineAsk, OpenAndAsk
+from clew.evaluate.run.graphs import OpenGraph
+from clew.evaluate.run.rundir import RECORDS, Lines, RunDirectory
+from clew.index.corpus.corpus import CorpusSettings
+from clew.llm.budget import Limits
+from clew.llm.prices import Price
+from clew.llm.types import ChatModel
+
+Progress = Callable[[str, int, int], None]
+"""Told what is done: a title, how many, of how many."""
+Kind = Literal["no_gold", "gold_missing", "gold_partly_missing", "entity_missing", "path_missing"]
+LISTED = 200
+"""So many ids of questions with a problem are kept by name for each kind; all are counted."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that is ready to go: each part with its open graph, and one more for each corpus of walks."""
+
+    parts: Sequence[Part]
+    graphs: Mapping[str, OpenGraph]
+    methods: Sequence[MethodSpec]
+    settings: Settings
+    workers: int = 1
+    model: ChatModel | None = None
+    price: Price | None = None
+    limits: Limits | None = None
+    experiment: str | None = None
+    corpora: Mapping[tuple[str, CorpusSettings], OpenGraph] = field(
+        default_factory=dict[tuple[str, CorpusSettings], OpenGraph]
+    )
+
+    def clew(self, part: Part, corpus: CorpusSettings | None) -> Clew:
+        """Find the open index of a part that stores the walks of `corpus`."""
+        graph = self.graphs[part.name] if corpus is None else self.corpora[part.name, corpus]
+        return graph.clew
+
+    def config(self) -> dict[str, Any]:
+        """Describe the run for `config.resolved.toml`."""
+        prints = {name: graph.fingerprint for name, graph in self.graphs.items()}
+        return resolved(self.parts, prints, self.methods, self.settings, self._calls())
+
+    def _calls(self) -> dict[str, Any]:
+        limits = {} if self.limits is None else {f"max_{n}": v for n, v in asdict(self.limits).items()}
+        price = {} if self.price is None else {f"{n}_price": v for n, v in asdict(self.price).items()}
+        return limits | price
+
+    @property
+    def seeds(self) -> tuple[int | None, ...]:
+        """Seeds that answers depend on: without a model they do not."""
+        return (None,) if self.model is None else self.settings.sampling.seeds
+
+
+@dataclass
+class Done:
+    """What a call of `run` did."""
+
+    asked: int = 0
+    kept: int = 0
+    failed: int = 0
+    problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+
+
+def run(plan: Plan, directory: RunDirectory, progress: Progress) -> Done:
+    """Ask all questions that the directory has no answer to.
+
+    Raises:
+        UsageError: the directory holds a run of another configuration.
+        LockedError: another process runs there.
+        ClewError: something that concerns the whole run; records before it are kept.
+
+    """
+    with directory.locked():
+        facts = {"parts": {part.name: _facts(plan, part) for part in plan.parts}}
+        directory.begin(plan.config(), facts, plan.experiment)
+        done = Done(problems={name: about["problems"] for name, about in facts["parts"].items()})
+        have = directory.done()
+        records = Lines(directory.path / RECORDS)
+        try:
+            _ask_parts(plan, have, records, done, progress)
+        finally:
+            records.close()
+    return done
+
+
+def _ask_parts(plan: Plan, have: set[Key], records: Lines, done: Done, progress: Progress) -> None:
+    """Part by part and index by index, so that one is open at a time in the workers."""
+    corpora = dict.fromkeys(method.corpus for method in plan.methods)
+    work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
+    total = sum(len(tasks) for _, _, tasks in work)
+    for part, corpus, tasks in work:
+        left = [(q, t) for q, t in tasks if _key(part, t) not in have]
+        done.kept += len(tasks) - len(left)
+        clew = plan.clew(part, corpus)
+        outcomes = _outcomes(plan, clew, [task for _, task in left])
+        for (question, task), outcome in zip(left, outcomes, strict=True):
+            records.add(_record(part, question, task, outcome, clew).as_json())
+            done.asked += 1
+            done.failed += outcome.failure is not None
+            progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
+
+
+def _tasks(plan: Plan, part: Part, corpus: CorpusSettings | None) -> Iterator[tuple[EvalQuestion, Task]]:
+    """Each method of a corpus with each of its questions; with a model, for each seed anew."""
+    sampling = plan.settings.sampling
+    for method in (m for m in plan.methods if m.corpus == corpus):
+        for seed in plan.seeds:
+            questions = sampling.union(part) if seed is None else sampling.sample(part, seed)
+            for question in questions:
+                entities = question.entities if plan.settings.given_entities else ()
+                yield (
+                    question,
+                    Task(method, question.id, question.text, entities, seed, part.task == "claims"),
+                )
+
+
+def _key(part: Part, task: Task) -> Key:
+    return Key(part.name, task.method.label, task.seed, task.id)
+
+
+def _outcomes(plan: Plan, clew: Clew, tasks: Sequence[Task]) -> Iterator[Outcome]:
+    """Ask in threads with a model, whose replies are waited for, else in processes."""
+    if plan.model is not None or plan.workers <= 1 or len(tasks) < 2 * plan.workers:
+        ask: Ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
+        return ask_all(tasks, ask, threads=plan.workers if plan.model is not None else 1)
+    return ask_in_processes(
+        tasks, OpenAndAsk(clew.path, clew.embedder.name, plan.settings.steps), plan.workers
+    )
+
+
+def _record(part: Part, question: EvalQuestion, task: Task, outcome: Outcome, clew: Clew) -> Record:
+    return Record(
+        key=_key(part, task),
+        question=question,
+        gold_in_graph=sum(in_graph(clew, answer.names) for answer in question.gold),
+        entities_in_graph=sum(in_graph(clew, (entity,)) for entity in question.entities),
+        answer=outcome.answer,
+        failure=outcome.failure,
+        cost=outcome.cost,
+    )
+
+
+def in_graph(clew: Clew, names: Sequence[str]) -> bool:
+    """Whether an entity of the graph has one of the names."""
+    return any(clew.index.names.exact(name) for name in names)
+
+
+def _facts(plan: Plan, part: Part) -> dict[str, Any]:
+    """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
+    clew, sampling = plan.graphs[part.name].clew, plan.settings.sampling
+    listed: dict[Kind, list[str]] = {}
+    relations = frozenset(clew.index.graph.relations)
+    for question in sampling.union(part):
+        for kind in problems_of(clew, question, relations):
+            listed.setdefault(kind, []).append(question.id)
+    counts = clew.index.graph
+    return {
+        "task": part.task,
+        "notes": list(part.notes),
+        "questions": len(part.questions),
+        "samples": {str(seed): [q.id for q in sampling.sample(part, seed)] for seed in sampling.seeds}
+        if sampling.limit is not None
+        else {},
+        "problems": {kind: len(ids) for kind, ids in listed.items()},
+        "problem_ids": {kind: ids[:LISTED] for kind, ids in listed.items()},
+        "relation_form": relation_forms(clew),
+        "graph": {
+            "entities": len(counts.entities),
+            "triples": counts.triples,
+            "relations": len(counts.relations),
+        },
+    }
+
+
+def problems_of(clew: Clew, question: EvalQuestion, relations: Set[str]) -> list[Kind]:
+    """Name what stands against answering a question from the graph; such questions stay in the score.
+
+    `relations` are the names of those of the graph.
+    """
+    found: list[Kind] = []
+    if question.verdict is None and question.gold_known:
+        there = sum(in_graph(clew, answer.names) for answer in question.gold)
+        if not question.gold:
+            found.append("no_gold")
+        elif there == 0:
+            found.append("gold_missing")
+        elif there < len(question.gold):
+            found.append("gold_partly_missing")
+    if any(not in_graph(clew, (entity,)) for entity in question.entities):
+        found.append("entity_missing")
+    if any(not relations >= set(path.relations) for path in question.paths):
+        found.append("path_missing")
+    return found
+
+
+def relation_forms(clew: Clew) -> dict[str, str]:
+    """Map each relation to one name for it and its stored inverse."""
+    from clew.graph.schema import schema_of
+
+    graph = clew.index.graph
+    inverse = schema_of(graph).inverse
+    names = list(graph.relations)
+    pairs = ((name, int(inverse[at])) for at, name in enumerate(names))
+    return {name: min(name, names[other]) if other >= 0 else name for name, other in pairs}
+
+
+def single_part_names(parts: Sequence[Part]) -> None:
+    """Check that parts have different names; UsageError if one is there twice."""
+    seen: set[str] = set()
+    for part in parts:
+        if part.name in seen:
+            raise UsageError(f"Part {part.name} is there twice. Name each once")
+        seen.add(part.name)

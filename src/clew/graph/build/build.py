@@ -1,0 +1,226 @@
+"""Sources → `Graph`: interning of names, duplicates, adjacency, values, side files, and a report."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from clew.errors import InputError
+from clew.graph.build.assemble import Assembler
+from clew.graph.build.assemble_arrays import ArrayAssembler
+from clew.graph.graph import Graph
+from clew.graph.readers.arrays import ARRAYS
+from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
+from clew.graph.readers.registry import choose_reader, source_files
+from clew.graph.readers.side import read_pairs
+
+MAX_SOURCES = np.iinfo(np.uint16).max
+
+FEW_TRIPLES = 20
+"""Below this, many relations say nothing about the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """What was read from one source; `bytes` as on disk, `triples` before duplicates are merged."""
+
+    path: str
+    format: str
+    sha256: str
+    bytes: int
+    triples: int
+    blank: int
+    skipped: int
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What was read and what was not.
+
+    `duplicates` is the number of triples merged into an equal one; `skipped` and `blank` count lines of
+    all sources and side files; `reasons` are those of the first skipped lines; `unknown` counts lines
+    of side files whose entity is not in the graph, `unknown_names` are the first of them.
+    """
+
+    sources: tuple[SourceReport, ...]
+    side_files: tuple[SourceReport, ...]
+    triples_read: int
+    duplicates: int
+    blank: int
+    skipped: int
+    reasons: tuple[str, ...]
+    types_read: int
+    aliases_read: int
+    labels_read: int
+    unknown: int
+    unknown_names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def report_of(record: Mapping[str, Any]) -> BuildReport:
+    """Make a report again from its fields (`asdict`) after JSON."""
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in record.items()
+    }
+    for key in ("sources", "side_files"):
+        fields[key] = tuple(_source_of(source) for source in record[key])
+    return BuildReport(**fields)
+
+
+def _source_of(record: Mapping[str, Any]) -> SourceReport:
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items()}
+    return SourceReport(**fields)
+
+
+def build_graph(
+    sources: Sequence[Path],
+    *,
+    types: Path | None = None,
+    aliases: Path | None = None,
+    format: str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Graph, BuildReport]:
+    """Read `sources` in their order and the side files into one graph.
+
+    `progress` is called with the number of bytes of the sources read so far, as on disk (their sum is
+    `source_bytes`). Raises InputError for a source that cannot be read or a graph without triples,
+    ParseError for a malformed line unless `on_error` is "skip".
+    """
+    if not 0 < len(sources) <= MAX_SOURCES:
+        raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
+    assembler = _assembler(sources, format)
+    reports: list[SourceReport] = []
+    done = 0
+    for index, path in enumerate(sources):
+        tally = Tally(on_error, _shifted(progress, done), str(index) if index else "", collect=True)
+        reports.append(_read_source(path, format, tally, assembler, index))
+        done += reports[-1].bytes
+    side: list[SourceReport] = []
+    for path, kind, take in (
+        (types, "type", assembler.declare_types),
+        (aliases, "alias", assembler.declare_aliases),
+    ):
+        if path is not None:
+            tally = Tally(on_error, collect=True)
+            count = sum(take(pairs) for pairs in read_pairs(path, kind, tally))
+            tally.raise_faults()
+            side.append(_report(path, f"entity-{kind}", count, tally))
+    if assembler.triples == 0:
+        raise InputError(_no_triples(reports))
+    graph, duplicates = assembler.graph()
+    return graph, _summary(reports, side, assembler, duplicates, _suspicions(graph))
+
+
+def _assembler(sources: Sequence[Path], format: str | None) -> Assembler:
+    alone = len(sources) == 1 and choose_reader(sources[0], format) is ARRAYS
+    return ArrayAssembler() if alone else Assembler()
+
+
+def graph_of(
+    triples: Iterable[tuple[str, str, str]],
+    types: Mapping[str, Iterable[str]] | None = None,
+    aliases: Mapping[str, Iterable[str]] | None = None,
+) -> Graph:
+    """Make a graph of a few triples in memory; names that only `types` or `aliases` know are left out."""
+    assembler = Assembler()
+    batch = Batch()
+    for head, relation, tail in triples:
+        batch.add(head, relation, tail)
+    assembler.add(batch, 0)
+    assembler.declare_types([(name, t) for name, given in (types or {}).items() for t in given])
+    assembler.declare_aliases([(name, a) for name, given in (aliases or {}).items() for a in given])
+    return assembler.graph()[0]
+
+
+def source_bytes(sources: Sequence[Path]) -> int:
+    """Bytes on disk of all sources, for a progress bar; a missing one counts 0."""
+    return sum(file.stat().st_size for path in sources for file in source_files(path))
+
+
+def _read_source(
+    path: Path, format: str | None, tally: Tally, assembler: Assembler, index: int
+) -> SourceReport:
+    reader = choose_reader(path, format)
+    before = assembler.triples
+    for batch in reader.read(path, tally):
+        assembler.add(batch, index)
+    tally.raise_faults()
+    return _report(path, reader.name, assembler.triples - before, tally)
+
+
+def _report(path: Path, format: str, count: int, tally: Tally) -> SourceReport:
+    return SourceReport(
+        path=str(path),
+        format=format,
+        sha256=checksum(path),
+        bytes=source_bytes([path]),
+        triples=count,
+        blank=tally.blank,
+        skipped=tally.skipped,
+        reasons=tuple(tally.reasons),
+        notes=tuple(tally.notes),
+    )
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, or of the names and checksums of the files read in a directory, in hexadecimal."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    lines = [f"{checksum(file)}  {file.name}\n" for file in source_files(path)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _shifted(progress: Callable[[int], None] | None, start: int) -> Callable[[int], None] | None:
+    return None if progress is None else lambda done: progress(start + done)
+
+
+def _no_triples(reports: Sequence[SourceReport]) -> str:
+    names = ", ".join(report.path for report in reports)
+    reasons = [reason for report in reports for reason in report.reasons]
+    why = f" All lines were skipped, first: {reasons[0]}" if reasons else ""
+    return f"{names}: no triples found.{why} A graph needs at least one line head, relation, tail"
+
+
+def _summary(
+    reports: Sequence[SourceReport],
+    side: Sequence[SourceReport],
+    assembler: Assembler,
+    duplicates: int,
+    notes: tuple[str, ...],
+) -> BuildReport:
+    every = [*reports, *side]
+    return BuildReport(
+        sources=tuple(reports),
+        side_files=tuple(side),
+        triples_read=assembler.triples,
+        duplicates=duplicates,
+        blank=sum(report.blank for report in every),
+        skipped=sum(report.skipped for report in every),
+        reasons=tuple(reason for report in every for reason in report.reasons)[:MAX_REASONS],
+        types_read=assembler.types_read,
+        aliases_read=assembler.aliases_read,
+        labels_read=assembler.labels_read,
+        unknown=assembler.unknown,
+        unknown_names=tuple(assembler.unknown_names),
+        notes=tuple(note for report in every for note in report.notes) + notes,
+    )
+
+
+def _suspicions(graph: Graph) -> tuple[str, ...]:
+    """Say what looks wrong about a graph that was read without a fault."""
+    relations = len(graph.relations)
+    if graph.triples < FEW_TRIPLES or 2 * relations <= graph.triples:
+        return ()
+    return (
+        f"{relations:,} relations in {graph.triples:,} triples: if the second column is not the relation, "
+        "the source is a table or has its columns in another order",
+    )

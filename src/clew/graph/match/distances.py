@@ -1,0 +1,222 @@
+"""Distances between the names of a pattern and the entities and relations of a graph.
+
+The matcher asks a `Distances` object and nothing else, so that embeddings, given tables and patterns whose
+ids are already known all run through the same search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import PatternError
+from clew.types import PatternEdge, PatternNode
+
+Mask = NDArray[np.bool_]
+_NOTHING = np.zeros(0, np.int32)
+Distance = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The entities nearest to a name: `entities` int32 [c], distinct, `distances` float [c], ascending.
+
+    `exhausted` says that no other entity is a candidate; else those left out are at least as far as the last.
+    """
+
+    entities: NDArray[np.int32]
+    distances: Distance
+    exhausted: bool
+
+
+LARGEST = 32767
+"""Of a query's components, which are rounded to int16."""
+LARGEST_SUM = (1 << 31) // 127 - 4096
+"""Of their absolute values, so that products with int8 add up in an int32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """A query as integers, so that its products with int8 rows are exact: `values` int16 [d] times `step`."""
+
+    values: NDArray[np.int16]
+    step: float
+
+    @classmethod
+    def of(cls, query: NDArray[np.float32]) -> Self:
+        """Round `query` float32 [d]."""
+        sizes = np.abs(query)
+        step = max(float(sizes.max(initial=0)) / LARGEST, float(sizes.sum()) / LARGEST_SUM)
+        if not step:
+            return cls(np.zeros(len(query), np.int16), 0.0)
+        return cls(np.rint(query / np.float32(step)).astype(np.int16), step)
+
+    @property
+    def plain(self) -> NDArray[np.float64]:
+        """Step and squared length, float64 [2]."""
+        return np.array([self.step, float(np.square(self.values.astype(np.int64)).sum()) * self.step**2])
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """How far any entity is from a name: a search that comes upon an entity need not have it listed.
+
+    `entities` int32 [c] have `distances` float [c]; any other is compared by `rows` int8 [N, d] times `scale`
+    float32 [N] with `query`, or, without rows, `scale` are the distances; without both
+    it is not allowed. They are those of `node_candidates`, to the last bit.
+    """
+
+    entities: NDArray[np.integer[Any]]
+    distances: Distance
+    rows: NDArray[np.int8] | None = None
+    scale: NDArray[np.float32] | None = None
+    query: Rounded | None = None
+
+
+class Distances(Protocol):
+    """Where the matcher gets distances from; all are non-negative, infinite means not allowed.
+
+    A node with `entity` and an edge with `fixed` are never asked for: their distance is 0, nothing else is
+    allowed.
+    """
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Find the `count` nearest entities of a known node, or more, or all there are.
+
+        There may be fewer where more take long: who asks again gets them, until there are no more.
+        """
+        ...
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Tell that all of `nodes` will be asked for so many candidates next: they may be found together."""
+        ...
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """How far any entity is from a known node; None if only `node_candidates` tells."""
+        ...
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Distance of every relation, float [relations], from that of an edge with a known relation."""
+        ...
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """Which entities, bool [entities], a typed unknown may be; None if any."""
+        ...
+
+
+class FixedDistances:
+    """For patterns of fixed ids; `masks` (bool [entities], by type) restricts typed unknowns."""
+
+    def __init__(self, masks: Mapping[str, Mask] | None = None) -> None:
+        self.masks = {} if masks is None else masks
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Raise a `PatternError`: the node has no entity."""
+        raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Nothing to prepare."""
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Return None: nothing is measured."""
+        return None
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Raise a `PatternError`: the relation is not fixed."""
+        raise PatternError(f"relation {edge.relation!r} is not fixed: resolve it first, or match by text")
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """Return the mask of the node's type, if there is one."""
+        return None if node.type is None else self.masks.get(node.type)
+
+
+class TextEmbedder(Protocol):
+    """What `TextDistances` needs of an embedder."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row for each text."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Vectors of names: entities int8 [N, d] times `scale` float32 [N], relations float32 [R, d]."""
+
+    entities: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    relations: NDArray[np.float32]
+
+
+class TextDistances:
+    """L2 distances of embeddings (SimGRAG section 4.2, eq. 2).
+
+    `exact` gives the entities whose normalised name equals a text; their distance is 0, free of the error of
+    stored int8 vectors. `mask` gives the entities that a type allows, None if the type restricts nothing.
+    """
+
+    def __init__(
+        self,
+        embedder: TextEmbedder,
+        vectors: Vectors,
+        *,
+        exact: Callable[[str], Iterable[int]] | None = None,
+        mask: Callable[[str], Mask | None] | None = None,
+    ) -> None:
+        self.embedder, self.vectors, self.exact, self.mask = embedder, vectors, exact, mask
+        self._nodes: dict[str, NDArray[np.float32]] = {}
+        self._relations: dict[str, NDArray[np.float32]] = {}
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Find the nearest `count` entities by a scan of all vectors; ties in order of the ids."""
+        distances = self._distances_of(node.name)
+        count = min(count, len(distances))
+        nearest = np.arange(len(distances), dtype=np.int32)
+        if count < len(distances):
+            farthest = np.partition(distances, count - 1)[count - 1]
+            nearest = np.flatnonzero(distances <= farthest).astype(np.int32)
+        nearest = nearest[np.argsort(distances[nearest], kind="stable")]
+        return Candidates(nearest, distances[nearest], len(nearest) == len(distances))
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Nothing to prepare: all entities are measured once a name."""
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Give the distances of all entities."""
+        return Measure(_NOTHING, np.zeros(0), scale=self._distances_of(node.name))
+
+    def _distances_of(self, name: str) -> NDArray[np.float32]:
+        distances = self._nodes.get(name)
+        if distances is None:
+            distances = self._nodes[name] = self._entity_distances(name)
+        return distances
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Distances of the relation's name from all relations."""
+        name = edge.relation or ""
+        distances = self._relations.get(name)
+        if distances is None:
+            difference = self.vectors.relations - self._embed(name)
+            distances = self._relations[name] = np.sqrt(np.square(difference).sum(axis=1))
+        return distances
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """Return the mask of the node's type."""
+        return None if node.type is None or self.mask is None else self.mask(node.type)
+
+    def _embed(self, text: str) -> NDArray[np.float32]:
+        return np.asarray(self.embedder.embed([text])[0], np.float32)
+
+    def _entity_distances(self, name: str) -> NDArray[np.float32]:
+        from clew.graph.match.scan import distances_from
+
+        vectors = self.vectors
+        rows = np.require(vectors.entities, np.int8, ["C", "W"])
+        scale = np.require(vectors.scale, np.float32, ["C", "W"])
+        distances = distances_from(rows, scale, self._embed(name).copy())
+        for entity in self.exact(name) if self.exact is not None else ():
+            distances[entity] = 0.0
+        return distances

@@ -1,0 +1,1 @@
+"""The compiled parts of the search for matches; `search` is the entry from Python."""

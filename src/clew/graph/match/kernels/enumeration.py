@@ -1,0 +1,412 @@
+"""Enumeration of matches in rounds of rising cost.
+
+A round walks depth-first through all partial assignments whose lower bound is within a limit. For layers the
+bound is exact up to injectivity, so that nearly every descent ends in a match. When k matches are known, what
+cannot come before the last of them in (cost, entity ids) is cut off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.graph.kernels import Array, compiled
+from clew.graph.match.kernels.columns import (
+    ALLOWED,
+    ASSIGNED,
+    AT,
+    BEGIN,
+    BOUND,
+    BY,
+    CAP,
+    CHEAPEST,
+    CODE,
+    COUNT,
+    DISTINCT,
+    DONE,
+    EAGER,
+    EDGE,
+    END,
+    ENTITY,
+    FILL,
+    FIRST,
+    FROM,
+    HEAD,
+    ID,
+    INFINITE,
+    KIND,
+    KNOWN,
+    LAST,
+    LEAST,
+    LINK,
+    MASK,
+    MISS_BITS,
+    MISS_MASK,
+    NEIGHBOUR,
+    NODE,
+    NODES,
+    PLACE,
+    POINTER,
+    PRICE,
+    PROJECT,
+    RETRY,
+    SIZE,
+    SLACK,
+    SPENT,
+    START,
+    STATUS,
+    STOPPED,
+    TAIL,
+    TAKEN,
+    TARGET,
+    TIED,
+    TRIPLE,
+    TRIPLES,
+    UP,
+    ZERO,
+    Found,
+    Graph,
+    Layers,
+    Query,
+    Steps,
+    Task,
+    Tree,
+    Walk,
+)
+from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
+from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, lowest, note_late, too_late
+
+LAZY_LIMIT = 100_000
+"""Choices looked at before it is worth growing layers for all nodes."""
+
+
+@compiled
+def empty_walk(query: Query) -> Walk:
+    """Nothing assigned but what has one candidate only, which is set aside."""
+    nodes, edges = len(query.nodes), len(query.edges)
+    node = np.zeros((nodes, 3), np.int64)
+    for v in range(nodes):
+        if query.nodes[v, KIND] == KNOWN and query.nodes[v, LAST] - query.nodes[v, FIRST] == 1:
+            node[v, ENTITY], node[v, ASSIGNED] = query.candidate[query.nodes[v, FIRST], ID], 2
+    return Walk(
+        node,
+        np.zeros((edges, 2), np.int64) - 1,
+        np.zeros((nodes + edges, 4), np.int64),
+        np.zeros(MOST_LATE + 1, np.int64),
+        np.zeros(1 + nodes + edges, np.int64),
+    )
+
+
+@compiled
+def repeats(graph: Graph, query: Query, walk: Walk, edge: int) -> bool:
+    """Whether the triple of `edge`, whose ends are assigned, is in use; writes its id."""
+    one, other = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
+    triple = triple_of(graph, walk.edge[edge, TAKEN], one, other)
+    walk.edge[edge, TRIPLE] = -1
+    for e in range(len(walk.edge)):
+        if walk.edge[e, TRIPLE] == triple:
+            return True
+    walk.edge[edge, TRIPLE] = triple
+    return False
+
+
+@compiled
+def emit(graph: Graph, query: Query, walk: Walk, found: Found, wanted: int, cost: int) -> Found:
+    """Write the match that is assigned, with its triple ids."""
+    walk.row[0] = cost
+    nodes = len(walk.node)
+    for v in range(nodes):
+        walk.row[1 + v] = walk.node[v, ENTITY]
+    for e in range(len(walk.edge)):
+        one, other = walk.node[query.edges[e, HEAD], ENTITY], walk.node[query.edges[e, TAIL], ENTITY]
+        walk.row[1 + nodes + e] = triple_of(graph, walk.edge[e, TAKEN], one, other)
+    return keep(found, wanted, walk.row)
+
+
+@compiled
+def choices(
+    graph: Graph,
+    query: Query,
+    steps: Steps,
+    walk: Walk,
+    buffer: Array,
+    step: int,
+    base: int,
+    state: Array,
+) -> Array:
+    """Read the choices of a `step` outside the layers from the graph into `buffer`, from `base` on."""
+    edge = steps.step[step, EDGE]
+    if steps.step[step, NODE] >= 0:
+        parent = steps.step[step, FROM]
+        at_head = query.edges[edge, HEAD] == parent
+        most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
+        entity = walk.node[parent, ENTITY]
+        buffer, count = edges_at(graph, query, edge, entity, at_head, most, buffer, base, state)
+    else:
+        head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
+        buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
+    walk.step[step, AT], walk.step[step, END], walk.step[step, FILL] = base, count, count
+    return buffer
+
+
+@compiled
+def one_round(  # noqa: C901
+    graph: Graph,
+    query: Query,
+    layers: Layers,
+    tree: Tree,
+    steps: Steps,
+    walk: Walk,
+    buffer: Array,
+    found: Found,
+    task: Task,
+    state: Array,
+    stop: Array,
+) -> tuple[Found, Array]:
+    """Add the matches of one task to `found`.
+
+    The loop has no calls on its common path: each would count references to every array that it passes on.
+    """
+    layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step
+    links, tree_edges, totals, tree_node, plan = tree.link, tree.edge, tree.total, tree.node, steps.step
+    rows, order, pattern_edges, pattern_nodes = found.rows, found.order, query.edges, query.nodes
+    injective = query.options[DISTINCT] == NODES
+    last, count = len(plan) - 1, len(node_of)
+    lazy = False
+    for v in range(count):
+        lazy = lazy or (layer[v, START] < 0 and query.options[EAGER] == 0)
+    patience = state[SPENT] + (LAZY_LIMIT if lazy else INFINITE)
+    step = ZERO
+    step_of[0, AT], step_of[0, END], step_of[0, BOUND], step_of[0, FILL] = task.low, task.high, steps.base, 0
+    walk.late[-1] = 0
+    while step >= 0:
+        node, edge, j = plan[step, NODE], plan[step, EDGE], step_of[step, AT]
+        if node >= 0:
+            node_of[node, ASSIGNED] &= 2
+        if edge >= 0:
+            edge_of[edge, TRIPLE] = -1
+        if j >= step_of[step, END]:
+            step -= 1
+            continue
+        step_of[step, AT] = j + 1
+        state[SPENT] += 1
+        if state[SPENT] > state[ALLOWED] or stop[0] != 0 or state[SPENT] > patience:
+            state[STATUS] = RETRY if state[SPENT] > patience else STOPPED
+            break
+
+        bound = step_of[step, BOUND]
+        if node < 0:
+            bound += buffer[j, PRICE] - pattern_edges[edge, LEAST]
+            edge_of[edge, TAKEN] = buffer[j, CODE]
+        else:
+            if layer[node, START] < 0:
+                entity = buffer[j, NEIGHBOUR]
+                bound += buffer[j, PRICE] - pattern_edges[edge, LEAST]
+                edge_of[edge, TAKEN] = buffer[j, CODE]
+                mask = pattern_nodes[node, MASK]
+                if mask >= 0 and not query.masks[mask, entity]:
+                    continue
+            else:
+                place = j
+                if edge >= 0:
+                    place = tree_edges[j, TARGET]
+                    link = tree_node[node, LINK] + node_of[plan[step, FROM], PLACE]
+                    bound += tree_edges[j, PRICE] - links[link, CHEAPEST]
+                    edge_of[edge, TAKEN] = tree_edges[j, CODE]
+                bound += totals[layer[node, START] + place]
+                entity = entries[layer[node, START] + place, ENTITY]
+                node_of[node, PLACE] = place
+            if bound >= INFINITE:
+                continue
+            if injective:
+                clash = False
+                for v in range(count):
+                    clash |= v != node and node_of[v, ASSIGNED] != 0 and node_of[v, ENTITY] == entity
+                if clash:
+                    continue
+            node_of[node, ENTITY] = entity
+            node_of[node, ASSIGNED] |= 1
+
+        if task.wanted > 0 and order[-1] == task.wanted:
+            worst = order[task.wanted - 1]
+            if bound > rows[worst, 0]:
+                continue
+            if bound == rows[worst, 0] and too_late(layer, tree, node_of, rows, worst):
+                continue
+        if bound > task.limit:
+            note_late(walk.late, bound, task.ahead)
+            continue
+        if steps.track and edge >= 0 and repeats(graph, query, walk, edge):
+            continue
+        if step == last:
+            if bound > task.after and (task.misses < 0 or bound & MISS_MASK == task.misses):
+                found = emit(graph, query, walk, found, task.wanted, bound)
+                rows = found.rows
+            continue
+        step += 1
+        base = step_of[step - 1, FILL]
+        step_of[step, BOUND], step_of[step, FILL] = bound, base
+        following = plan[step, NODE]
+        if following >= 0 and layer[following, START] >= 0:
+            link = tree_node[following, LINK] + node_of[plan[step, FROM], PLACE]
+            step_of[step, AT], step_of[step, END] = links[link, BEGIN], links[link + 1, BEGIN]
+        else:
+            buffer = choices(graph, query, steps, walk, buffer, step, base, state)
+    for v in range(count):
+        node_of[v, ASSIGNED] &= 2
+    return found, buffer
+
+
+@compiled
+def rounds(
+    graph: Graph,
+    query: Query,
+    layers: Layers,
+    tree: Tree,
+    steps: Steps,
+    walk: Walk,
+    buffer: Array,
+    found: Found,
+    task: Task,
+    state: Array,
+    stop: Array,
+) -> tuple[Found, Array, int]:
+    """Run `task` with rising limits up to its own; also returns the cost below which nothing is missing.
+
+    The limit rises to a bound that at least four times as many partial assignments reach as before, so
+    that all rounds together cost little more than the last.
+    """
+    cap, start = task.limit, layers.node[tree.root, START]
+    least = INFINITE
+    for i in range(task.low, task.high):
+        least = min(least, tree.total[start + i] + steps.base)
+    limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
+    while least <= cap and least < INFINITE:
+        one = Task(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
+        found, buffer = one_round(graph, query, layers, tree, steps, walk, buffer, found, one, state, stop)
+        if state[STATUS] != DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
+            break
+        if task.wanted == 0 or walk.late[-1] == 0:
+            break
+        after = limit
+        least = lowest(walk.late, walk.late[-1])
+        limit = min(walk.late[0], cap)
+        ahead = min(4 * ahead, MOST_LATE)
+    return found, buffer, least
+
+
+@compiled
+def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, row: Array) -> bool:
+    """Write the best match of the root at `place` into `row`, by the pointers; False if it breaks the rules.
+
+    It is the first of all with this root, as what it minimises leaves out nothing but the rules. Only for
+    patterns that are all layers and have no edge to close.
+    """
+    count = len(layers.node)
+    at, pointer = np.zeros(count, np.int64), 0
+    row[0] = tree.total[layers.node[tree.root, START] + place]
+    for i in range(count):
+        v = tree.order[i]
+        at[v] = place
+        if i > 0:
+            pointer = tree.link[tree.node[v, LINK] + at[tree.node[v, UP]], POINTER]
+            at[v] = tree.edge[pointer, TARGET]
+        row[1 + v] = layers.entry[layers.node[v, START] + at[v], ENTITY]
+        for w in tree.order[: i if query.options[DISTINCT] == NODES else 0]:
+            if row[1 + w] == row[1 + v]:
+                return False
+        if i > 0:
+            e = tree.node[v, BY]
+            row[1 + count + e] = triple_of(
+                graph, tree.edge[pointer, CODE], row[1 + v], row[1 + tree.node[v, UP]]
+            )
+            for w in tree.order[1 : i if query.options[DISTINCT] == TRIPLES else 1]:
+                if row[1 + count + tree.node[w, BY]] == row[1 + count + e]:
+                    return False
+    return True
+
+
+@compiled
+def projected(
+    graph: Graph,
+    query: Query,
+    layers: Layers,
+    tree: Tree,
+    steps: Steps,
+    walk: Walk,
+    buffer: Array,
+    found: Found,
+    task: Task,
+    state: Array,
+    stop: Array,
+) -> Found:
+    """Run `task` for every root on its own, keeping the first match of each."""
+    own = empty_found(len(walk.row), 1)
+    direct = len(steps.step) == len(layers.node) == len(tree.order)
+    start = layers.node[tree.root, START]
+    for i in range(task.low, task.high):
+        bound, cap = tree.total[start + i] + steps.base, task.limit
+        if task.wanted > 0 and found.order[-1] == task.wanted:
+            worst = found.order[task.wanted - 1]
+            cap = min(cap, found.rows[worst, 0])
+            walk.node[tree.root, PLACE], walk.node[tree.root, ENTITY] = i, layers.entry[start + i, ENTITY]
+            walk.node[tree.root, ASSIGNED] |= 1
+            late = bound == cap and too_late(layers.node, tree, walk.node, found.rows, worst)
+            walk.node[tree.root, ASSIGNED] &= 2
+            if late:
+                continue
+        if bound > cap:
+            continue
+        fits = direct and follow(graph, query, layers, tree, i, walk.row)
+        if fits and (task.misses < 0 or walk.row[0] & MISS_MASK == task.misses):
+            found = keep(found, task.wanted, walk.row)
+            continue
+        own.order[-1] = 0
+        one = Task(i, i + 1, -1, cap, 1, task.misses, 0)
+        own, buffer, _ = rounds(graph, query, layers, tree, steps, walk, buffer, own, one, state, stop)
+        if own.order[-1] > 0:
+            found = keep(found, task.wanted, own.rows[0])
+        if state[STATUS] != DONE:
+            break
+    return found
+
+
+@compiled
+def matches(
+    graph: Graph,
+    query: Query,
+    layers: Layers,
+    tree: Tree,
+    steps: Steps,
+    buffer: Array,
+    state: Array,
+    stop: Array,
+) -> tuple[Found, int]:
+    """Find the matches that the options ask for, and the cost below which none is missing."""
+    walk = empty_walk(query)
+    wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
+    cap, misses, bound = INFINITE - 1, -1, -1
+    if roots == 0:
+        return empty_found(len(walk.row), 0), bound
+    if query.options[TIED] == 1:
+        wanted = 0
+        best = empty_found(len(walk.row), 1)
+        task = Task(0, roots, -1, cap, 1, -1, 0)
+        best, buffer, bound = rounds(graph, query, layers, tree, steps, walk, buffer, best, task, state, stop)
+        if best.order[-1] == 0 or state[STATUS] != DONE:
+            return best, bound
+        cap, slack = best.rows[0, 0], query.options[SLACK]
+        bound = cap
+        if slack > 0:
+            misses = cap & MISS_MASK
+            cap = ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK
+    found = empty_found(len(walk.row), max(wanted, 1))
+    task = Task(0, roots, -1, cap, wanted, misses, 0)
+    if query.options[PROJECT] < 0:
+        found, buffer, least = rounds(
+            graph, query, layers, tree, steps, walk, buffer, found, task, state, stop
+        )
+        return found, max(bound, least)
+    if bound < 0:
+        bound = lowest(tree.total[layers.node[tree.root, START] :], roots) + steps.base
+    found = projected(graph, query, layers, tree, steps, walk, buffer, found, task, state, stop)
+    return found, bound

@@ -1,0 +1,122 @@
+"""The matches that a search has found, and how near those are that it has not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.graph.kernels import Array, compiled
+from clew.graph.match.kernels.columns import (
+    ASSIGNED,
+    ENTITY,
+    LINK,
+    PLACE,
+    POINTER,
+    ROW,
+    START,
+    TARGET,
+    UP,
+    WIDTH,
+    Found,
+    Tree,
+)
+from clew.graph.match.kernels.edges import room
+
+MOST_LATE = 4096
+
+
+@compiled
+def empty_found(width: int, capacity: int) -> Found:
+    """No matches, with room for `capacity` rows of `width`."""
+    return Found(np.empty((capacity, width), np.int64), np.zeros(capacity + 1, np.int64))
+
+
+@compiled
+def note_late(late: Array, bound: int, capacity: int) -> None:
+    """Remember a bound above the limit if it is among the `capacity` smallest (a binary max-heap)."""
+    count = late[-1]
+    if count == capacity:
+        if bound >= late[0]:
+            return
+        at = 0
+        while 2 * at + 1 < count:
+            child = 2 * at + 1
+            if child + 1 < count and late[child + 1] > late[child]:
+                child += 1
+            if late[child] <= bound:
+                break
+            late[at] = late[child]
+            at = child
+        late[at] = bound
+        return
+    late[-1] = count + 1
+    at = count
+    while at > 0 and late[(at - 1) >> 1] < bound:
+        late[at] = late[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    late[at] = bound
+
+
+@compiled
+def comes_before(row: Array, rows: Array, slot: int) -> bool:
+    """Whether a match comes before the one in `slot`."""
+    for j in range(len(row)):
+        if row[j] != rows[slot, j]:
+            return row[j] < rows[slot, j]
+    return False
+
+
+@compiled
+def keep(found: Found, wanted: int, row: Array) -> Found:
+    """Add a match: all of them if `wanted` is 0, else the first `wanted`."""
+    count = found.order[-1]
+    slot = count
+    if wanted > 0 and count == wanted:
+        slot = found.order[count - 1]
+        if not comes_before(row, found.rows, slot):
+            return found
+        count -= 1
+    found = Found(room(found.rows, slot + 1), found.order)
+    if wanted > 0:
+        at = count
+        while at > 0 and comes_before(row, found.rows, found.order[at - 1]):
+            found.order[at] = found.order[at - 1]
+            at -= 1
+        found.order[at] = slot
+    for j in range(len(row)):
+        found.rows[slot, j] = row[j]
+    found.order[-1] = count + 1
+    return found
+
+
+@compiled
+def too_late(layer: Array, tree: Tree, node: Array, rows: Array, slot: int) -> bool:
+    """Whether every completion at the bound's cost comes after the match in `slot` by entity ids.
+
+    `layer` and `node` are those of `Layers` and `Walk`.
+    """
+    for w in range(len(node)):
+        if node[w, ASSIGNED] & 1:
+            value = node[w, ENTITY]
+        elif layer[w, START] >= 0:
+            top = w
+            while node[tree.node[top, UP], ASSIGNED] & 1 == 0:
+                top = tree.node[top, UP]
+            place = tree.edge[
+                tree.link[tree.node[top, LINK] + node[tree.node[top, UP], PLACE], POINTER], TARGET
+            ]
+            value = tree.best[tree.node[top, ROW] + place * tree.node[top, WIDTH] + tree.column[top, w]]
+        else:
+            return False
+        other = rows[slot, 1 + w]
+        if value != other:
+            return value > other
+    return False
+
+
+@compiled
+def lowest(values: Array, count: int) -> int:
+    """Find the smallest of the first `count` values."""
+    least = values[0]
+    for i in range(1, count):
+        least = min(least, values[i])
+    return least

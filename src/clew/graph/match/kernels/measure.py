@@ -1,0 +1,131 @@
+"""Costs of any entity for one name: from a hash table, or from the stored vectors.
+
+Products of int8 rows with a query of int16 are summed as integers, so that a distance does not depend on
+where it is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.graph.kernels import Array, compiled, entry
+from clew.graph.match.kernels.columns import COST, ENTITY, INFINITE, MISS_BITS, QUERY, SLOT, SLOTS, Far
+from clew.graph.match.kernels.prefetch import soon_read
+
+UNIT = 1e9
+APART = 1e-9
+"""Distance from a name, at least, of an entity that is not called so."""
+
+LINE = 64
+"""Bytes that are fetched together."""
+
+_MIX = 0x9E3779B1
+
+
+@compiled
+def distance_from(row: Array, scale: float, query: Array, plain: Array) -> float:
+    """L2 distance of `row` int8 [d] times `scale` from `query` int16 [d] times `plain[0]`, or `APART`."""
+    return distance_with(row, square_of(row), scale, query, plain)
+
+
+@compiled
+def square_of(row: Array) -> np.int32:
+    """Sum of the squares of `row` int8 [d]."""
+    square = np.int32(0)
+    for j in range(len(row)):
+        # Cut back to int32 at every step, or the compiler widens the sum and does not vectorise it.
+        square = np.int32(square + np.int32(row[j]) * np.int32(row[j]))
+    return square
+
+
+@compiled
+def distance_with(row: Array, square: np.int32, scale: float, query: Array, plain: Array) -> float:
+    """Take the distance as `distance_from`, of a row whose `square` is known."""
+    product = np.int32(0)
+    for j in range(len(query)):
+        product = np.int32(product + np.int32(row[j]) * np.int32(query[j]))
+    factor = np.float64(scale)
+    own, mixed = factor * factor * np.float64(square), factor * plain[0] * np.float64(product)
+    return np.sqrt(max(APART * APART, plain[1] + own - 2 * mixed))
+
+
+@entry
+def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain: Array) -> Array:
+    """Distances of the `picked` rows, float64 [len(picked)]; see `distance_from`."""
+    found = np.empty(len(picked), np.float64)
+    for i in range(len(picked)):
+        found[i] = distance_from(rows[picked[i]], scale[picked[i]], query, plain)
+    return found
+
+
+@entry
+def measure_all(
+    rows: Array, scale: Array, query: Array, plain: Array, limit: Array, first: int, stop: int
+) -> tuple[Array, Array, Array]:
+    """Find the rows from `first` to `stop` that are within `limit` float64 [q] of each query.
+
+    `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. Returns their numbers int32 [q, *], their
+    distances [q, *], and how many of these count, int64 [q].
+    """
+    ids, found = np.empty((len(query), stop - first), np.int32), np.empty((len(query), stop - first))
+    counts = np.zeros(len(query), np.int64)
+    for i in range(first, stop):
+        square = square_of(rows[i])
+        for q in range(len(query)):
+            distance = distance_with(rows[i], square, scale[i], query[q], plain[q])
+            if distance <= limit[q]:
+                ids[q, counts[q]], found[q, counts[q]] = i, distance
+                counts[q] += 1
+    return ids, found, counts
+
+
+@entry
+def hashed(entities: Array, costs: Array) -> Array:
+    """A hash table of distinct entities, int64 [slots, ENTITY COST]; free slots are -1."""
+    slots = 2
+    while slots < 2 * len(entities):
+        slots *= 2
+    table = np.full((slots, 2), -1, np.int64)
+    for i in range(len(entities)):
+        at = (entities[i] * _MIX >> 7) & (slots - 1)
+        while table[at, ENTITY] >= 0:
+            at = (at + 1) & (slots - 1)
+        table[at, ENTITY], table[at, COST] = entities[i], costs[i]
+    return table
+
+
+@compiled
+def far_cost(far: Far, node: int, entity: int, floor: int) -> int:
+    """Cost of an entity for a FAR node; INFINITE if it may not be, or is listed and below `floor`."""
+    listed, query = far.listed, far.node[node, QUERY]
+    first, slots = far.node[node, SLOT], far.node[node, SLOTS]
+    if slots:
+        at = (entity * _MIX >> 7) & (slots - 1)
+        while listed[first + at, ENTITY] >= 0:
+            if listed[first + at, ENTITY] == entity:
+                cost = listed[first + at, COST]
+                return cost if cost >= floor else INFINITE
+            at = (at + 1) & (slots - 1)
+    if len(far.scale) == 0:
+        return INFINITE
+    if len(far.rows):
+        distance = distance_from(far.rows[entity], far.scale[0, entity], far.query[query], far.plain[query])
+    else:
+        distance = np.float64(far.scale[query, entity])
+    if not np.isfinite(distance):
+        return INFINITE
+    cost = int(np.rint(distance * UNIT)) << MISS_BITS
+    # A backend may have overlooked one that is measured; what all distances tell is listed.
+    return cost if len(far.rows) or cost >= floor else INFINITE
+
+
+@compiled
+def fetch_vector(far: Far, entity: int) -> None:
+    """Have what `far_cost` measures an entity by fetched."""
+    if len(far.rows) == 0:
+        return
+    row = far.rows[entity]
+    for j in range(0, len(row), LINE):
+        soon_read(row, j)
+    soon_read(row, len(row) - 1)
+    soon_read(far.scale[0], entity)

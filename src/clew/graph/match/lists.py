@@ -1,0 +1,136 @@
+"""Candidates of one node of a pattern in ascending cost, asked for in growing numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import UsageError
+from clew.graph.match.distances import Distance, Distances, Measure
+from clew.types import PatternNode
+
+Array = NDArray[Any]
+
+FIRST_ROUND = 64
+"""Candidates of a node that are asked for at first."""
+ROUND_GROWTH = 16
+UNIT = 1e9
+FARTHEST = 1e4
+MISS_BITS = 5
+MISS_MASK = (1 << MISS_BITS) - 1
+INFINITE = 1 << 60
+ALL = 1 << 59
+"""A slack that leaves nothing out."""
+
+
+class CandidateList:
+    """The candidates of `node` that are at hand: `ids` and `costs`, ascending.
+
+    One that is left out costs at least `bound` (INFINITE: none is); `ended`: the provider has no more of
+    them. A node that can be measured begins with the entities of exactly its name, and the provider is asked
+    only when these are not enough.
+    """
+
+    def __init__(self, distances: Distances, node: PatternNode, measure: Measure | None = None) -> None:
+        self._distances, self.node, self._count = distances, node, FIRST_ROUND
+        self._measured, self.asked, self.ended = measure is not None, False, False
+        if measure is not None and is_named(measure):
+            self.ids, self.costs = measure.entities, np.zeros(len(measure.entities), np.int64)
+            self.bound = 1 << MISS_BITS
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        before = len(self._found.entities) if self.asked else -1
+        self.asked, self._found = True, self._distances.node_candidates(self.node, self._count)
+        self.ended = len(self._found.entities) == before and not self._found.exhausted
+        self._take(min(self._count, len(self._found.entities)))
+
+    def _take(self, count: int) -> None:
+        """Turn the distances of the first `count` into costs."""
+        found = self._found
+        costs = costs_of(found.distances[: count + 1], f"node {self.node.name!r}")
+        if np.any(costs[1:] < costs[:-1]):
+            raise UsageError(f"the candidates of node {self.node.name!r} are not in ascending distance")
+        if count < len(found.entities):
+            self.bound = int(costs[count])
+        else:
+            none_left = found.exhausted or not count or (self.ended and not self._measured)
+            self.bound = INFINITE if none_left else int(costs[-1])
+        finite = int(np.searchsorted(costs[:count], INFINITE))
+        self.ids, self.costs = found.entities[:finite], costs[:finite]
+
+    @property
+    def due(self) -> int:
+        """For how many candidates the provider is asked next; 0 if more are at hand."""
+        if not self.asked:
+            return self._count
+        held = len(self._found.entities)
+        return 0 if self._count < held or self._found.exhausted else self._count * ROUND_GROWTH
+
+    def grow(self) -> None:
+        """Have several times as many candidates, from those at hand or the provider."""
+        if not self.due:
+            self._count = min(self._count * ROUND_GROWTH, len(self._found.entities))
+            self._take(self._count)
+        else:
+            self._count = self.due
+            self._ask()
+
+    def reach(self, slack: int) -> int:
+        """Have the candidates within `slack`, or a few rounds more of them; how far those at hand reach."""
+        if slack >= self.bound - self.costs[0] and self.bound < INFINITE:
+            self.grow()
+        while self.bound <= self.costs[0] and not self.ended:
+            self.grow()
+        return self.reached
+
+    @property
+    def reached(self) -> int:
+        """How far those at hand reach."""
+        return ALL if self.bound >= INFINITE else int(self.bound - self.costs[0]) - (1 << MISS_BITS)
+
+    def between(self, low: int, high: int) -> tuple[Array, Array]:
+        """(ids, costs) of the candidates that cost more than `low`, at most `high` above the nearest."""
+        if high >= ALL:
+            while self.bound < INFINITE:
+                self.grow()
+        first, last = self.count(low) if low >= 0 else 0, self.count(high)
+        return self.ids[first:last], self.costs[first:last]
+
+    def count(self, slack: int) -> int:
+        """Count the candidates at hand that are within `slack`."""
+        return int(self.costs.searchsorted(self.costs[0] + slack, "right"))
+
+    def next_after(self, slack: int) -> int:
+        """Excess over the nearest of the first candidate beyond `slack`, at least; INFINITE: none."""
+        count = self.count(slack)
+        if count < len(self.costs):
+            return int(self.costs[count] - self.costs[0])
+        return INFINITE if self.bound >= INFINITE else int(self.bound - self.costs[0])
+
+    def step(self, slack: int) -> int:
+        """Slack within which there are several times as many candidates as within `slack`."""
+        wanted = max(FIRST_ROUND, self.count(slack) * ROUND_GROWTH)
+        if wanted > len(self.costs) and self.bound < INFINITE:
+            self.grow()
+        return int(self.costs[min(wanted, len(self.costs)) - 1] - self.costs[0])
+
+
+def is_named(measure: Measure) -> bool:
+    """Whether there are entities of exactly the name, so that all others are farther."""
+    return measure.rows is not None and len(measure.entities) > 0 and not measure.distances.any()
+
+
+def costs_of(distances: Distance, what: str) -> Array:
+    """Distances as costs, int64."""
+    exact = np.asarray(distances, np.float64)
+    if len(exact) and exact.min() >= 0 and exact.max() <= FARTHEST:
+        return np.rint(exact * UNIT).astype(np.int64) << MISS_BITS
+    finite = np.isfinite(exact)
+    if np.isnan(exact).any() or np.any(exact < 0) or np.any(exact[finite] > FARTHEST):
+        raise UsageError(f"a distance of {what} is negative, not a number or above {FARTHEST:g}")
+    scaled = np.rint(np.where(finite, exact, 0.0) * UNIT).astype(np.int64) << MISS_BITS
+    return np.where(finite, scaled, INFINITE)

@@ -1,0 +1,283 @@
+"""Exact matching of patterns: the k nearest matches, or all that tie with the best (SimGRAG, 4 and 5).
+
+`kernels/growth.py` cuts the graph down to what can take part, `kernels/messages.py` finds the least cost of
+every part, `kernels/enumeration.py` enumerates. This goes in rounds of a rising cap on the cost, with the
+candidates and relations that a match within the cap can have; a round is the last when it gives as many
+matches as are asked for, so that the result is that of unlimited candidates. Distances are rounded to
+multiples of 1e-9, so that ties do not depend on the order of a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Timer
+from typing import Any, Literal, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import PatternError, UsageError
+from clew.graph.graph import Graph
+from clew.graph.match.distances import Candidates, Distances, FixedDistances, TextDistances, Vectors
+from clew.graph.match.lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
+from clew.graph.match.patterns import check_pattern
+from clew.graph.match.query import Query, read_only
+from clew.types import Match, MatchResult, Pattern
+
+__all__ = [
+    "Budget",
+    "Candidates",
+    "Distances",
+    "FixedDistances",
+    "TextDistances",
+    "Vectors",
+    "match",
+]
+
+Distinct = Literal["nodes", "triples", "none"]
+Array = NDArray[Any]
+
+TIE = 1e-6
+"""Matches whose GSD differs by no more than this from the best tie with it."""
+UNLIMITED = 1 << 62
+STOPPED, RETRY = 1, 2
+_DISTINCT = {"nodes": 0, "triples": 1, "none": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop early: after so many `expansions` (edges and choices looked at) or `milliseconds`.
+
+    The milliseconds are those of the search; compiling it, once, and looking up candidates is before them.
+    """
+
+    expansions: int | None = None
+    milliseconds: float | None = None
+
+
+class _Prepared:
+    """A graph's arrays as the kernels take them (read-only, contiguous), and their scratch."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.nodes, self.relations = graph.nodes, len(graph.relations)
+        self.arrays = tuple(
+            read_only(array, dtype)
+            for side in (graph.out, graph.into)
+            for array, dtype in (
+                (side.starts, np.int64),
+                (side.stops, np.int64),
+                (side.relation, np.int32),
+                (side.neighbour, np.int32),
+            )
+        )
+        self._scratch: list[tuple[Array, Array]] = []
+
+    def take_scratch(self) -> tuple[Array, Array]:
+        """Marks and bits that no other thread is using."""
+        if self._scratch:
+            return self._scratch.pop()
+        return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
+
+    def give_scratch(self, marks: Array, bits: Array) -> None:
+        """Return scratch for the next search."""
+        self._scratch.append((marks, bits))
+
+
+_PREPARED: WeakKeyDictionary[Graph, _Prepared] = WeakKeyDictionary()
+
+
+def match(
+    graph: Graph,
+    pattern: Pattern,
+    distances: Distances,
+    *,
+    k: int | None = 3,
+    all_tied: bool = False,
+    project: int | None = None,
+    distinct: Distinct = "nodes",
+    undirected: bool = True,
+    budget: Budget | None = None,
+) -> MatchResult:
+    """Find the first `k` matches (None: all) in order of (gsd, direction misses, node ids, triple ids).
+
+    `all_tied` instead gives every match whose GSD is within 1e-6 of the best and which has as many direction
+    misses. `project` keeps, for every entity that node `project` of the pattern takes, its first match only.
+    `distinct` "nodes": no two nodes take one entity (parallel edges different triples); "triples": no two
+    edges take one triple; "none": both may. Not `undirected`: edges run as in the pattern. Raises
+    `PatternError` for a pattern that cannot be searched.
+    """
+    check_pattern(pattern)
+    if k is not None and k < 1:
+        raise UsageError(f"k is {k}: it must be at least 1")
+    if project is not None and not 0 <= project < len(pattern.nodes):
+        raise PatternError(
+            f"pattern: field 'project' is node {project}: the pattern has {len(pattern.nodes)} nodes"
+        )
+    prepared = _PREPARED.get(graph)
+    if prepared is None:
+        prepared = _PREPARED[graph] = _Prepared(graph)
+    measures = k is not None and not all_tied
+    query = Query(prepared.nodes, prepared.relations, pattern, distances, measures=measures)
+    options = [
+        _DISTINCT[distinct],
+        int(undirected),
+        0 if k is None else k,
+        int(all_tied),
+        -1 if project is None else project,
+        0 if query.uniform else round(TIE * UNIT),
+        int(query.uniform),
+        0,
+        UNLIMITED if budget is None or budget.expansions is None else budget.expansions,
+        INFINITE - 1,
+        0,
+        0,
+    ]
+    if query.hopeless:
+        return MatchResult(())
+    if budget is None or budget.milliseconds is None:
+        return _search(prepared, query, options, np.zeros(1, np.uint8))
+    _compile(prepared, query, options)
+    stop = np.zeros(1, np.uint8)
+    timer = Timer(budget.milliseconds / 1000, stop.fill, (1,))
+    timer.daemon = True
+    timer.start()
+    try:
+        return _search(prepared, query, options, stop)
+    finally:
+        timer.cancel()
+
+
+def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) -> MatchResult:
+    """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
+    wanted, tied = options[2], options[3]
+    slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
+    options[11], kept = int(slack < ALL), None
+    while True:
+        found = _round(prepared, query, options, slack, stop, kept)
+        if found.status == STOPPED:
+            bound = max(query.least, min(found.bound, options[9] + 1), kept.cap + 1 if kept else 0)
+            found = found if kept is None else found.with_rows(kept.rows, wanted, options[4])
+            return _result(found, query, bound)
+        needed = found.last(wanted)
+        if tied and len(found.rows):
+            needed = int(found.rows[0, 0]) + ((options[5] + 1) << MISS_BITS)
+        enough = needed is not None and needed <= query.cap(slack)
+        nearest = min(slack + found.cut, found.left_out)
+        if enough or nearest >= INFINITE:
+            return _result(found, query, None)
+        options[8] -= found.work
+        options[11] = int(needed is None)
+        wider = query.wider(slack, nearest, None if needed is None else needed - query.least)
+        if wider is None:
+            return _result(found, query, query.least + nearest)
+        slack, kept = wider, found
+
+
+def _round(
+    prepared: _Prepared, query: Query, options: list[int], slack: int, stop: Array, kept: _Found | None
+) -> _Found:
+    """Find the matches within `slack`, in as many runs as that takes; those of rounds before are `kept`.
+
+    When as many are known as are wanted, the cap falls to the cost of the last of them.
+    """
+    wanted, tied, project = options[2], options[3], options[4]
+    options[9] = query.cap(slack)
+    found = kept if kept is not None and wanted and not tied else None
+    allowed, work, cut = options[8], 0, INFINITE
+    runs, left_out = query.runs(slack)
+    for run in runs:
+        last = None if found is None or tied else found.last(wanted)
+        options[9] = options[9] if last is None else min(options[9], last)
+        query.narrow(run)
+        options[10] = query.base
+        if query.base > options[9]:
+            continue
+        one = _run(prepared, query, options, stop)
+        options[8], work, cut = options[8] - one.work, work + one.work, min(cut, one.cut)
+        found = one if found is None else replace(one, rows=found.with_rows(one.rows, wanted, project).rows)
+        if one.status == STOPPED:
+            # What the runs after it would find is not known.
+            found = replace(found, bound=one.bound if len(runs) == 1 else -1)
+            break
+    options[8] = allowed
+    return replace(cast(_Found, found), work=work, cut=cut, cap=options[9], left_out=left_out)
+
+
+def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
+    """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
+    from clew.graph.match.kernels.search import search
+
+    if not cast(Any, search).signatures:
+        query.narrow(query.runs(0)[0][0])
+        _run(prepared, query, options, np.ones(1, np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one call of the kernel found: `rows` [c, 1 + n + m] of cost, nodes and triples, in order.
+
+    Or those of a round, outside of whose runs a match needs a slack of `left_out` at least.
+    """
+
+    status: int
+    bound: int
+    cut: int
+    work: int
+    cap: int
+    rows: Array
+    left_out: int = INFINITE
+
+    def with_rows(self, rows: Array, wanted: int, project: int) -> _Found:
+        """Add the matches of another run, each once; for every entity of node `project` the first only."""
+        if not len(rows):
+            return self
+        if not len(self.rows):
+            return replace(self, rows=rows)
+        both = np.concatenate([self.rows, rows])
+        both = both[np.lexsort(both.T[::-1])]
+        new = np.append(True, (both[1:] != both[:-1]).any(axis=1))
+        if project >= 0:
+            new = np.zeros(len(both), np.bool_)
+            new[np.unique(both[:, 1 + project], return_index=True)[1]] = True
+        both = both[new]
+        return replace(self, rows=both[:wanted] if wanted else both)
+
+    def last(self, wanted: int) -> int | None:
+        """Give the cost of the last match if there are as many as are wanted."""
+        return int(self.rows[wanted - 1, 0]) if wanted and len(self.rows) >= wanted else None
+
+
+def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array) -> _Found:
+    from clew.graph.match.kernels.search import search
+
+    marks, bits = prepared.take_scratch()
+    settings = np.array(options, np.int64)
+    arrays = [*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation]
+    arrays += [query.mask_rows, settings, marks, bits, stop, *query.far]
+    status, bound, cut, work, rows, order = search(*arrays)
+    if status == RETRY:
+        settings[7] = 1
+        status, bound, cut, work, rows, order = search(*arrays)
+    prepared.give_scratch(marks, bits)
+    count = order[-1]
+    rows = rows[:count]
+    rows = rows[np.lexsort(rows.T[::-1]) if options[2] == 0 or options[3] else order[:count]]
+    return _Found(status, bound, cut, work, options[9], rows)
+
+
+def _result(found: _Found, query: Query, bound: int | None) -> MatchResult:
+    """Make the result; `bound` is None if the search is complete."""
+    n = len(query.nodes)
+    matches = tuple(
+        Match(
+            round((row[0] >> MISS_BITS) / UNIT, 9),
+            row[0] & MISS_MASK,
+            tuple(row[1 : n + 1]),
+            tuple(row[n + 1 :]),
+        )
+        for row in found.rows.tolist()
+    )
+    least = float("inf") if bound is None or bound >= INFINITE else (bound >> MISS_BITS) / UNIT
+    return MatchResult(matches, bound is None, least)

@@ -1,0 +1,276 @@
+"""A pattern's costs as the kernels take them, widened as far as a search needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import PatternError, UsageError
+from clew.graph.match.distances import Distances, Measure
+from clew.graph.match.lists import (
+    ALL,
+    FIRST_ROUND,
+    INFINITE,
+    MISS_MASK,
+    ROUND_GROWTH,
+    CandidateList,
+    costs_of,
+    is_named,
+)
+from clew.graph.match.tiers import Tier, Tiers
+from clew.types import Pattern, PatternEdge, PatternNode
+
+Array = NDArray[Any]
+
+MOST_CAREFUL = 2048
+"""Candidates after which the next round takes all, unless unknown nodes meet: edges could multiply then."""
+FAR_AHEAD = 2.3
+"""An upper bound so many times above the last cap is not trusted where unknown nodes meet: go half as far."""
+ANY, LISTED, DENSE = 0, 1, 2
+
+
+class Query:
+    """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
+
+    Matches within a slack, so much above `least`, the least cost that any can have, are those of a few
+    `runs`. `narrow` sets `candidate`, `nodes`, `far` and `base`, the least cost of a match, for one of them.
+    `uniform`: all costs are 0; `hopeless`: nothing can match; `measures`: entities may be measured when they
+    are met, so that no more are listed than the runs need.
+    """
+
+    def __init__(
+        self, size: int, relations: int, pattern: Pattern, distances: Distances, *, measures: bool = False
+    ) -> None:
+        self.pattern, self.distances, self.size = pattern, distances, size
+        self.uniform, self.hopeless = True, False
+        self.masks: list[Array] = []
+        self._lists: dict[int, CandidateList] = {}
+        self._set_edges(relations)
+        self._measures = self._measure_all() if measures and not self.hopeless else {}
+        self._prepare_lists()
+        self._fixed = [self._fixed_node(i, node) for i, node in enumerate(pattern.nodes)]
+        self._mask_of = [self._mask(node) for node in pattern.nodes]
+        self.mask_rows = _mask_rows(self.masks)
+        unknown = [not node.known for node in pattern.nodes]
+        self._wild = any(unknown[e.head] and unknown[e.tail] for e in pattern.edges)
+        self.least = int(self.edges[:, 5].sum()) + sum(
+            int(n.costs[0]) for n in self._lists.values() if len(n.costs)
+        )
+        seeded = any(entity is not None for entity in self._fixed)
+        self._tiers = Tiers(self._lists, distances.prepare, seeded=seeded) if self._measures else None
+        self._tables: dict[int, Array] = {}
+        self.far, self.base = _NO_FAR, self.least
+
+    def _measure_all(self) -> dict[int, Measure]:
+        """Give the measures of the open nodes; none if one of them has none, or they differ in kind."""
+        open_ = [i for i, node in enumerate(self.pattern.nodes) if node.known and node.entity is None]
+        found = {i: self.distances.measure(self.pattern.nodes[i]) for i in open_}
+        measures = {i: measure for i, measure in found.items() if measure is not None}
+        kinds = {(m.rows is None, m.scale is None) for m in measures.values()}
+        return measures if len(measures) == len(found) and len(kinds) == 1 else {}
+
+    def _prepare_lists(self) -> None:
+        """Have the first candidates of all nodes that need some found together."""
+        nodes = self.pattern.nodes
+        open_ = [i for i, node in enumerate(nodes) if node.known and node.entity is None]
+        asked = [i for i in open_ if i not in self._measures or not is_named(self._measures[i])]
+        if len(asked) > 1 and not self.hopeless:
+            self.distances.prepare([nodes[i] for i in asked], FIRST_ROUND)
+
+    def _set_edges(self, relations: int) -> None:
+        rows: list[list[int]] = []
+        ids: list[Array] = []
+        costs: list[Array] = []
+        at = 0
+        for i, edge in enumerate(self.pattern.edges):
+            mode, least, relation, cost = self._relations(i, edge, relations)
+            rows.append([edge.head, edge.tail, mode, at, at + len(relation), least])
+            at += len(relation)
+            ids.append(relation)
+            costs.append(cost)
+        self.edges = np.array(rows, np.int64)
+        self.relation = _table(ids, costs)
+
+    def _relations(self, i: int, edge: PatternEdge, relations: int) -> tuple[int, int, Array, Array]:
+        """(mode, least cost, relations, costs) of a pattern edge."""
+        if edge.fixed is not None:
+            if not 0 <= edge.fixed < relations:
+                raise PatternError(f"pattern: field 'triples[{i}]': the graph has no relation {edge.fixed}")
+            return LISTED, 0, np.array([edge.fixed], np.int32), _ZERO
+        if edge.relation is None:
+            return ANY, 0, _NO_IDS, _NO_COSTS
+        cost = costs_of(self.distances.relation_distances(edge), f"relation {edge.relation!r}")
+        if len(cost) != relations:
+            raise UsageError(
+                f"relation {edge.relation!r} has {len(cost)} distances: the graph has {relations} relations"
+            )
+        finite = np.flatnonzero(cost < INFINITE)
+        if len(finite) == 0:
+            self.hopeless = True
+            return LISTED, 0, _NO_IDS, _NO_COSTS
+        self.uniform = self.uniform and not cost[finite].any()
+        least = int(cost.min())
+        if len(finite) <= max(4, relations // 8):
+            return LISTED, least, finite.astype(np.int32), cost[finite]
+        return DENSE, least, np.arange(relations, dtype=np.int32), cost
+
+    def _fixed_node(self, i: int, node: PatternNode) -> int | None:
+        """Return the entity of a fixed node; asks for the first candidates of another known one."""
+        if node.known and node.entity is None:
+            near = self._lists[i] = CandidateList(self.distances, node, self._measures.get(i))
+            self.uniform = self.uniform and near.bound == INFINITE and not near.costs.any()
+            self.hopeless = self.hopeless or len(near.costs) == 0
+        elif node.entity is not None and not 0 <= node.entity < self.size:
+            raise PatternError(f"pattern: node {i} ({node.name!r}): the graph has no entity {node.entity}")
+        return node.entity if node.known else None
+
+    @property
+    def least_slack(self) -> int:
+        """Slack of the first round: that of the nearest candidates alone."""
+        for near in self._lists.values():
+            near.reach(0)
+        return 0
+
+    def cap(self, slack: int) -> int:
+        """What a match within `slack` may cost."""
+        return min(INFINITE - 1, (self.least + slack) | MISS_MASK)
+
+    def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
+        """(the runs that find all matches within `slack`, the least slack at which something else counts)."""
+        if self._tiers is not None:
+            return self._tiers.runs(slack)
+        after = (near.next_after(slack) for near in self._lists.values())
+        return [{i: Tier(-1, slack, 0) for i in self._lists}], min(after, default=INFINITE)
+
+    def narrow(self, run: dict[int, Tier]) -> None:
+        """Set what a match can have in a run."""
+        rows: list[list[int]] = []
+        ids: list[Array] = []
+        costs: list[Array] = []
+        at = 0
+        for i, node in enumerate(self.pattern.nodes):
+            entity, cost, kind, floor = _NO_IDS, _NO_COSTS, int(node.known), 0
+            if (fixed := self._fixed[i]) is not None:
+                entity, cost = np.array([fixed], np.int32), _ZERO
+            elif node.known:
+                tier, near = run[i], self._lists[i]
+                kind, floor = _FAR if tier.far else 1, int(near.costs[0]) + tier.floor
+                if not tier.far:
+                    entity, cost = near.between(tier.low, tier.high)
+            rows.append([kind, self._mask_of[i], at, at + len(entity), floor])
+            at += len(entity)
+            ids.append(entity)
+            costs.append(cost)
+        self.nodes = np.array(rows, np.int64)
+        self.candidate = _table(ids, costs)
+        self.base = self.least + sum(tier.floor for tier in run.values())
+        self.far = self._far_arrays([i for i, tier in run.items() if tier.far])
+
+    def _far_arrays(self, far: list[int]) -> tuple[Array, ...]:
+        """Turn the measures of nodes into the arrays of `kernels.columns.Far`."""
+        if not far:
+            return _NO_FAR
+        node, at = np.zeros((len(self.pattern.nodes), 3), np.int64), 0
+        for place, i in enumerate(far):
+            slots = len(self._table_of(i))
+            node[i], at = (at, slots, place), at + slots
+        tables, measures = [self._table_of(i) for i in far], [self._measures[i] for i in far]
+        listed = tables[0] if len(tables) == 1 else np.concatenate(tables)
+        scales, first = [m.scale for m in measures if m.scale is not None], measures[0]
+        _, _, rows, scale, query, plain = _NO_FAR
+        if first.rows is not None:
+            queries = [m.query for m in measures if m.query is not None]
+            rows, scales = read_only(first.rows, np.int8), scales[:1]
+            query, plain = np.stack([q.values for q in queries]), np.stack([q.plain for q in queries])
+        if scales:
+            scale = read_only(scales[0][None] if len(scales) == 1 else np.stack(scales), np.float32)
+        return node, listed, rows, scale, query, plain
+
+    def _table_of(self, node: int) -> Array:
+        """Make the hash table of what a measure lists."""
+        if node not in self._tables:
+            from clew.graph.match.kernels.measure import hashed
+
+            measure, name = self._measures[node], self.pattern.nodes[node].name
+            self._tables[node] = _NO_FAR[1]
+            if len(measure.entities):
+                costs = costs_of(measure.distances, f"node {name!r}")
+                self._tables[node] = hashed(read_only(measure.entities, np.int32), costs)
+        return self._tables[node]
+
+    def wider(self, slack: int, nearest: int, needed: int | None) -> int | None:
+        """Find the slack of the next round, at least `nearest`: `needed` if known, else some growth.
+
+        None if there is no next round, as the provider has no more candidates.
+        """
+        if self._tiers is not None:
+            return self._tiers.wider(slack, nearest, needed)
+        if self._wild and needed is not None and needed > FAR_AHEAD * slack > 0:
+            needed = round(1.5 * slack)
+        wide = max(nearest, self._grown(slack) if needed is None else needed)
+        return min([wide, *(n.reach(wide) for n in self._lists.values())])
+
+    def _grown(self, slack: int) -> int:
+        """Find a slack that lets in several times as many candidates as `slack`."""
+        near = list(self._lists.values())
+        count = sum(n.count(slack) for n in near)
+        if not self._wild and count > MOST_CAREFUL:
+            return ALL
+        grown = round(1.5 * slack) if self._wild else ALL
+        for i, step in enumerate(sorted(n.step(slack) for n in near)):
+            if i and sum(n.count(step) for n in near) > ROUND_GROWTH * count + FIRST_ROUND:
+                break
+            grown = step if step > slack else grown
+        return grown
+
+    def _mask(self, node: PatternNode) -> int:
+        if node.known or node.type is None:
+            return -1
+        mask = self.distances.allowed(node)
+        if mask is None:
+            return -1
+        if len(mask) != self.size:
+            raise UsageError(
+                f"the mask of type {node.type!r} has {len(mask)} entries for {self.size} entities"
+            )
+        self.hopeless = self.hopeless or not mask.any()
+        self.masks.append(mask)
+        return len(self.masks) - 1
+
+
+_FAR = 2
+_NO_IDS, _NO_COSTS, _ZERO = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64)
+
+
+def _table(ids: list[Array], costs: list[Array]) -> Array:
+    """Ids and costs side by side, int64 [*, 2]."""
+    table = np.empty((sum(map(len, ids)), 2), np.int64)
+    np.concatenate(ids, out=table[:, 0])
+    np.concatenate(costs, out=table[:, 1])
+    return table
+
+
+def read_only(array: Array, dtype: type) -> Array:
+    """Make a plain, contiguous, read-only view (a copy if need be), so that the kernels see one type."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.setflags(write=False)
+    return view
+
+
+def _mask_rows(masks: list[Array]) -> Array:
+    if not masks:
+        return _NO_MASKS
+    return read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)
+
+
+_NO_FAR = (
+    np.zeros((0, 3), np.int64),
+    np.zeros((0, 2), np.int64),
+    read_only(np.zeros((0, 0), np.int8), np.int8),
+    read_only(np.zeros((0, 0), np.float32), np.float32),
+    np.zeros((0, 0), np.int16),
+    np.zeros((0, 2)),
+)
+_NO_MASKS = read_only(np.zeros((0, 0), np.bool_), np.bool_)

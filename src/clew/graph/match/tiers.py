@@ -1,0 +1,148 @@
+"""Which entities the known nodes of a pattern take in each run of a round.
+
+What a match costs above the least that any can is its excess, the sum of those of its nodes and edges. The
+entities of each open node (known, but by its text) are cut by their excess into tiers: *near* and *listed*
+ones are in its list, *far* ones are not and are measured when they are met. Every match within a slack is
+in one choice of a tier for each node; choices whose least excesses add up to more than the slack are left
+out, and lists are so long that this leaves out all in which too many nodes are far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from clew.graph.match.lists import ALL, INFINITE, CandidateList
+from clew.types import PatternNode
+
+Prepare = Callable[[Sequence[PatternNode], int], None]
+
+MOST_FAR = 3
+"""Nodes that may be far at once."""
+WORTH_A_CUT = 512
+"""Candidates of one node that are worth more runs, of those near and of the others."""
+SIDE_BY_SIDE = 2
+"""Lists that are asked for at once."""
+FIRST_STEP, STEP, LONG_STEP = 1.5, 1.1, 1.05
+"""How many times the slack rises while at most one node is far, after that, and with a long list."""
+LONG = 65_536
+"""Candidates of a long list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Entities whose excess is above `low` (-1: all) and at most `high`; none has less than `floor`."""
+
+    low: int
+    high: int
+    floor: int
+    far: bool = False
+
+
+class Tiers:
+    """The tiers of the open nodes, whose lists are `lists` by node.
+
+    `seeded` says that a node of the pattern has a given entity: all the open ones may be far then. `prepare`
+    is that of `Distances`.
+    """
+
+    def __init__(self, lists: Mapping[int, CandidateList], prepare: Prepare, *, seeded: bool) -> None:
+        self._lists, self._prepare, self._seeded = lists, prepare, seeded
+
+    def runs(self, slack: int) -> tuple[list[dict[int, Tier]], int]:
+        """(a tier of each node for every run that all matches within `slack` need, what they leave out).
+
+        The second is the least excess of a match that is in none of them.
+        """
+        chosen, left_out = list[dict[int, Tier]](), INFINITE
+        for run in self._choices(self._cut(slack), slack):
+            excess = sum(tier.floor for tier in run.values())
+            if excess > slack:
+                left_out = min(left_out, excess)
+            elif len(run) == len(self._lists):
+                chosen.append(run)
+        return chosen, min(left_out, INFINITE)
+
+    def _choices(self, tiers: Mapping[int, Sequence[Tier]], slack: int) -> Iterator[dict[int, Tier]]:
+        """Every choice for the first nodes that is within `slack`, whole ones and the first beyond it."""
+        nodes = list(tiers)
+        open_: list[dict[int, Tier]] = [{}]
+        while open_:
+            run = open_.pop()
+            if run and (sum(t.floor for t in run.values()) > slack or len(run) == len(nodes)):
+                yield run
+                continue
+            node = nodes[len(run)]
+            open_ += [run | {node: tier} for tier in reversed(tiers[node])]
+
+    def _cut(self, slack: int) -> dict[int, list[Tier]]:
+        part = self._part(slack)
+        found: dict[int, list[Tier]] = {}
+        for node, near in self._lists.items():
+            listed = min(near.reached, part) if slack < ALL else ALL
+            cut = len(self._lists) > 1 and slack < ALL and near.count(listed) > WORTH_A_CUT
+            first = listed // 2 if cut else listed
+            found[node] = [Tier(-1, first, 0)]
+            beyond = near.next_after(first)
+            if first < listed and beyond <= listed:
+                found[node].append(Tier(first, listed, beyond))
+            found[node].append(Tier(listed, ALL, near.next_after(listed), far=True))
+        return found
+
+    def _part(self, slack: int) -> int:
+        """How far lists are used, at least half of `slack`, so that too many far nodes are beyond it."""
+        if self._seeded and len(self._lists) <= MOST_FAR:
+            return slack // 2
+        left = slack
+        reached = self._reached()
+        for i, reach in enumerate(reached):
+            part = -(-left // (len(reached) - i))
+            if part <= reach:
+                return max(part, slack // 2)
+            left -= reach
+        return slack
+
+    def _reached(self) -> list[int]:
+        """How far the shortest lists reach, as many as may not all be far."""
+        return sorted(near.reached for near in self._lists.values())[: MOST_FAR + 1]
+
+    @property
+    def held(self) -> int:
+        """The largest slack for which the lists at hand are long enough."""
+        if self._seeded and len(self._lists) <= MOST_FAR and all(n.asked for n in self._lists.values()):
+            return ALL
+        return min(ALL, sum(self._reached()))
+
+    def wider(self, slack: int, nearest: int, needed: int | None) -> int | None:
+        """The slack of the next round: at least `nearest`, at most `needed`, if that is known.
+
+        None if the lists cannot be made long enough for `nearest`.
+        """
+        while self.held < nearest:
+            if not self._grow():
+                return None
+        aim = max(nearest, self._aim(slack))
+        return min(aim if needed is None else min(max(nearest, needed), aim), self.held)
+
+    def _aim(self, slack: int) -> int:
+        """The slack after `slack`, if nothing else is known of where the matches are."""
+        if len(self._lists) > 1 and any(len(near.ids) > LONG for near in self._lists.values()):
+            return round(LONG_STEP * slack)
+        easy = self._easy()
+        return min(max(easy // 2, round(FIRST_STEP * slack)), easy) if slack < easy else round(STEP * slack)
+
+    def _easy(self) -> int:
+        """A slack within which at most one node is far."""
+        reached = sorted(near.reached for near in self._lists.values() if 0 < near.reached < ALL)
+        return sum(reached[:2]) if reached else ALL
+
+    def _grow(self) -> bool:
+        """Make the cheapest lists longer, side by side where the provider is asked; False if none can be."""
+        growing = [n for n in self._lists.values() if n.reached < ALL and not n.ended]
+        due = min((n.due for n in growing), default=0)
+        growing = sorted((n for n in growing if n.due == due), key=lambda n: n.reached)[:SIDE_BY_SIDE]
+        if due and len(growing) > 1:
+            self._prepare([n.node for n in growing], due)
+        for near in growing:
+            near.grow()
+        return bool(growing)

@@ -1,0 +1,147 @@
+"""Roots whose walks an edit changes, told from the stored walks and the edit (see `kernels.touched`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.edit.edit import GraphEdit
+from clew.graph.graph import Graph, Int32, Int64, UInt8, offsets_of
+from clew.graph.walks.walk_tables import Choices, WalkEdges, spread
+from clew.graph.walks.walks import EDGES, Scratch, Walker, Walks
+
+UInt64 = NDArray[np.uint64]
+
+MOST_WORDS = 8
+"""Words of bits that changed edges are told apart by; of more edges several share one."""
+MARK_BYTES = 1 << 28
+
+
+@dataclass(frozen=True, eq=False)
+class StoredWalks:
+    """Walks of roots, and which of them are `live` [roots]: the others are stored elsewhere too, later."""
+
+    walks: Walks
+    live: NDArray[np.bool_]
+
+
+def touched_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequence[StoredWalks]) -> Int32:
+    """Roots whose walks may differ from those that are stored, ascending.
+
+    `walker` is of the graph after `edit`, `before` is the graph before it. None is missing; few are among
+    them that do not differ.
+    """
+    changed = edit.walked(before.nodes)
+    if walker.edges is not None and walker.settings.depth == 1:
+        return changed.astype(np.int32)  # their own triples are all that roots have
+    found = np.zeros(walker.nodes, np.uint8)
+    found[changed] = 1
+    changes, stale = _stale(before, changed[changed < before.nodes], walker)
+    if walker.edges is None:
+        _find_random(stored, walker, changes, stale, found)
+    else:
+        _find_trees(edit, changed, walker, walker.edges, stored, changes, stale, found)
+    return np.flatnonzero(found).astype(np.int32)
+
+
+def _stale(before: Graph, changed: Int64, walker: Walker) -> tuple[Int64, UInt8]:
+    """For each node where its slots are among those told, -1 if it has not changed; and which are stale."""
+    from clew.graph.walks.kernels.touched import stale_slots
+
+    old = Choices.of(before, directed=walker.settings.directed, nodes=changed)
+    codes = walker.choices.places[changed] & 255
+    sizes = np.where(codes > 0, np.int64(1) << np.maximum(codes - 1, 0), 0)
+    starts = offsets_of(sizes)
+    stale = np.zeros(int(starts[-1]), np.uint8)
+    stale_slots(old.places, old.slots, changed, walker.choices.places, walker.choices.slots, starts, stale)
+    changes = np.full(walker.nodes, -1, np.int64)
+    changes[changed] = starts[:-1]
+    return changes, stale
+
+
+def _find_random(
+    stored: Sequence[StoredWalks], walker: Walker, changes: Int64, stale: UInt8, found: UInt8
+) -> None:
+    from clew.graph.walks.kernels.touched import touched_random
+
+    tables, options = walker.choices, walker.settings
+    for part in stored:
+        walks = part.walks
+
+        def find(first: int, last: int, walks: Walks = walks, live: NDArray[np.bool_] = part.live) -> None:
+            touched_random(
+                walks.roots, walks.offsets, walks.nodes, live, first, last, options.walks,
+                np.uint64(options.seed), tables.places, tables.slots, changes, stale, found,
+            )  # fmt: skip
+
+        spread(len(walks.roots), find, walker.threads)
+
+
+def _find_trees(
+    edit: GraphEdit, changed: Int64, walker: Walker, lists: WalkEdges, stored: Sequence[StoredWalks],
+    changes: Int64, stale: UInt8, found: UInt8,
+) -> None:  # fmt: skip
+    from clew.graph.walks.kernels.touched import hops_from, touched_trees, trees_that_fit
+
+    tables, options = walker.choices, walker.settings
+    depth = options.depth
+    distance = np.empty(walker.nodes, np.uint8)
+    hops_from(changed, depth, lists.offsets, lists.edges, lists.back_offsets, lists.backward, distance)
+    from_root, to_node = _marks(edit, walker, lists)
+    for part in stored:
+        walks = part.walks
+
+        def find(first: int, last: int, walks: Walks = walks, live: NDArray[np.bool_] = part.live) -> None:
+            with walker.scratch() as scratch:
+                scratch.stamp = touched_trees(
+                    walks.roots, walks.offsets, walks.steps, walks.nodes, walks.state, live, first, last,
+                    options.max_walks, np.uint64(options.seed), tables.places, tables.slots, changes, stale,
+                    from_root, to_node, distance, len(lists.edges) <= EDGES,
+                    scratch.stamps, scratch.links, scratch.stamp, found,
+                )  # fmt: skip
+
+        spread(len(walks.roots), find, walker.threads)
+    if len(edit.removed):
+        near = np.flatnonzero((distance < depth) & (found == 0)).astype(np.int32)
+        fits, scratch = np.zeros(len(near), np.uint8), Scratch(walker.nodes)
+        trees_that_fit(
+            near, depth, options.max_walks, lists.offsets, lists.edges,
+            scratch.stamps, scratch.links, scratch.rooms, 0, fits,
+        )  # fmt: skip
+        found[near[fits == 1]] = 1
+
+
+def _marks(edit: GraphEdit, walker: Walker, lists: WalkEdges) -> tuple[UInt64, UInt64]:
+    """Bits of changed edges: of those that start near a root, and of those that end near a node.
+
+    Within 1, 2, … steps of the root, and 0, 1, … of the node.
+
+    Both uint64 [depth - 2, nodes, words], by the edges before and after together.
+    """
+    from clew.graph.walks.kernels.touched import spread_marks
+
+    levels = max(0, walker.settings.depth - 2)
+    ends = np.concatenate([edit.added, edit.removed])[:, [0, 2]].astype(np.int64)
+    if not walker.settings.directed:
+        ends = np.concatenate([ends, ends[:, ::-1]])
+    room = MARK_BYTES // (16 * walker.nodes * max(1, levels))
+    words = max(1, min(MOST_WORDS, room, -(-len(ends) // 64)))
+    bits = np.arange(len(ends)) % (64 * words)
+    marked = np.zeros((2, walker.nodes, words), np.uint64)
+    for side in (0, 1):
+        np.bitwise_or.at(
+            marked[side], (ends[:, side], bits // 64), np.uint64(1) << (bits % 64).astype(np.uint64)
+        )
+    found = np.zeros((2, levels, walker.nodes, words), np.uint64)
+    from_root, to_node = found
+    forward, back = np.ascontiguousarray(ends), np.ascontiguousarray(ends[:, ::-1])
+    for k in range(levels):
+        spread_marks(from_root[k - 1] if k else marked[0], lists.offsets, lists.edges, forward, from_root[k])
+        if not k:
+            to_node[0] = marked[1]
+        else:
+            spread_marks(to_node[k - 1], lists.back_offsets, lists.backward, back, to_node[k])
+    return from_root, to_node

@@ -1,0 +1,169 @@
+"""The corpus of an index that is being built: made, put into Milvus or searched by faiss, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from clew.errors import ClewError
+from clew.graph.graph import Graph
+from clew.graph.walks.walks import Walker, chunks
+from clew.index.corpus.corpus import (
+    NODE_COLLECTION,
+    NODE_SEARCH,
+    WALK_COLLECTION,
+    Corpus,
+    CorpusSettings,
+    open_corpus,
+)
+from clew.index.corpus.corpus_milvus import MilvusCorpus
+from clew.index.corpus.corpus_parts import Part, joined_parts, make_part, places_of, without_vectors
+from clew.index.corpus.walk_vectors import Sayer, WalkEmbedder
+from clew.index.progress import Progress
+from clew.index.store.directory import IndexWriter, open_index
+from clew.index.vectors.backends.base import VectorStoreError
+from clew.index.vectors.backends.entities import build_search
+from clew.index.vectors.backends.registry import Access, VectorChoice
+from clew.text.embedder import Embedder
+
+NODE_FILE = "node_search.faiss"
+ROOTS_AT_ONCE = 2048
+ESTIMATED = 500
+"""Roots by whose walks the work of a model is estimated."""
+
+
+def add_corpus(
+    writer: IndexWriter,
+    path: Path,
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    vectors: VectorChoice,
+    sayer: Sayer | None,
+    tell: Progress,
+) -> None:
+    """Make the corpus and write its sections; raises as `build_index`."""
+    milvus = _new_collections(writer, path, graph, embedder, settings, vectors)
+    try:
+        corpus = build_corpus(
+            graph,
+            embedder,
+            settings,
+            lambda done: tell("walks", done, graph.nodes),
+            sayer=sayer,
+            milvus=milvus,
+        )
+        if milvus is not None:
+            _finish_milvus(writer, milvus)
+    except BaseException as error:
+        # A Milvus that is not there is not waited for once more: the next build removes what is left.
+        if milvus is not None and not isinstance(error, VectorStoreError):
+            with suppress(ClewError):
+                milvus.drop()
+        raise
+    writer.add_all(corpus.sections())
+    if milvus is None:
+        add_node_search(writer, corpus, vectors, tell)
+
+
+def build_corpus(
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    progress: Callable[[int], None] | None = None,
+    *,
+    sayer: Sayer | None = None,
+    milvus: MilvusCorpus | None = None,
+) -> Corpus:
+    """Walk, verbalise (by `sayer` if there is one) and embed all nodes, into `milvus` if that is given.
+
+    `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
+    sayer raises.
+    """
+    maker = WalkEmbedder(graph, embedder, sayer, plain=settings.plain)
+    walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
+    if sayer is not None:
+        few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
+        sayer.begin(graph, walker.walk(few), graph.nodes)
+    parts: list[Part] = []
+    rows = 0 if milvus is not None else graph.nodes
+    node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
+    for roots in chunks(graph.nodes, ROOTS_AT_ONCE):
+        part = make_part(walker, maker, roots)
+        q, scale = maker.node_vectors(part.walks, part.q, part.scale)
+        if milvus is None:
+            node_q[roots], node_scale[roots] = q, scale
+        else:
+            milvus.add_nodes(roots, q)
+        if settings.kind != "lazy":
+            parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
+        if progress is not None:
+            progress(int(roots[-1]) + 1)
+    model = None if sayer is None else sayer.name
+    if not parts:
+        none = np.empty(0, np.int32)
+        return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)
+    whole = (joined_parts(parts),)
+    return Corpus(settings, whole, *places_of(whole, graph.nodes), node_q, node_scale, model, milvus)
+
+
+def add_node_search(
+    writer: IndexWriter, corpus: Corpus, vectors: VectorChoice, tell: Progress | None = None
+) -> None:
+    """Write the file that searches the vectors of nodes, if one is wanted or helps."""
+    count = len(corpus.nodes)
+    if vectors.uses_faiss(count):
+        held = corpus.nodes, corpus.node_scales
+
+        def progress(done: int) -> None:
+            if tell is not None:
+                tell("nodes", done, count)
+
+        build_search(writer.folder / NODE_FILE, *held, progress)
+        writer.add_file(NODE_SEARCH, NODE_FILE)
+
+
+def add_collections(writer: IndexWriter, milvus: MilvusCorpus) -> None:
+    """Write which collections of Milvus belong to the generation."""
+    for section, held in ((WALK_COLLECTION, milvus.walks), (NODE_COLLECTION, milvus.nodes)):
+        held.save(writer.folder / section)
+        writer.add_file(section, section)
+
+
+def _new_collections(
+    writer: IndexWriter,
+    path: Path,
+    graph: Graph,
+    embedder: Embedder,
+    settings: CorpusSettings,
+    vectors: VectorChoice,
+) -> MilvusCorpus | None:
+    if vectors.kind != "milvus" or vectors.place is None:
+        return None
+    walks = 0 if settings.kind == "lazy" else graph.nodes * settings.walking.rows
+    made = MilvusCorpus.create(vectors.place, path, writer.generation, embedder.dimension, graph.nodes, walks)
+    replaced = _collections_of(path, vectors)
+    if replaced is not None:
+        replaced.drop_retired()
+        made.retired = replaced.collections
+    return made
+
+
+def _collections_of(path: Path, vectors: VectorChoice) -> MilvusCorpus | None:
+    """Find the collections of the index that is replaced; None without one, or if they are elsewhere."""
+    place = vectors.place
+    access = None if place is None else Access(place.uri, place.token)
+    try:
+        corpus = open_corpus(open_index(path, access=access), writable=True)
+    except ClewError:  # none, or damaged: it is replaced either way
+        return None
+    return None if corpus is None else corpus.milvus
+
+
+def _finish_milvus(writer: IndexWriter, milvus: MilvusCorpus) -> None:
+    milvus.flush()
+    milvus.check(milvus.next_walk)
+    add_collections(writer, milvus)

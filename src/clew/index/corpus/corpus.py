@@ -1,0 +1,273 @@
+"""The corpus of Walk&Retrieve (section 2.1).
+
+Walks as ids, a vector for every walk and node, and their sections.
+
+Walks are said by templates when they are needed, or once by a chat model, whose sentences are stored.
+A walk's vector is that of its sentence and of its outline (the root's name and the relations only) together,
+since the names that a question does not know say little about it. A node's vector is that of its name and of
+its walks together. Plain ones, the paper's, are of sentences alone. Vectors are int8 with one scale a row. A
+corpus is kept in parts: what an update made anew is a part of its own, and for every root it is known which
+part holds it. With Milvus, the vectors are there (`corpus_milvus`) and their ids here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import FormatError, UsageError
+from clew.graph.edit.growing import grown
+from clew.graph.graph import Int32, Int64, UInt16, offsets_of
+from clew.graph.walks.walks import Walks, WalkSettings
+from clew.index.corpus.corpus_milvus import NONE, MilvusCorpus
+from clew.index.corpus.corpus_parts import Part, open_part, part_sections, places_of, walks_at
+from clew.index.store.directory import Index
+from clew.index.store.files import Array
+from clew.index.vectors.backends.registry import open_collection
+from clew.index.vectors.vectors import Float32, Int8
+from clew.text.embedder import unit_rows
+
+CorpusKind = Literal["bfs", "random", "lazy"]
+KINDS: tuple[CorpusKind, ...] = ("bfs", "random", "lazy")
+
+SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.nodes.scale"
+WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
+NODE_SEARCH = "node_search"
+CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
+DRAWING = 2
+"""How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
+OWN_TRIPLES = 12
+"""Triples of a node that stand for its walks where none are stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSettings:
+    """Which walks are stored: those of `walks` (bfs, random), or none but node vectors (lazy).
+
+    Vectors of walks and nodes that are `plain` are of sentences alone (section 2.1). Raises UsageError for
+    values out of range.
+    """
+
+    kind: CorpusKind = "bfs"
+    depth: int = 4
+    walks: int = 60
+    max_walks: int = 60
+    directed: bool = False
+    seed: int = 0
+    plain: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise UsageError(f"There is no corpus {self.kind!r}. Choose one of: {', '.join(KINDS)}, none")
+        if self.plain and self.kind == "lazy":
+            raise UsageError("--plain-vectors are of walks that are stored: make the corpus bfs or random")
+        _ = self.walking
+
+    @property
+    def walking(self) -> WalkSettings:
+        """How walks are made; those of a lazy corpus are breadth-first."""
+        kind = "random" if self.kind == "random" else "bfs"
+        return WalkSettings(kind, self.depth, self.walks, self.max_walks, self.directed, self.seed)
+
+    @property
+    def own_triples(self) -> WalkSettings:
+        """How the walks are made that stand for all walks of a node in a lazy corpus: a few own triples."""
+        return replace(self.walking, depth=1, max_walks=OWN_TRIPLES)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReport:
+    """What is in a corpus.
+
+    `whole`, `drawn` and `undecided` roots as by `Walks.state`, the own triples that the cap left out, and how
+    many parts it is kept in. `unsaid` walks are those that a model was to say and did not: templates say
+    them.
+    """
+
+    roots: int
+    walks: int
+    made: int
+    whole: int
+    drawn: int
+    undecided: int
+    triples_left_out: int
+    unsaid: int
+    parts: int
+
+
+@dataclass(frozen=True, eq=False)
+class RootWalks:
+    """The walks of one root, with their vectors float32 [walks, d] of length 1, or their `ids` in Milvus.
+
+    `said` are a model's sentences; empty where it has none.
+    """
+
+    root: int
+    steps: Int32
+    nodes: Int32
+    counts: UInt16
+    vectors: Float32
+    ids: Int64 = field(default_factory=lambda: NONE)
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """A stored corpus; `part_of` int16 and `row_of` int32 [nodes] say where the walks of a root are.
+
+    `nodes` int8 [nodes, d] times `node_scales` float32 [nodes] are the node vectors, unless they are in
+    `milvus`. Lazy ones have no parts. `model` says the walks; `drawing` is how they were drawn. `changed`
+    int32, ascending, are nodes whose vectors are not those that were `written` whole, nor those of the file
+    that searches them.
+    """
+
+    settings: CorpusSettings
+    parts: tuple[Part, ...]
+    part_of: NDArray[np.int16]
+    row_of: Int32
+    nodes: Int8
+    node_scales: Float32
+    model: str | None = None
+    milvus: MilvusCorpus | None = None
+    drawing: int = DRAWING
+    changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
+    written: tuple[Int8, Float32] | None = None
+
+    def with_nodes(self, roots: Int32, q: Int8, scale: Float32, nodes: int) -> Corpus:
+        """Replace the vectors of `roots`, of `nodes` nodes in all; what stays is not read."""
+        written = self.written or (self.nodes, self.node_scales)
+        all_q, all_scale = grown(written[0], nodes), grown(written[1], nodes)
+        for rows, row_q, row_scale in (
+            (self.changed, self.nodes[self.changed], self.node_scales[self.changed]),
+            (roots, q, scale),
+        ):
+            all_q[rows], all_scale[rows] = row_q, row_scale
+        changed = np.union1d(self.changed, roots).astype(np.int32)
+        return replace(self, nodes=all_q, node_scales=all_scale, changed=changed, written=written)
+
+    def with_nodes_whole(self) -> Corpus:
+        """The same, whose vectors of nodes are to be written whole."""
+        return replace(self, changed=self.changed[:0], written=None)
+
+    def of_root(self, root: int) -> RootWalks | None:
+        """Get the stored walks of a root; None where none are stored."""
+        if not self.parts:
+            return None
+        part = self.parts[int(self.part_of[root])]
+        at, walks = part.rows(int(self.row_of[root])), part.walks
+        vectors = unit_rows(part.q[at].astype(np.float32))
+        said = () if part.said is None else tuple(part.said[i] for i in range(at.start, at.stop))
+        return RootWalks(
+            root, walks.steps[at], walks.nodes[at], walks.counts[at], vectors, part.ids[at], said
+        )
+
+    def report(self) -> CorpusReport:
+        """Count what is there."""
+        states, left, walks, made, unsaid = np.zeros(3, np.int64), 0, 0, 0, 0
+        for number, part in enumerate(self.parts):
+            rows = self.row_of[self.part_of == number]
+            held = part.walks
+            states += np.bincount(held.state[rows] + 1, minlength=3)
+            left += int(held.left_out[rows].sum())
+            walks += int((held.offsets[rows + 1] - held.offsets[rows]).sum())
+            made += _sum_of_rows(held, rows)
+            if part.said is not None:
+                unsaid += int((np.diff(part.said.offsets)[walks_at(held, rows)] == 0).sum())
+        undecided, drawn, whole = states.tolist()
+        parts = len(self.parts)
+        return CorpusReport(len(self.row_of), walks, made, whole, drawn, undecided, left, unsaid, parts)
+
+    def sections(self) -> dict[str, Array | bytes]:
+        """Give the sections of an index."""
+        told: dict[str, Any] = {**asdict(self.settings), "parts": len(self.parts), "model": self.model}
+        told["drawing"] = self.drawing
+        q, scale = self.written or (self.nodes, self.node_scales)
+        found: dict[str, Array | bytes] = {NODES: q, NODE_SCALES: scale}
+        if self.milvus is not None:
+            told["milvus"] = {name: getattr(self.milvus, name) for name in _NUMBERS}
+            found |= {f"corpus.milvus.{name}": getattr(self.milvus, name) for name in _ARRAYS}
+        if len(self.changed):
+            found |= {CHANGED_NODES: self.changed, CHANGED_Q: self.nodes[self.changed]}
+            found[CHANGED_SCALES] = self.node_scales[self.changed]
+        found[SETTINGS] = json.dumps(told).encode()
+        for number, part in enumerate(self.parts):
+            found |= part_sections(number, part)
+        return found
+
+
+_NUMBERS = ("next_walk", "update", "retired")
+_ARRAYS = ("version", "dead_walks", "dead_nodes")
+
+
+def open_corpus(index: Index, *, writable: bool = False, connect: bool = True) -> Corpus | None:
+    """Get the corpus of an index, memory-mapped; None if it has none.
+
+    Without `connect`, vectors that are in Milvus are left there. Raises FormatError, and VectorStoreError if
+    Milvus does not answer.
+    """
+    if SETTINGS not in index.sections:
+        return None
+    raw = _raw_settings(index)
+    try:
+        parts, model, numbers = raw.pop("parts"), raw.pop("model", None), raw.pop("milvus", None)
+        drawing = raw.pop("drawing", 1)
+        settings = CorpusSettings(**raw)
+    except (TypeError, KeyError) as error:
+        raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
+    found = tuple(open_part(index, f"corpus.p{number}") for number in range(parts))
+    corpus = Corpus(
+        settings,
+        found,
+        *places_of(found, index.graph.nodes),
+        index.array(NODES).astype(np.int8, copy=False),
+        index.array(NODE_SCALES).astype(np.float32, copy=False),
+        model,
+        _open_milvus(index, numbers, writable=writable) if numbers is not None and connect else None,
+        drawing,
+    )
+    if CHANGED_NODES not in index.sections:
+        return corpus
+    roots: Any = index.array(CHANGED_NODES)
+    vectors: tuple[Any, Any] = index.array(CHANGED_Q), index.array(CHANGED_SCALES)
+    return corpus.with_nodes(roots, *vectors, index.graph.nodes)
+
+
+def model_of(index: Index) -> str | None:
+    """Name the model that says the walks of an index; None without one. Raises FormatError."""
+    return _raw_settings(index).get("model") if SETTINGS in index.sections else None
+
+
+def vectors_of(index: Index) -> str:
+    """Name what searches the vectors of nodes: numpy, faiss or milvus."""
+    if NODE_COLLECTION in index.files:
+        return "milvus"
+    return "faiss" if NODE_SEARCH in index.files else "numpy"
+
+
+def _raw_settings(index: Index) -> dict[str, Any]:
+    try:
+        return dict(json.loads(index.data(SETTINGS)))
+    except (ValueError, TypeError) as error:
+        raise FormatError(f"{index.path}: the settings of its corpus are damaged ({error})") from error
+
+
+def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> MilvusCorpus:
+    try:
+        walks, nodes = (
+            open_collection(index.files[name], writable=writable, access=index.access)
+            for name in (WALK_COLLECTION, NODE_COLLECTION)
+        )
+        arrays: dict[str, Any] = {name: index.array(f"corpus.milvus.{name}") for name in _ARRAYS}
+        numbers["retired"] = tuple(numbers["retired"])
+        return MilvusCorpus(walks, nodes, **arrays, **numbers)
+    except (KeyError, TypeError) as error:
+        raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
+
+
+def _sum_of_rows(walks: Walks, rows: Int32) -> int:
+    ends = offsets_of(walks.counts)
+    return int((ends[walks.offsets[rows + 1]] - ends[walks.offsets[rows]]).sum())

@@ -1,0 +1,146 @@
+"""Parts of a corpus: the walks of some roots with their vectors; made, stored, joined and cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Int32, Int64, Names, offsets_of
+from clew.graph.walks.walks import Walker, Walks
+from clew.index.corpus.corpus_milvus import NONE
+from clew.index.corpus.walk_vectors import WalkEmbedder
+from clew.index.store.directory import Index
+from clew.index.store.files import Array
+from clew.index.vectors.vectors import Float32, Int8
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
+
+    With Milvus there are `ids` int64 [walks] instead of the vectors. `said` are a model's sentences, if one
+    says them, empty where it failed.
+    """
+
+    walks: Walks
+    q: Int8
+    scale: Float32
+    ids: Int64 = field(default_factory=lambda: NONE)
+    said: Names | None = None
+
+    def rows(self, row: int) -> slice:
+        """Where the walks of the root in `row` are."""
+        return slice(int(self.walks.offsets[row]), int(self.walks.offsets[row + 1]))
+
+
+def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
+    """Walk `roots` and embed their walks."""
+    walks = walker.walk(roots)
+    owners = root_of_walks(walks)
+    said = maker.said(owners.tolist(), walks.steps, walks.nodes)
+    q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
+    return Part(walks, q, scale, said=None if said is None else Names.of(said))
+
+
+def without_vectors(part: Part, ids: Int64) -> Part:
+    """Make a part whose vectors are elsewhere, by their ids."""
+    return replace(part, q=part.q[:0], scale=part.scale[:0], ids=ids)
+
+
+def part_sections(number: int, part: Part) -> dict[str, Array]:
+    """Give the sections of one part."""
+    name = f"corpus.p{number}"
+    arrays: dict[str, Array] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
+    arrays |= {f"{name}.q": part.q, f"{name}.scale": part.scale}
+    if len(part.ids):
+        arrays[f"{name}.ids"] = part.ids
+    if part.said is not None:
+        arrays |= {f"{name}.said.blob": part.said.blob, f"{name}.said.offsets": part.said.offsets}
+    return arrays
+
+
+def _optional(index: Index, section: str, otherwise: Any) -> Any:  # noqa: ANN401
+    return index.array(section) if section in index.sections else otherwise
+
+
+def open_part(index: Index, name: str) -> Part:
+    """Open the part whose sections begin with `name`, memory-mapped."""
+    arrays: dict[str, Any] = {f.name: index.array(f"{name}.{f.name}") for f in fields(Walks)}
+    q: Any = index.array(f"{name}.q")
+    scale: Any = index.array(f"{name}.scale")
+    blob: Any = _optional(index, f"{name}.said.blob", None)
+    said = None if blob is None else Names(blob, _optional(index, f"{name}.said.offsets", None))
+    return Part(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
+
+
+def places_of(parts: Sequence[Part], nodes: int) -> tuple[NDArray[np.int16], Int32]:
+    """In which part the walks of each root are, and in which of its rows: the last one that has it.
+
+    The first part has the roots in order, as far as there were any.
+    """
+    rows = nodes if parts else 0
+    part_of, row_of = np.zeros(rows, np.int16), np.arange(rows, dtype=np.int32)
+    for number, part in enumerate(parts[1:], 1):
+        part_of[part.walks.roots] = number
+        row_of[part.walks.roots] = np.arange(len(part.walks.roots))
+    return part_of, row_of
+
+
+def root_of_walks(walks: Walks) -> Int32:
+    """Root of each walk: int32 [walks]."""
+    return np.repeat(walks.roots, np.diff(walks.offsets))
+
+
+def joined_parts(parts: Sequence[Part]) -> Part:
+    """Put parts of different roots into one, in their order."""
+    starts = np.cumsum([0, *(len(p.walks.steps) for p in parts)])
+    offsets = [p.walks.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
+    columns = {
+        name: np.concatenate([getattr(p.walks, name) for p in parts])
+        for name in ("roots", "steps", "nodes", "counts", "state", "left_out")
+    }
+    walks = Walks(offsets=np.concatenate([np.zeros(1, np.int64), *offsets]), **columns)
+    q, scale = np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts])
+    return Part(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
+
+
+def _joined_names(parts: Sequence[Part]) -> Names | None:
+    names = [p.said for p in parts if p.said is not None]
+    if not names:
+        return None
+    starts = np.cumsum([0, *(n.offsets[-1] for n in names)])
+    offsets = [n.offsets[1:] + start for n, start in zip(names, starts, strict=False)]
+    return Names(np.concatenate([n.blob for n in names]), np.concatenate([np.zeros(1, np.int64), *offsets]))
+
+
+def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
+    """Keep only the roots in `rows` of a part, in that order; the same part if these are all."""
+    if np.array_equal(rows, np.arange(len(part.walks.roots))):
+        return part
+    at = walks_at(part.walks, rows)
+    said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
+    walks = walks_of_rows(part.walks, rows)
+    if len(part.ids):
+        return Part(walks, part.q, part.scale, part.ids[at], said)
+    return Part(walks, part.q[at], part.scale[at], said=said)
+
+
+def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:
+    """Keep only the roots in `rows`, in that order."""
+    at = walks_at(walks, rows)
+    offsets = offsets_of(walks.offsets[rows + 1] - walks.offsets[rows])
+    return Walks(
+        walks.roots[rows], offsets, walks.steps[at], walks.nodes[at], walks.counts[at],
+        walks.state[rows], walks.left_out[rows],
+    )  # fmt: skip
+
+
+def walks_at(walks: Walks, rows: Int32 | Int64) -> Int64:
+    """Rows of all walks of the roots in `rows`."""
+    lengths = walks.offsets[rows + 1] - walks.offsets[rows]
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(walks.offsets[rows] - before, lengths) + np.arange(int(lengths.sum()))

@@ -1,0 +1,146 @@
+"""Nodes and walks nearest to a question by cosine (Walk&Retrieve, eq. 3), from a stored corpus or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clew.graph.graph import Graph, Int64
+from clew.graph.match.distances import Rounded
+from clew.graph.neighbourhood import best_of
+from clew.graph.walks.walks import Walker
+from clew.index.corpus.corpus import NODE_SEARCH, Corpus, CorpusSettings, RootWalks, open_corpus
+from clew.index.corpus.corpus_parts import root_of_walks
+from clew.index.corpus.walk_vectors import WalkEmbedder
+from clew.index.store.directory import Index
+from clew.index.vectors.backends.base import VectorIndex
+from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_stored
+from clew.index.vectors.backends.registry import open_vectors
+from clew.index.vectors.dots import dots
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
+from clew.text.embedder import Embedder
+
+LAZY_WALKS = 1000
+"""Walks made of one node where none are stored; a smaller tree is taken whole."""
+LAZY_EDGES = 200_000
+"""Edges looked at for one of these nodes."""
+COMPARED_AGAIN = 16
+"""Nodes beyond those wanted that are compared with the query as it is, after all with its rounded form."""
+_ROWS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class NearWalk:
+    """A retrieved walk: `root`, its steps and the nodes behind the root, and its cosine with the question.
+
+    `said` is how a model has said it, if one has.
+    """
+
+    root: int
+    steps: tuple[int, ...]
+    nodes: tuple[int, ...]
+    score: float
+    said: str = ""
+
+
+class WalkIndex:
+    """Searches the corpus of one open index.
+
+    One that has none is searched by names, and walks are made when asked for.
+    """
+
+    def __init__(self, index: Index, embedder: Embedder) -> None:
+        self.graph: Graph = index.graph
+        self.maker = WalkEmbedder(index.graph, embedder)
+        self.corpus: Corpus | None = open_corpus(index)
+        self.settings = self.corpus.settings if self.corpus is not None else CorpusSettings("lazy")
+        self._milvus = None if self.corpus is None else self.corpus.milvus
+        self._walker: Walker | None = None
+        self._backend: VectorIndex | None = None
+        if self._milvus is None:
+            self._load(index)
+
+    def _load(self, index: Index) -> None:
+        q, scale = self._stored_vectors(index)
+        self._q: Int8 = q
+        self._scale: Float32 = scale
+        section = ENTITY_SEARCH if self.corpus is None else NODE_SEARCH
+        if section in index.files:
+            self._backend = open_vectors(index.files[section], q.shape[1])
+            return
+        self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(q)])
+        self._all: Int64 = np.arange(len(q))
+
+    def _stored_vectors(self, index: Index) -> tuple[Int8, Float32]:
+        if self.corpus is not None:
+            return self.corpus.nodes, self.corpus.node_scales
+        q = index.array(ENTITY_VECTORS).astype(np.int8, copy=False)
+        return q, index.array(ENTITY_SCALES).astype(np.float32, copy=False)
+
+    def nearest_nodes(self, query: Float32, k: int, *, first: Sequence[int] = ()) -> list[int]:
+        """Find the `k` nodes of largest cosine with `query` float32 [d], ties by id.
+
+        Those of `first` come before all others. Raises VectorStoreError if the vectors are in a Milvus that
+        does not answer.
+        """
+        chosen = list(dict.fromkeys(first))[:k]
+        if len(chosen) == k:
+            return chosen
+        ranked = self._ranked(query, k + len(chosen))
+        return chosen + [node for node in ranked if node not in chosen][: k - len(chosen)]
+
+    def _ranked(self, query: Float32, count: int) -> list[int]:
+        """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
+        if self._milvus is not None:
+            return self._milvus.nearest_nodes(query, count)
+        if self._backend is not None:
+            changed = None if self.corpus is None else self.corpus.changed
+            near = nearest_stored(self._backend, self._q, self._scale, query, count, also=changed)
+            return near.ids.tolist()
+        rounded = dots(self._q, self._inverse, self._all, Rounded.of(query).values)
+        near = best_of(rounded, count + COMPARED_AGAIN, self._all)
+        cosines = (self._q[near].astype(np.float32) @ query) * self._inverse[near]
+        return near[best_of(cosines, count, near)].tolist()
+
+    def walks_of(self, root: int) -> RootWalks:
+        """Get the stored walks of a node, or make them."""
+        stored = None if self.corpus is None else self.corpus.of_root(root)
+        if stored is not None:
+            return stored
+        if self._walker is None:
+            settings = replace(self.settings.walking, max_walks=LAZY_WALKS)
+            self._walker = Walker(self.graph, settings)
+        walks = self._walker.walk(np.array([root], np.int32), edges=LAZY_EDGES)
+        vectors = self.maker.vectors(root_of_walks(walks), walks.steps, walks.nodes)
+        return RootWalks(root, walks.steps, walks.nodes, walks.counts, vectors)
+
+    def nearest_walks(self, root: int, query: Float32, k: int) -> list[NearWalk]:
+        """Find the `k` of a node's own walks of largest cosine with `query`.
+
+        Ties in the order of the corpus.
+        """
+        found = self.walks_of(root)
+        if len(found.ids) and self._milvus is not None:
+            best = self._milvus.nearest_walks(found.ids, query, k)
+        else:
+            cosines = found.vectors @ query
+            rows = np.argsort(-cosines, kind="stable")[:k].tolist()
+            best = [(row, float(cosines[row])) for row in rows]
+        return [_near_walk(found, row, cosine) for row, cosine in best]
+
+
+def _near_walk(found: RootWalks, row: int, score: float) -> NearWalk:
+    steps, nodes = found.steps[row], found.nodes[row]
+    length = int((steps >= 0).sum())
+    said = found.said[row] if found.said else ""
+    return NearWalk(found.root, tuple(steps[:length].tolist()), tuple(nodes[:length].tolist()), score, said)
+
+
+def _inverse_norms(q: Int8) -> Iterator[Float32]:
+    """One over the length of each row, 0 for a row of zeros, part by part."""
+    for at in range(0, len(q), _ROWS):
+        rows = q[at : at + _ROWS].astype(np.float32)
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        yield np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)

@@ -1,0 +1,1 @@
+"""The names index: exact spans by hash, typos by trigrams, names that contain a text; `update` renews it."""

@@ -1,0 +1,242 @@
+"""Names within a few edits: character trigrams for long names, letter signatures for short ones.
+
+Both only propose candidates; `NamesIndex.fuzzy` measures the distance. Entries are ranked by length, and
+every list holds ranks, so that names of nearly the length of a query are one slice of it. An edit changes at
+most four trigrams (a swap of neighbours), so a name within k edits shares all but 4k of a query's trigrams:
+they are counted, and the letter signatures (an edit changes at most two bits) sort out most of what is left.
+A query of so few trigrams that none need be shared is compared with the signatures alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Int32, Int64, offsets_of
+
+UInt16 = NDArray[np.uint16]
+UInt32 = NDArray[np.uint32]
+
+LONGEST = 128
+"""Names of more characters than this are not searched for typos (they are found exactly)."""
+POSTINGS_BUDGET = 8_000_000
+"""Postings read for one query; beyond it, names that share only frequent trigrams may be missed."""
+CANDIDATES_BUDGET = 4096
+"""Names measured for one query, likeliest first."""
+_TRIGRAMS_AN_EDIT = 4
+_BITS_AN_EDIT = 2
+_SHARED = 3
+"""Of the lists that are read, how many a candidate must be in."""
+_ROW_BITS = 32
+_ROWS = (1 << _ROW_BITS) - 1
+
+
+def edits_allowed(length: int) -> int:
+    """How many edits still mean the same name of `length` characters: 0 below 3, 1 below 5, else 2."""
+    if length < 3:
+        return 0
+    return 1 if length < 5 else 2
+
+
+def buckets_for(entries: int) -> int:
+    """How many lists of trigrams so many entries have; a power of two."""
+    return 1 << min(20, max(8, entries.bit_length()))
+
+
+@dataclass(frozen=True, eq=False)
+class TypoPart:
+    """What the entries from `first` on add, made apart from the others.
+
+    `lengths` uint16 (0: left out) and `signatures` uint32 of each; `pairs` int64: its trigrams as
+    `bucket << 32 | row`, distinct and sorted, rows counted from `first`.
+    """
+
+    first: int
+    lengths: UInt16
+    signatures: UInt32
+    pairs: Int64
+
+    @classmethod
+    def of(cls, first: int, norms: Sequence[str], buckets: int) -> TypoPart:
+        """Index normal forms; an empty string leaves its entry out."""
+        chunk = _Chunk.of(norms)
+        return cls(first, chunk.lengths.astype(np.uint16), chunk.signatures(), chunk.pairs(buckets))
+
+
+@dataclass(frozen=True, eq=False)
+class Typos:
+    """Arrays over entries by rank: in order of length, then entry.
+
+    `by_length` int32: the entry of each rank; `signatures` uint32: a bit for each letter that occurs in it;
+    `length_offsets` int64 [LONGEST + 2]: first rank of each length. `posting_offsets` int64 [buckets + 1] and
+    `postings` int32: ranks, ascending, with a trigram in that bucket.
+    """
+
+    posting_offsets: Int64
+    postings: Int32
+    length_offsets: Int64
+    by_length: Int32
+    signatures: UInt32
+
+    @classmethod
+    def of(cls, parts: Sequence[TypoPart], buckets: int) -> Typos:
+        """Merge parts that cover all entries in order; needs 20 bytes a trigram of every entry."""
+        lengths = np.concatenate([np.zeros(0, np.uint16), *(part.lengths for part in parts)])
+        signatures = np.concatenate([np.zeros(0, np.uint32), *(part.signatures for part in parts)])
+        order = np.argsort(lengths, kind="stable").astype(np.int32)[int((lengths == 0).sum()) :]
+        rank = np.zeros(len(lengths), np.int64)
+        rank[order] = np.arange(len(order))
+        keys = np.empty(sum(len(part.pairs) for part in parts), np.int64)
+        counts = np.zeros(buckets, np.int64)
+        at = 0
+        for part in parts:
+            pairs = np.asarray(part.pairs)
+            bucket = pairs >> _ROW_BITS
+            counts += np.bincount(bucket, minlength=buckets)
+            keys[at : at + len(pairs)] = bucket << _ROW_BITS | rank[(pairs & _ROWS) + part.first]
+            at += len(pairs)
+        keys.sort()
+        keys &= _ROWS
+        per_length = np.bincount(lengths[order], minlength=LONGEST + 1)
+        return cls(
+            offsets_of(counts), keys.astype(np.int32), offsets_of(per_length), order, signatures[order]
+        )
+
+    @classmethod
+    def open(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Typos:
+        """From the arrays of `sections`."""
+        return cls(*(arrays[name] for name in _FIELDS))  # pyright: ignore[reportArgumentType]
+
+    def sections(self) -> dict[str, NDArray[np.generic]]:
+        """Give the arrays by name."""
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    def candidates(self, norm: str) -> Int32:
+        """Entries that may be within the allowed edits of `norm`, likeliest first; `CANDIDATES_BUDGET`.
+
+        None is missing unless a budget was reached.
+        """
+        edits = edits_allowed(len(norm))
+        if not edits or len(norm) > LONGEST + edits:
+            return np.empty(0, np.int32)
+        shortest, longest = max(1, len(norm) - edits), min(LONGEST, len(norm) + edits)
+        low, high = int(self.length_offsets[shortest]), int(self.length_offsets[longest + 1])
+        chunk = _Chunk.of([norm], LONGEST + edits)
+        wanted = chunk.signatures()[0]
+        trigrams = chunk.pairs(len(self.posting_offsets) - 1) >> _ROW_BITS
+        if len(trigrams) > _TRIGRAMS_AN_EDIT * edits:
+            ranks, cost = self._by_postings(trigrams, low, high, edits)
+        else:
+            from clew.index.names.counting import by_signature
+
+            found, bits = by_signature(
+                _plain(self.signatures, np.uint32), low, high, int(wanted), _BITS_AN_EDIT * edits
+            )
+            return self.by_length[found[_best(bits)]]
+        near = _count_bits(self.signatures[ranks] ^ wanted) <= _BITS_AN_EDIT * edits
+        ranks, cost = ranks[near], cost[near]
+        return self.by_length[ranks[_best(cost)]]
+
+    def _by_postings(self, trigrams: Int64, low: int, high: int, edits: int) -> tuple[Int32, Int64]:
+        """(ranks from `low` to `high` that share enough trigrams, minus how many they share)."""
+        from clew.index.names.counting import shared
+
+        lists: list[tuple[int, int]] = []
+        for trigram in trigrams.tolist():
+            start, stop = int(self.posting_offsets[trigram]), int(self.posting_offsets[trigram + 1])
+            ranks = self.postings[start:stop]
+            # Of the lists' own type, or all of a list is converted first.
+            first, after = ranks.searchsorted(np.array([low, high], ranks.dtype)).tolist()
+            lists.append((start + first, start + after))
+        lists.sort(key=lambda span: span[1] - span[0])
+        affordable, total = 0, 0
+        for start, stop in lists:
+            total += stop - start
+            affordable += affordable == 0 or total <= POSTINGS_BUDGET
+        # The rarest are enough: a name within the edits shares all but so many of any of them.
+        affordable = min(affordable, _TRIGRAMS_AN_EDIT * edits + _SHARED)
+        spans = np.array(lists[:affordable], np.int64)
+        least = max(1, affordable - _TRIGRAMS_AN_EDIT * edits)
+        found, counts = shared(_plain(self.postings, np.int32), spans, low, high, least)
+        return found, -counts.astype(np.int64)
+
+
+_FIELDS = ("posting_offsets", "postings", "length_offsets", "by_length", "signatures")
+
+
+@dataclass(frozen=True, eq=False)
+class _Chunk:
+    """Normal forms as code points with a space before and after each; too long ones are left out.
+
+    `points` uint32 [characters + 2 · kept]; `lengths` int64 [norms], 0 where left out.
+    """
+
+    points: UInt32
+    lengths: Int64
+
+    @classmethod
+    def of(cls, norms: Iterable[str], longest: int = LONGEST) -> _Chunk:
+        kept = [n if len(n) <= longest else "" for n in norms]
+        text = "".join(f" {n} " for n in kept if n)
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        return cls(points, np.fromiter(map(len, kept), np.int64, len(kept)))
+
+    def _rows(self) -> Int64:
+        """Give the row of each code point."""
+        padded = np.where(self.lengths > 0, self.lengths + 2, 0)
+        return np.repeat(np.arange(len(self.lengths)), padded)
+
+    def pairs(self, buckets: int) -> Int64:
+        """Distinct `bucket << 32 | row`, sorted; `buckets` is a power of two."""
+        rows, points = self._rows(), self.points.astype(np.uint64)
+        if not len(points):
+            return np.empty(0, np.int64)
+        mixed = points[:-2] * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= points[1:-1] * np.uint64(0xC2B2AE3D27D4EB4F)
+        mixed ^= points[2:] * np.uint64(0x165667B19E3779F9)
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        bucket = (mixed >> np.uint64(64 - (buckets.bit_length() - 1))).astype(np.int64)
+        inside = rows[:-2] == rows[2:]
+        pairs = bucket[inside] << _ROW_BITS | rows[:-2][inside]
+        pairs.sort()  # several times faster than what np.unique does
+        return pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
+
+    def signatures(self) -> UInt32:
+        """Set a bit for each of the 32 classes of letters that occurs; uint32 [norms]."""
+        bits = np.left_shift(np.uint32(1), self.points & np.uint32(31))
+        found = np.zeros(len(self.lengths), np.uint32)
+        kept = np.flatnonzero(self.lengths)
+        if len(kept):
+            starts = np.cumsum(self.lengths[kept] + 2) - (self.lengths[kept] + 2)
+            found[kept] = np.bitwise_or.reduceat(bits, starts)
+        return found
+
+
+def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cut `[first, stop)` into pieces of `size`."""
+    for start in range(first, stop, size):
+        yield start, min(start + size, stop)
+
+
+def _best(cost: NDArray[np.integer]) -> Int64:
+    """Places of the least costs in order, as many as may be measured."""
+    return np.argsort(cost, kind="stable")[:CANDIDATES_BUDGET]
+
+
+def _plain(array: NDArray[np.generic], dtype: type) -> NDArray[np.generic]:
+    """Give the kernels a read-only array of one type, whether in memory or mapped."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.setflags(write=False)
+    return view
+
+
+_BITS_OF_BYTE = np.array([bin(i).count("1") for i in range(256)], np.int64)
+
+
+def _count_bits(words: UInt32) -> Int64:
+    """Count the set bits of each word."""
+    return _BITS_OF_BYTE[np.ascontiguousarray(words).view(np.uint8)].reshape(-1, 4).sum(axis=1)

@@ -1,0 +1,112 @@
+"""All that updates changed, written whole: a graph without gaps, one names index, and its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from clew.graph.edit.edit import packed
+from clew.graph.graph import Graph, Int32, Int64
+from clew.index.names.names import NamesIndex
+from clew.index.names.update import updated_names
+from clew.index.store.delta import Whole
+from clew.index.store.directory import Index, IndexWriter
+from clew.index.store.files import Array
+from clew.index.store.sections import graph_sections, with_prefix
+from clew.index.vectors.vectors import (
+    ENTITY_SCALES,
+    ENTITY_VECTORS,
+    RELATION_VECTORS,
+    TRIPLE_SCALES,
+    TRIPLE_VECTORS,
+)
+
+
+def write_changed(
+    writer: IndexWriter,
+    index: Index,
+    contents: Mapping[str, Array | bytes],
+    *,
+    dropped: tuple[str, ...],
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Write `contents`; an array that is still the one of the open index is its file.
+
+    Other sections stay, but for those that `writer` has already and those whose name begins with one of
+    `dropped`. `progress` is called with the bytes written and to be written. Raises IndexError_.
+    """
+    sizes = {name: len(c) if isinstance(c, bytes) else c.nbytes for name, c in contents.items()}
+    done = 0
+    entries = {entry.section: entry for entry in index.manifest.files}
+    folder = index.path / index.manifest.folder
+    held = index.sections if index.written is None else index.written.sections
+    for section, content in contents.items():
+        old = held.get(section)
+        if section in entries and _is_same(old, content):
+            writer.keep(entries[section], folder)
+        else:
+            writer.add(section, content)
+        done += sizes[section]
+        if progress is not None:
+            progress(done, sum(sizes.values()))
+    written = {entry.section for entry in writer.files}
+    for section, entry in entries.items():
+        if section not in written and not section.startswith(dropped):
+            writer.keep(entry, folder)
+
+
+def _is_same(old: Array | None, new: Array | bytes) -> bool:
+    """Whether both are the same memory; equal arrays that are not are simply written."""
+    if old is None or isinstance(new, bytes) or old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    return old.__array_interface__["data"] == new.__array_interface__["data"]
+
+
+def whole_sections(held: Whole, now: Whole) -> dict[str, Array]:
+    """All sections that are other than in `held`, as if the graph had been built so."""
+    graph = packed(now.graph)
+    contents = with_prefix("graph", graph_sections(graph))
+    before = {**held.sections, **with_prefix("graph", graph_sections(held.graph))}
+    contents |= {name: now.sections[name] for name in (ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS)}
+    contents = {name: new for name, new in contents.items() if not _is_same(before.get(name), new)}
+    if now.names is not held.names:
+        contents |= with_prefix("names", _names(held, graph).sections())
+    if TRIPLE_VECTORS not in now.sections:
+        return contents
+    slots = now.graph.out.slots()
+    return contents | {name: now.sections[name][slots] for name in (TRIPLE_VECTORS, TRIPLE_SCALES)}
+
+
+def _names(held: Whole, graph: Graph) -> NamesIndex:
+    """One names index of `graph`, made from that of `held`."""
+    old, before = held.names, held.graph.nodes
+    label_nodes = _label_nodes(old.label_nodes, held.graph, graph)
+    after, labels = graph.nodes, len(old.label_nodes)
+    alias_base = after + len(label_nodes)
+    alias_kept, alias_new = _matched_aliases(held.graph, graph)
+    kept = np.concatenate([
+        np.arange(before), np.arange(labels) + after, np.where(alias_kept >= 0, alias_kept + alias_base, -1)
+    ])  # fmt: skip
+    new_nodes, new_labels = np.arange(before, after), np.arange(after + labels, alias_base)
+    added = np.concatenate([new_nodes, new_labels, alias_new + alias_base])
+    strings = [graph.entities[n] for n in new_nodes.tolist()]
+    strings += [graph.labels[n] for n in label_nodes[labels:].tolist()]
+    strings += [graph.aliases.names[row] for row in alias_new.tolist()]
+    return updated_names(old, graph, label_nodes, kept, added, strings)
+
+
+def _label_nodes(old: Int32, before: Graph, graph: Graph) -> Int32:
+    differing = [n for n in range(before.nodes, graph.nodes) if graph.labels[n] != graph.entities[n]]
+    return np.concatenate([old, np.array(differing, np.int32)])
+
+
+def _matched_aliases(before: Graph, graph: Graph) -> tuple[Int64, Int64]:
+    """New row of each old alias (-1 if it is gone), and the rows that are new."""
+    if graph.aliases is before.aliases:
+        return np.arange(len(before.aliases.names)), np.empty(0, np.int64)
+    pairs = zip(graph.aliases.entity.tolist(), graph.aliases.names, strict=True)
+    place = {pair: row for row, pair in enumerate(pairs)}
+    old = zip(before.aliases.entity.tolist(), before.aliases.names, strict=True)
+    kept = np.array([place.pop(pair, -1) for pair in old], np.int64)
+    return kept, np.array(sorted(place.values()), np.int64)

@@ -1,0 +1,161 @@
+"""What updates changed since the arrays of an index were written whole.
+
+An index keeps its arrays as they were built and, beside them, one edit that says what is different now. To
+open it is to apply the edit: lists of edges that change go behind the others, new names have an index of
+their own, and new rows follow the arrays, which stay mapped. So an update writes what it changes, and opening
+costs that much more, until the edit is large and all is written whole again (`is_large`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.edit.edit import GraphEdit, edited, rows_of
+from clew.graph.edit.growing import extended
+from clew.graph.graph import Aliases, Graph, Int32, Names
+from clew.index.names.names import NamesIndex, NewNames
+from clew.index.store.files import Array
+from clew.index.vectors.vectors import (
+    ENTITY_SCALES,
+    ENTITY_VECTORS,
+    RELATION_VECTORS,
+    TRIPLE_SCALES,
+    TRIPLE_VECTORS,
+    Float32,
+    Int8,
+)
+
+TEXTS = "delta.texts"
+_TRIPLES = ("added", "removed")
+_VECTORS = ("entities_q", "entities_scale", "relations", "triples_q", "triples_scale")
+LARGE_EDIT, LARGE_SHARE = 10_000, 0.05
+"""An edit is large beyond so many changes, or this share of the triples and nodes if that is more."""
+MOVED_EDGES, MOVED_SHARE = 2_000_000, 0.15
+"""So is one that moves more edges, or this share of all: opening the index writes them anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Delta:
+    """An edit of the graph that an index was written with, and the vectors of what is new.
+
+    Vectors are `entities_q` int8 [new nodes, d] with a scale each, `relations` float32 [new relations, d],
+    and `triples_q` int8 [added triples, d] with a scale each, which have no rows where the index has no
+    vectors of triples.
+    """
+
+    edit: GraphEdit
+    entities_q: Int8
+    entities_scale: Float32
+    relations: Float32
+    triples_q: Int8
+    triples_scale: Float32
+
+    @classmethod
+    def open(cls, sections: Mapping[str, Array]) -> Delta | None:
+        """From the sections of an index; None where there are none. Raises KeyError, ValueError."""
+        if TEXTS not in sections:
+            return None
+        arrays: dict[str, Any] = {name: sections[f"delta.{name}"] for name in (*_TRIPLES, *_VECTORS)}
+        edit = GraphEdit(*(arrays.pop(name) for name in _TRIPLES), **_texts(sections[TEXTS].tobytes()))
+        return cls(edit, **arrays)
+
+    def sections(self) -> dict[str, Array | bytes]:
+        """Give the sections."""
+        texts = {
+            f.name: list(getattr(self.edit, f.name)) for f in fields(GraphEdit) if f.name not in _TRIPLES
+        }
+        found: dict[str, Array | bytes] = {TEXTS: json.dumps(texts).encode()}
+        found |= {f"delta.{name}": getattr(self.edit, name) for name in _TRIPLES}
+        return found | {f"delta.{name}": getattr(self, name) for name in _VECTORS}
+
+    def then(self, later: Delta) -> Delta:
+        """One that says both, this and what comes after it."""
+        edit = self.edit.then(later.edit)
+        rows = {
+            triple: row for row, triple in enumerate([*rows_of(self.edit.added), *rows_of(later.edit.added)])
+        }
+        place = [rows[triple] for triple in rows_of(edit.added)]
+        q, scale = (
+            np.concatenate([getattr(self, name), getattr(later, name)])
+            for name in ("triples_q", "triples_scale")
+        )
+        return Delta(
+            edit,
+            np.concatenate([self.entities_q, later.entities_q]),
+            np.concatenate([self.entities_scale, later.entities_scale]),
+            np.concatenate([self.relations, later.relations]),
+            q[place] if len(q) else q,
+            scale[place] if len(q) else scale,
+        )
+
+
+def _texts(data: bytes) -> dict[str, Any]:
+    raw = json.loads(data)
+    pairs = ("types_added", "types_removed", "aliases_added", "aliases_removed")
+    return {**raw, **{name: [(int(node), str(text)) for node, text in raw[name]] for name in pairs}}
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The parts of an index that a delta changes."""
+
+    graph: Graph
+    names: NamesIndex
+    sections: Mapping[str, Array]
+
+
+def applied(held: Whole, delta: Delta) -> Whole:
+    """What an index is with a delta."""
+    graph, came = edited(held.graph, delta.edit)
+    sections = dict(held.sections)
+    more = {
+        ENTITY_VECTORS: delta.entities_q,
+        ENTITY_SCALES: delta.entities_scale,
+        RELATION_VECTORS: delta.relations,
+        TRIPLE_VECTORS: delta.triples_q,
+        TRIPLE_SCALES: delta.triples_scale,
+    }
+    for section, rows in more.items():
+        if section in sections:
+            by_triple = section in (TRIPLE_VECTORS, TRIPLE_SCALES)
+            new = _moved(sections[section], came, rows) if by_triple else rows
+            sections[section] = extended(sections[section], new)
+    return Whole(graph, _names(held, graph, delta.edit), sections)
+
+
+def is_large(held: Whole, graph: Graph, delta: Delta) -> bool:
+    """Whether all is better written whole, `graph` being that of `held` with the delta."""
+    slots = held.graph.slots
+    moved = graph.slots - slots + len(graph.into.neighbour) - len(held.graph.into.neighbour)
+    most = max(LARGE_EDIT, LARGE_SHARE * (held.graph.triples + held.graph.nodes))
+    return delta.edit.size > most or moved > max(MOVED_EDGES, MOVED_SHARE * 2 * slots)
+
+
+def _moved(
+    rows: NDArray[np.generic], came: NDArray[np.int64], new: NDArray[np.generic]
+) -> NDArray[np.generic]:
+    """The rows of triples behind all others: those that were there are copied."""
+    found = np.empty((len(came), *rows.shape[1:]), rows.dtype)
+    found[came >= 0] = rows[came[came >= 0]]
+    found[came < 0] = new
+    return found
+
+
+def _names(held: Whole, graph: Graph, edit: GraphEdit) -> NamesIndex:
+    """The names index of `held`, and another one of what is new."""
+    old, first = held.names, held.graph.nodes
+    gone = frozenset(edit.aliases_removed)
+    if not edit.names and not edit.aliases_added:
+        return replace(old, gone=gone) if gone else old
+    entities = Names.of(edit.names)
+    labels = entities if graph.labels is graph.entities else Names.of(edit.labels)
+    entity: Int32 = np.array([node for node, _ in edit.aliases_added], np.int32)
+    aliases = Aliases(Names.of(text for _, text in edit.aliases_added), entity)
+    newer = replace(NamesIndex.of(NewNames(entities, labels, aliases)), first=first)
+    return replace(old, newer=newer, gone=gone)

@@ -1,0 +1,175 @@
+"""The files of an index: arrays written through to the disk, with checksums, and opened memory-mapped."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import FormatError, IndexError_
+from clew.graph.edit.growing import mapped
+
+Array = NDArray[np.generic]
+
+_SMALL = 65_536
+_BLOCK = 8_192
+_SAMPLES = 6
+_WRITE_AT_ONCE = 1 << 24
+_PLACES = "-o; $CLEW_CACHE_DIR for the cache"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A section's file: its size, a checksum of all of it, and one of sampled blocks."""
+
+    section: str
+    file: str
+    bytes: int
+    checksum: str
+    sample: str
+
+
+@contextmanager
+def disk_errors(path: Path) -> Generator[None]:
+    """Turn an error of the operating system while writing the index `path` into one with advice."""
+    try:
+        yield
+    except OSError as error:
+        raise IndexError_(f"{path}: {_advice(error)}. What was there before is unchanged") from error
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk is full. Free some space or choose another place for the index ({_PLACES})"
+    if error.errno == errno.EFBIG:
+        return "a file would exceed the size that is allowed here. Raise the limit (ulimit -f)"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return (
+            f"no permission to write here ({error.strerror}). Choose another place for the index ({_PLACES})"
+        )
+    return f"cannot write the index ({error.strerror or error})"
+
+
+def write_parts(
+    folder: Path, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
+) -> FileEntry:
+    """Write one section as `.npy` from the arrays that together are its rows; `sync_files` flushes it.
+
+    Raises OSError, and ValueError if the parts do not fill the shape.
+    """
+    if dtype.hasobject:
+        raise ValueError(f"section {section!r} is an array of objects")
+    # Little-endian on every machine, so that an index can be copied.
+    dtype = dtype.newbyteorder("<")
+    header = io.BytesIO()
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": shape})
+    path = folder / f"{section}.npy"
+    digest = hashlib.blake2b(digest_size=16)
+    left = int(np.prod(shape)) * dtype.itemsize
+    with path.open("wb") as file:
+        for piece in _pieces(header.getvalue(), (np.ascontiguousarray(part, dtype) for part in parts)):
+            digest.update(piece)
+            write_piece(file, piece)
+            left -= len(piece)
+    if left != -len(header.getvalue()):
+        raise ValueError(f"the parts of section {section!r} do not fill its shape {shape}")
+    return FileEntry(section, path.name, path.stat().st_size, digest.hexdigest(), sample_checksum(path))
+
+
+def file_entry(folder: Path, section: str, name: str) -> FileEntry:
+    """Describe a file of another format that has been written into `folder`."""
+    path = folder / name
+    return FileEntry(section, name, path.stat().st_size, full_checksum(path), sample_checksum(path))
+
+
+def write_piece(file: io.BufferedWriter, piece: bytes | memoryview) -> None:
+    """Write to a file of an index; every byte of every file goes through here."""
+    file.write(piece)
+
+
+def sync(file: io.BufferedWriter) -> None:
+    """Wait until what was written is on the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_files(folder: Path, names: Iterable[str]) -> None:
+    """Wait until files and their entries in `folder` are on the disk.
+
+    All at the end, since a disk flushes many files together much faster than one after the other.
+    """
+    for name in names:
+        sync_path(folder / name)
+    sync_path(folder)
+
+
+def sync_path(path: Path) -> None:
+    """Wait until a file, or the new and renamed entries of a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _pieces(header: bytes, arrays: Iterable[Array]) -> Iterator[bytes | memoryview]:
+    yield header
+    for array in arrays:
+        if array.size:
+            data = array.reshape(-1).view(np.uint8).data
+            for start in range(0, len(data), _WRITE_AT_ONCE):
+                yield data[start : start + _WRITE_AT_ONCE]
+
+
+def full_checksum(path: Path) -> str:
+    """BLAKE2b of the whole file, 16 bytes in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def sample_checksum(path: Path) -> str:
+    """BLAKE2b of a small file, or of blocks of a large one, first and last among them."""
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= _SMALL:
+            digest.update(file.read())
+        else:
+            for i in range(_SAMPLES):
+                file.seek((size - _BLOCK) * i // (_SAMPLES - 1))
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()
+
+
+def open_array(folder: Path, entry: FileEntry) -> Array:
+    """Map one section's file into memory after checking its size and sampled blocks.
+
+    Raises FileNotFoundError, and FormatError if the file is not what was written.
+    """
+    path = check_entry(folder, entry, verify=False)
+    # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
+    # in memory, and the file cannot be changed either way.
+    return mapped(path)
+
+
+def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
+    """Find a section's file and check its size and checksum (all of it if `verify`, else sampled blocks).
+
+    Raises as `open_array`.
+    """
+    path = folder / entry.file
+    size = path.stat().st_size
+    if size != entry.bytes:
+        raise FormatError(f"{path}: damaged, {size:,} bytes where {entry.bytes:,} were written")
+    if full_checksum(path) != entry.checksum if verify else sample_checksum(path) != entry.sample:
+        raise FormatError(f"{path}: damaged, its checksum differs from what was written")
+    return path

@@ -1,0 +1,152 @@
+"""The manifest of an index: what it was made from, with what, and which files belong to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from clew.errors import FormatError, IndexError_, InputError
+from clew.index.store.files import FileEntry
+
+FORMAT_VERSION = 3
+_READABLE = (2, 3)
+"""Format 2 knows no deltas; what it has is as in format 3."""
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A file (or folder) that the index was made from; `bytes` and `modified` (ns) as on disk.
+
+    `path` is the address of a database that was read.
+    """
+
+    path: str
+    role: Literal["source", "types", "aliases"]
+    format: str
+    bytes: int
+    modified: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderRecord:
+    """Which embedder made the vectors."""
+
+    name: str
+    fingerprint: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an index holds: its sources, embedder, counts of things, and the report of the build."""
+
+    sources: tuple[SourceRecord, ...]
+    embedder: EmbedderRecord | None
+    counts: Mapping[str, int]
+    report: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One generation of an index; `created` is in UTC, ISO 8601."""
+
+    clew: str
+    created: str
+    generation: int
+    about: About
+    files: tuple[FileEntry, ...]
+
+    @property
+    def folder(self) -> str:
+        """Folder of the generation's files, below the index."""
+        return generation_folder(self.generation)
+
+    @property
+    def bytes(self) -> int:
+        """Size of all files."""
+        return sum(entry.bytes for entry in self.files)
+
+    def to_json(self) -> str:
+        """Write as JSON, with the format version and a checksum of all the rest."""
+        body = {"format": FORMAT_VERSION, **asdict(self)}
+        return json.dumps({"checksum": _checksum(body), **body}, indent=1)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read the manifest of the index `path`.
+
+    Raises InputError if there is no index, IndexError_ if it may not be read, FormatError if it is of
+    another version or damaged.
+    """
+    raw = _load(path)
+    version = raw.get("format")
+    if version not in _READABLE:
+        made = f"it was made by Clew {raw.get('clew', '(unknown)')} with index format {version}"
+        raise FormatError(f"{path}: {made}, this Clew reads format {FORMAT_VERSION}. {rebuild(path)}")
+    body = {key: value for key, value in raw.items() if key != "checksum"}
+    if raw.get("checksum") != _checksum(body):
+        raise FormatError(f"{path / MANIFEST}: damaged, its checksum differs. {rebuild(path)}")
+    try:
+        return _parse(raw)
+    except (KeyError, TypeError) as error:
+        raise FormatError(f"{path / MANIFEST}: damaged, {error!r} in it. {rebuild(path)}") from error
+
+
+def generation_folder(generation: int) -> str:
+    """Name the folder of a generation."""
+    return f"gen-{generation:06d}"
+
+
+def rebuild(path: Path) -> str:
+    """Advice for an index that cannot be used."""
+    return f"Rebuild it with: clew index SOURCE -o {path}"
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError(f"{path}: no such index. Make one with: clew index SOURCE -o {path}")
+    try:
+        raw = json.loads((path / MANIFEST).read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        what = "a folder without a manifest.json" if path.is_dir() else "a file"
+        if path.is_dir():
+            advice = f"To make an index: clew index SOURCE -o {path.with_suffix('.clew')}"
+        elif path.suffix == ".clew":
+            advice = "To ask a graph file, give it another ending than .clew"
+        else:
+            advice = f"To make an index of it: clew index {path} -o {path.with_suffix('.clew')}"
+        raise InputError(f"{path}: not a Clew index but {what}. {advice}") from error
+    except OSError as error:
+        raise IndexError_(f"{path}: cannot read the index ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path / MANIFEST}: damaged, not JSON. {rebuild(path)}") from error
+    if not isinstance(raw, dict):
+        raise FormatError(f"{path / MANIFEST}: damaged, not an object. {rebuild(path)}")
+    return cast(dict[str, Any], raw)
+
+
+def _parse(raw: Mapping[str, Any]) -> Manifest:
+    about = raw["about"]
+    return Manifest(
+        clew=raw["clew"],
+        created=raw["created"],
+        generation=raw["generation"],
+        about=About(
+            sources=tuple(SourceRecord(**record) for record in about["sources"]),
+            embedder=None if about["embedder"] is None else EmbedderRecord(**about["embedder"]),
+            counts=about["counts"],
+            report=about["report"],
+        ),
+        files=tuple(FileEntry(**entry) for entry in raw["files"]),
+    )
+
+
+def _checksum(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body, sort_keys=True)
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()

@@ -1,0 +1,69 @@
+"""The schema of a graph as sections of an index, so that a large graph is not counted at every start.
+
+A stored schema names the files of the graph that it was counted from; one of any other graph counts as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.index.store.directory import Index, IndexWriter
+from clew.index.store.files import FileEntry
+from clew.index.store.sections import with_prefix, without_prefix
+
+if TYPE_CHECKING:
+    from clew.graph.schema import Schema
+
+WORTH_STORING = 1_000_000
+"""Triples from which it is stored; fewer are counted in less time than anybody waits."""
+_OF = "of"
+
+
+def write_schema(writer: IndexWriter, graph: Graph) -> None:
+    """Count a graph whose sections have been written, and write its schema. Raises IndexError_."""
+    # It compiles kernels, which nothing else of a build of few triples needs.
+    from clew.graph.schema import schema_of
+
+    schema = schema_of(graph)
+    sections: dict[str, NDArray[np.generic]] = {f.name: getattr(schema, f.name) for f in fields(schema)}
+    sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
+    writer.add_all(with_prefix("schema", sections))
+
+
+def schema_of_index(index: Index) -> Schema:
+    """Give the schema of an index: the stored one with what updates have changed since, or count it."""
+    from clew.graph.schema import schema_after, schema_of
+
+    stored = _stored(index)
+    if stored is None:
+        return schema_of(index.graph)
+    if index.delta is None or index.written is None:
+        return stored
+    before = index.written.graph
+    return schema_after(stored, before, index.graph, index.delta.edit.touched(before.nodes))
+
+
+def _stored(index: Index) -> Schema | None:
+    """The schema that is stored, of the graph as the files of the index hold it."""
+    from clew.graph.schema import Schema
+
+    arrays = without_prefix("schema", index.sections)
+    of = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
+    names = [field.name for field in fields(Schema)]
+    if of != _digest(index.manifest.files) or not arrays.keys() >= set(names):
+        return None
+    found: dict[str, Any] = {name: arrays[name] for name in names}
+    return Schema(**found)
+
+
+def _digest(files: Iterable[FileEntry]) -> bytes:
+    """Stand for what a graph's files hold."""
+    graph = sorted(repr(entry) for entry in files if entry.section.startswith("graph."))
+    return hashlib.blake2b("\n".join(graph).encode(), digest_size=16).digest()

@@ -1,0 +1,144 @@
+"""The files of an update → `Edits`, as an index of these files would read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from clew.graph.build.build import checksum, source_bytes
+from clew.graph.readers.batch import MAX_REASONS, Batch, Label, OnError, Tally
+from clew.graph.readers.rdf import RdfReader
+from clew.graph.readers.registry import choose_reader
+from clew.graph.readers.side import read_pairs
+from clew.graph.readers.stream import line_blocks
+from clew.index.update.edits import Edits, Pair, ReadNotes, Triple
+
+SCOPE_DIGITS = 8
+
+
+def read_edits(
+    add: Iterable[Path] = (),
+    remove: Iterable[Path] = (),
+    *,
+    types: Path | None = None,
+    aliases: Path | None = None,
+    remove_types: Path | None = None,
+    remove_aliases: Path | None = None,
+    remove_entities: Path | None = None,
+    format: str | None = None,
+    on_error: OnError = "fail",
+    progress: Callable[[int, int], None] | None = None,
+) -> Edits:
+    """Read the files of an update; raises InputError and ParseError as an index of them would.
+
+    `progress` is called with the bytes of `add` and `remove` that are read and to be read.
+    """
+    add, remove = list(add), list(remove)
+    files = _Files(on_error, source_bytes([*add, *remove]), progress)
+    added, removed = _Side(), _Side()
+    for side, paths in ((added, add), (removed, remove)):
+        for path in paths:
+            for batch in files.batches(path, format):
+                side.take(batch)
+    return Edits(
+        add=added.triples,
+        remove=removed.triples,
+        nodes=added.nodes,
+        add_types=[*added.types, *files.pairs(types, "type")],
+        remove_types=[*removed.types, *files.pairs(remove_types, "type")],
+        add_aliases=files.pairs(aliases, "alias"),
+        remove_aliases=files.pairs(remove_aliases, "alias"),
+        add_names=added.names,
+        remove_names=removed.names,
+        remove_entities=files.lines(remove_entities),
+        labels={name: label.text for name, label in added.labels.items()},
+        iris=added.iris or removed.iris,
+        reading=files.reading(),
+    )
+
+
+class _Files:
+    """Reads the files of one update and keeps count of what it met."""
+
+    def __init__(self, on_error: OnError, total: int, progress: Callable[[int, int], None] | None) -> None:
+        self._on_error: OnError = on_error
+        self._total, self._done, self._progress = total, 0, progress
+        self._tallies: list[Tally] = []
+
+    def batches(self, path: Path, format: str | None) -> Iterator[Batch]:
+        """Stream the batches of one file.
+
+        Blank nodes have names within their file only: they get a scope that is the same whenever the same
+        file is read, so that what it added can be removed by it.
+        """
+        reader = choose_reader(path, format)
+        scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
+        tally = self._tally(self._tell, scope)
+        yield from reader.read(path, tally)
+        tally.raise_faults()
+        self._done += source_bytes([path])
+
+    def pairs(self, path: Path | None, kind: str) -> list[Pair]:
+        """Pairs of a side file, if there is one."""
+        if path is None:
+            return []
+        tally = self._tally()
+        found = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
+        tally.raise_faults()
+        return found
+
+    def lines(self, path: Path | None) -> list[str]:
+        """Lines of a file that are not blank, if there is one."""
+        if path is None:
+            return []
+        tally = self._tally()
+        found = [line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()]
+        tally.raise_faults()
+        return found
+
+    def reading(self) -> ReadNotes:
+        """What was skipped and noted."""
+        reasons = [reason for tally in self._tallies for reason in tally.reasons]
+        return ReadNotes(
+            sum(tally.skipped for tally in self._tallies),
+            tuple(reasons[:MAX_REASONS]),
+            tuple(note for tally in self._tallies for note in tally.notes),
+        )
+
+    def _tally(self, tell: Callable[[int], None] | None = None, scope: str = "") -> Tally:
+        self._tallies.append(Tally(self._on_error, tell, scope, collect=True))
+        return self._tallies[-1]
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(self._done + done, self._total)
+
+
+class _Side:
+    """All that the files of one side, added or removed, say; `names` are labels and aliases."""
+
+    def __init__(self) -> None:
+        self.triples: list[Triple] = []
+        self.nodes: list[str] = []
+        self.labels: dict[str, Label] = {}
+        self.types: list[Pair] = []
+        self.names: list[Pair] = []
+        self.iris = False
+
+    def take(self, batch: Batch) -> None:
+        """Take one batch."""
+        self.triples += zip(batch.heads, batch.relations, batch.tails, strict=True)
+        if batch.ids is not None:
+            ids = batch.ids
+            names, relations = ids.entities, ids.relations
+            columns = zip(ids.head.tolist(), ids.relation.tolist(), ids.tail.tolist(), strict=True)
+            self.triples += [(names[h], relations[r], names[t]) for h, r, t in columns]
+        self.nodes += batch.nodes
+        self.types += batch.types
+        self.names += batch.aliases
+        for label in batch.labels:
+            held = self.labels.get(label.subject)
+            if held is None or label.rank < held.rank:
+                self.labels[label.subject] = label
+            self.names.append((label.subject, label.text))
+        self.iris |= batch.iris

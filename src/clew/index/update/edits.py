@@ -1,0 +1,337 @@
+"""What an update adds and removes, by name; and the same by ids of one graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from clew.errors import UsageError
+from clew.graph.build.assemble import local_name
+from clew.graph.edit.edit import GraphEdit, triple_array
+from clew.graph.graph import Graph
+from clew.graph.readers.batch import NodeKey
+from clew.index.names.names import NamesIndex
+from clew.text.counted import counted
+
+Triple = tuple[str, str, NodeKey]
+Pair = tuple[str, str]
+NodeT = TypeVar("NodeT", bound=NodeKey)
+_Item = TypeVar("_Item", tuple[int, int, int], tuple[int, str])
+_SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
+_TOLD_EVERY = 1 << 12
+MOST_NAMED = 5
+"""Missing triples and unknown names that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNotes:
+    """What happened while the files of an update were read: lines `skipped`, the first `reasons`, `notes`."""
+
+    skipped: int = 0
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Changes by name. What is removed goes first; an entity that is removed loses all that is said of it.
+
+    `nodes` are entities that are made even without a triple. `add_names` and `remove_names` are what a source
+    calls its entities: labels and aliases, told of other names too, which are passed over. `labels` are names
+    for people of entities and relations that are new; `iris` says that names are IRIs.
+    """
+
+    add: Sequence[Triple] = ()
+    remove: Sequence[Triple] = ()
+    add_types: Sequence[Pair] = ()
+    remove_types: Sequence[Pair] = ()
+    add_aliases: Sequence[Pair] = ()
+    remove_aliases: Sequence[Pair] = ()
+    add_names: Sequence[Pair] = ()
+    remove_names: Sequence[Pair] = ()
+    remove_entities: Sequence[str] = ()
+    nodes: Sequence[str] = ()
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    iris: bool = False
+    reading: ReadNotes = ReadNotes()
+
+
+@dataclass(frozen=True, slots=True)
+class EditReport:
+    """What an update did.
+
+    `duplicates` were added already, `missing` not there to be removed (the first by name). `skipped`,
+    `reasons` and `notes` tell of reading its files.
+    """
+
+    added: int
+    removed: int
+    duplicates: int
+    missing: int
+    missing_examples: tuple[str, ...]
+    new_entities: int
+    new_relations: int
+    types: int
+    aliases: int
+    skipped: int = 0
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def resolve(
+    graph: Graph,
+    names: NamesIndex,
+    edits: Edits,
+    *,
+    strict: bool = False,
+    ignore_missing: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[GraphEdit, EditReport]:
+    """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
+
+    `progress` is called with the triples that are found and to be found. Raises UsageError for a triple to be
+    removed that is not there unless `ignore_missing`, and for an entity or relation that is new if `strict`.
+    """
+    resolver = _Resolver(graph, names, edits, progress)
+    return resolver.resolve(strict=strict, ignore_missing=ignore_missing)
+
+
+class _Resolver:
+    """The work of `resolve` for one update."""
+
+    def __init__(
+        self, graph: Graph, names: NamesIndex, edits: Edits, progress: Callable[[int, int], None] | None
+    ) -> None:
+        self._graph, self._index, self._edits, self._progress = graph, names, edits, progress
+        self._done = 0
+        self._relations = {name: i for i, name in enumerate(graph.relations)}
+        self._old_relations = len(self._relations)
+        self._nodes: dict[NodeKey, int] = {}
+        self._new: list[NodeKey] = []
+
+    def resolve(self, *, strict: bool, ignore_missing: bool) -> tuple[GraphEdit, EditReport]:
+        edits, missing = self._edits, list[str]()
+        removed = self._removed(missing)
+        removed_entities = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
+        less_types = [(self._held(name), text) for name, text in self._typed(edits.remove_types)]
+        more_types = self._typed(edits.add_types)
+        held = self._types_of([*less_types, *more_types], removed_entities)
+        types_removed = self._gone(held, less_types, removed_entities, missing)
+        less_names = [(self._held(name), text) for name, text in edits.remove_names]
+        less_aliases = [*edits.remove_aliases, *self._called(less_names)]
+        told = [*less_aliases, *edits.add_aliases, *edits.add_names]
+        held_aliases = self._aliases_of(told, removed_entities)
+        aliases_removed = self._gone(held_aliases, less_aliases, removed_entities, missing)
+        if not ignore_missing:
+            _refuse_missing(missing)
+        added, duplicates = self._added(removed)
+        for name in edits.nodes:
+            self._made(name)
+        types_added = self._more(held, types_removed, more_types)
+        more_aliases = [*edits.add_aliases, *self._called(edits.add_names)]
+        aliases_added = self._more(held_aliases, aliases_removed, more_aliases)
+        relations = list(self._relations)[self._old_relations :]
+        if strict:
+            _refuse_new(self._new, relations)
+        triples = _changes(removed, added)
+        edit = GraphEdit(
+            triple_array(triples[0]),
+            triple_array(triples[1]),
+            [_shown(key) for key in self._new],
+            [self._label(key) if isinstance(key, str) else key[0] for key in self._new],
+            [None if isinstance(key, str) else key[1] for key in self._new],
+            relations,
+            [self._label(name) for name in relations],
+            *_changes(types_removed, types_added),
+            *_changes(aliases_removed, aliases_added),
+        )
+        reading = edits.reading
+        report = EditReport(
+            len(added), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
+            len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
+            reading.reasons, (*reading.notes, *self._kept_labels(less_names)),
+        )  # fmt: skip
+        return edit, report
+
+    def _removed(self, missing: list[str]) -> list[tuple[int, int, int]]:
+        """Triples to be removed; names what is not there."""
+        found: dict[tuple[int, int, int], None] = {}
+        for head, relation, tail in self._edits.remove:
+            self._tell()
+            ends = self._held(head), self._held(tail)
+            ids = self.node(ends[0]), self._relations.get(relation, -1), self.node(ends[1])
+            if min(ids) < 0 or self._graph.find_triple(*ids) < 0:
+                missing.append(" ".join((_shown(ends[0]), relation, _shown(ends[1]))))
+            else:
+                found[ids] = None
+        for name in self._edits.remove_entities:
+            node = self.node(name)
+            if node < 0:
+                missing.append(name)
+            else:
+                found |= dict.fromkeys(self._triples_of(node))
+        return list(found)
+
+    def _tell(self) -> None:
+        self._done += 1
+        if self._progress is not None and self._done % _TOLD_EVERY == 0:
+            self._progress(self._done, len(self._edits.add) + len(self._edits.remove))
+
+    def _held(self, key: NodeT) -> NodeT:
+        """What the index calls a node that is removed: a blank node of its first source has no scope."""
+        if isinstance(key, str) and _SCOPED.match(key) and self.node(key) < 0:
+            return _SCOPED.sub("_:", key)
+        return key
+
+    def _triples_of(self, node: int) -> list[tuple[int, int, int]]:
+        out, into = self._graph.out, self._graph.into
+        rows = range(*out.span(node))
+        found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in rows]
+        rows = range(*into.span(node))
+        return found + [(int(into.neighbour[i]), int(into.relation[i]), node) for i in rows]
+
+    def _added(self, removed: Sequence[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:
+        """Triples that are new; one that is removed and added stays as it is."""
+        gone, found, duplicates = set(removed), dict[tuple[int, int, int], None](), 0
+        old = self._graph.nodes
+        for head, relation, tail in self._edits.add:
+            self._tell()
+            ids = (
+                self._made(head),
+                self._relations.setdefault(relation, len(self._relations)),
+                self._made(tail),
+            )
+            there = (
+                max(ids[0], ids[2]) < old
+                and ids[1] < self._old_relations
+                and self._graph.find_triple(*ids) >= 0
+            )
+            if ids in found or (there and ids not in gone):
+                duplicates += 1
+            else:
+                found[ids] = None
+        return list(found), duplicates
+
+    def node(self, key: NodeKey) -> int:
+        """Id of a node, -1 if there is none."""
+        if key not in self._nodes:
+            self._nodes[key] = self._find(key)
+        return self._nodes[key]
+
+    def _find(self, key: NodeKey) -> int:
+        name, datatype = (key, None) if isinstance(key, str) else key
+        values = self._graph.values
+        for hit in self._index.exact(name):
+            if hit.kind == "name" and self._graph.entities[hit.entity] == name:
+                held = int(values.datatype[hit.entity])
+                if (None if held < 0 else values.datatypes[held]) == datatype:
+                    return hit.entity
+        return -1
+
+    def _made(self, key: NodeKey) -> int:
+        node = self.node(key)
+        if node < 0:
+            node = self._nodes[key] = self._graph.nodes + len(self._new)
+            self._new.append(key)
+        return node
+
+    def _types_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
+        """Types of the entities in `pairs`, and of `nodes`."""
+        types = self._graph.types
+        return {
+            (node, types.names[int(type_)])
+            for node in self._known(pairs, nodes)
+            for type_ in types.type[types.offsets[node] : types.offsets[node + 1]]
+        }
+
+    def _aliases_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
+        """Aliases of the entities in `pairs`, and of `nodes`."""
+        if not pairs and not nodes:
+            return set()
+        aliases = self._graph.aliases
+        rows = np.flatnonzero(np.isin(aliases.entity, list(self._known(pairs, nodes))))
+        return {(int(aliases.entity[row]), aliases.names[row]) for row in rows.tolist()}
+
+    def _known(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[int]:
+        found = {self.node(entity) for entity, _ in pairs} | set(nodes)
+        return {node for node in found if 0 <= node < self._graph.nodes}
+
+    def _gone(
+        self, held: set[tuple[int, str]], remove: Sequence[Pair], nodes: Sequence[int], missing: list[str]
+    ) -> list[tuple[int, str]]:
+        """Pairs to be removed, and all of `nodes`; names what is not there."""
+        lost = set(nodes)
+        found = dict.fromkeys(sorted(pair for pair in held if pair[0] in lost))
+        for entity, text in remove:
+            pair = (self.node(entity), text)
+            if pair in held:
+                found[pair] = None
+            else:
+                missing.append(f"{entity} {text}")
+        return list(found)
+
+    def _more(
+        self, held: set[tuple[int, str]], gone: Sequence[tuple[int, str]], add: Sequence[Pair]
+    ) -> list[tuple[int, str]]:
+        """Pairs that are new; one that is removed and added stays as it is."""
+        there = held - set(gone)
+        wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
+        return [pair for pair in wanted if pair not in there]
+
+    def _typed(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Pairs with types as the graph has them: by their labels or local names."""
+        return [(entity, self._type(text)) for entity, text in pairs]
+
+    def _type(self, name: str) -> str:
+        node = self.node(name) if self._edits.iris else -1
+        return self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
+
+    def _called(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Those pairs that name an entity otherwise than by its name and label."""
+        return [(name, text) for name, text in pairs if self.node(name) >= 0 and text not in self._own(name)]
+
+    def _kept_labels(self, pairs: Sequence[Pair]) -> list[str]:
+        """A note on labels that were to be removed: an entity keeps its label."""
+        kept = sum(self.node(name) >= 0 and text in self._own(name) for name, text in pairs)
+        told = f"{counted(kept, 'label')} to be removed stayed: an entity keeps its label"
+        return [told] if kept else []
+
+    def _own(self, name: str) -> tuple[str, str]:
+        """Name and label of an entity, which may be new."""
+        node = self.node(name)
+        return name, self._graph.labels[node] if node < self._graph.nodes else self._label(name)
+
+    def _label(self, name: str) -> str:
+        return self._edits.labels.get(name) or (local_name(name) if self._edits.iris else name)
+
+
+def _refuse_missing(missing: Sequence[str]) -> None:
+    if missing:
+        shown = "; ".join(missing[:MOST_NAMED]) + (" …" if len(missing) > MOST_NAMED else "")
+        raise UsageError(
+            f"{len(missing):,} of what is to be removed is not in the index: {shown}. "
+            "Nothing was changed; --ignore-missing goes on without it"
+        )
+
+
+def _refuse_new(nodes: Sequence[NodeKey], relations: Sequence[str]) -> None:
+    if nodes or relations:
+        shown = ", ".join([*map(_shown, nodes), *relations][:MOST_NAMED])
+        raise UsageError(
+            f"{len(nodes):,} entities and {len(relations):,} relations are not in the index: "
+            f"{shown}. Nothing was changed; without --strict they are made"
+        )
+
+
+def _shown(key: NodeKey) -> str:
+    return key if isinstance(key, str) else key[0]
+
+
+def _changes(removed: Sequence[_Item], added: Sequence[_Item]) -> tuple[list[_Item], list[_Item]]:
+    """What is added and what is removed; nothing is both."""
+    gone, new = set(removed), set(added)
+    return [item for item in added if item not in gone], [item for item in removed if item not in new]

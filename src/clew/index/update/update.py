@@ -1,0 +1,203 @@
+"""Updating an index: a new generation that shares with the last one what did not change.
+
+What changes is kept apart, as a `Delta`, until it is large; then all is written whole. Readers keep the
+generation that they have open; the next open sees the new one, whole. A crash at any point leaves the last
+one. Ids of entities and relations stay; new ones come after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from clew.errors import FormatError, UsageError
+from clew.graph.edit.edit import GraphEdit
+from clew.graph.graph import Graph
+from clew.index.build import check_embedder
+from clew.index.corpus.build_corpus import add_node_search
+from clew.index.corpus.corpus import DRAWING, NODE_SEARCH, Corpus, open_corpus
+from clew.index.corpus.walk_vectors import Sayer
+from clew.index.store.compact import whole_sections, write_changed
+from clew.index.store.delta import Delta, Whole, applied, is_large
+from clew.index.store.directory import Index, IndexWriter, open_index, writing
+from clew.index.store.files import Array
+from clew.index.store.manifest import About, Manifest, read_manifest
+from clew.index.store.sections import graph_counts
+from clew.index.store.stored_schema import WORTH_STORING, write_schema
+from clew.index.update.edits import EditReport, Edits, resolve
+from clew.index.update.update_corpus import CorpusChange, updated_corpus
+from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
+from clew.index.vectors.backends.registry import Access, VectorChoice, open_vectors
+from clew.index.vectors.triple_vectors import TripleEmbedder
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, TRIPLE_VECTORS, quantise
+from clew.text.embedder import Embedder
+from clew.text.labels import readable, relation_text
+
+Part = Literal["reading", "finding", "walks", "writing"]
+Progress = Callable[[Part, int, int], None]
+"""Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
+LEAST_NEWER = 10_000
+"""Vectors newer than the file that searches them, up to which they are compared one by one."""
+MOST_LOGGED = 20
+"""Updates that the report of an index remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did.
+
+    `corpus` is None without a corpus; `compacted` says that the arrays of the graph were written whole. Where
+    nothing changed, `manifest` is the old one.
+    """
+
+    path: Path
+    manifest: Manifest
+    report: EditReport
+    corpus: CorpusChange | None
+    compacted: bool = False
+
+
+def update_index(
+    path: Path,
+    edits: Edits,
+    *,
+    embedder: Embedder,
+    strict: bool = False,
+    ignore_missing: bool = False,
+    wait: float = 5.0,
+    sayer: Sayer | None = None,
+    access: Access | None = None,
+    progress: Progress | None = None,
+) -> Updated:
+    """Apply `edits` to the index `path`, as a whole or not at all.
+
+    Where a model says the walks, `sayer` says those that are new, and those that it failed to say before;
+    without edits it does the latter alone. `access` is for vectors in a database.
+
+    Raises UsageError as `resolve`, and if the walks are said by another model than `sayer`, EmbedderMismatch,
+    LockedError if another process still writes to the index after `wait` seconds, InputError and FormatError
+    if there is no good index, IndexError_ if it cannot be written, VectorStoreError if Milvus does not
+    answer, and what the sayer raises.
+    """
+    read_manifest(path)  # a path that is no index is refused before anything is made there
+    with writing(path, wait=wait) as writer:
+        # All is read: damage would go on into the new generation.
+        index = open_index(path, verify=True, access=access)
+        check_embedder(path, index.manifest, embedder)
+        edit, report = resolve(
+            index.graph,
+            index.names,
+            edits,
+            strict=strict,
+            ignore_missing=ignore_missing,
+            progress=_part_of(progress, "finding"),
+        )
+        if not edit.size and not _is_unsaid(index, sayer):
+            return Updated(path, index.manifest, report, None)
+        held = index.written or Whole(index.graph, index.names, index.sections)
+        later = _delta_of(index, edit, embedder)
+        delta = later if index.delta is None else index.delta.then(later)
+        now = applied(held, delta)
+        corpus, change = _corpus(index, now.graph, edit, embedder, sayer, progress)
+        compact = is_large(held, now.graph, delta)
+        contents: dict[str, Array | bytes] = {**(whole_sections(held, now) if compact else delta.sections())}
+        searches = _searches(writer, index, now, corpus)
+        if corpus is not None:
+            whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
+            contents |= (corpus.with_nodes_whole() if whole else corpus).sections()
+        dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
+        told = _part_of(progress, "writing")
+        write_changed(writer, index, contents, dropped=dropped, progress=told)
+        if compact and now.graph.triples >= WORTH_STORING:
+            write_schema(writer, now.graph)
+        manifest = writer.commit(_about(index.manifest.about, now.graph, report))
+    return Updated(path, manifest, report, change, compact)
+
+
+def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder) -> Delta:
+    """One edit, with the vectors of what is new."""
+    q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
+    relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
+    held, triples = index.graph, edit.added
+    if TRIPLE_VECTORS not in index.sections:
+        triples = triples[:0]
+    by_triple = TripleEmbedder(
+        lambda node: held.labels[node] if node < held.nodes else edit.labels[node - held.nodes],
+        [*held.relation_labels, *edit.relation_labels],
+        embedder,
+    ).quantised(*triples.T)
+    return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
+
+
+def _is_unsaid(index: Index, sayer: Sayer | None) -> bool:
+    """Whether there are walks that the model was to say and did not."""
+    corpus = None if sayer is None else open_corpus(index)
+    return corpus is not None and corpus.report().unsaid > 0
+
+
+def _most_newer(graph: Graph) -> int:
+    """Vectors that may be newer than the file that searches them."""
+    return max(LEAST_NEWER, graph.nodes // 10)
+
+
+def _searches(writer: IndexWriter, index: Index, now: Whole, corpus: Corpus | None) -> list[str]:
+    """Write anew the files that search vectors, if too many are newer than them; their sections.
+
+    Others are kept: what is newer than a file is compared one by one.
+    """
+    written: list[str] = []
+    most = _most_newer(now.graph)
+    if ENTITY_SEARCH in index.files:
+        backend = open_vectors(index.files[ENTITY_SEARCH])
+        if now.graph.nodes - len(backend) > most:
+            vectors = now.sections[ENTITY_VECTORS], now.sections[ENTITY_SCALES]
+            build_search(writer.folder / SEARCH_FILE, *vectors)
+            writer.add_file(ENTITY_SEARCH, SEARCH_FILE)
+            written.append(ENTITY_SEARCH)
+    if NODE_SEARCH in index.files and corpus is not None and len(corpus.changed) > most:
+        add_node_search(writer, corpus, VectorChoice("faiss"))
+        written.append(NODE_SEARCH)
+    return written
+
+
+def _corpus(
+    index: Index,
+    graph: Graph,
+    edit: GraphEdit,
+    embedder: Embedder,
+    sayer: Sayer | None,
+    progress: Progress | None,
+) -> tuple[Corpus | None, CorpusChange | None]:
+    corpus = open_corpus(index, writable=True)
+    if corpus is None:
+        return None, None
+    if sayer is not None and sayer.name != corpus.model:
+        told = "by templates" if corpus.model is None else f"by {corpus.model}"
+        raise UsageError(
+            f"{index.path}: its walks are said {told}, not by {sayer.name}. Index the sources again"
+        )
+    changed = len(edit.added) or len(edit.removed) or graph.nodes > index.graph.nodes
+    if not changed and not _is_unsaid(index, sayer):
+        return corpus, CorpusChange(0, 0, 0, compacted=False)
+    if corpus.parts and corpus.drawing != DRAWING:
+        raise FormatError(
+            f"{index.path}: its walks were drawn by an older Clew, and would not fit those of this one. "
+            "Index the sources again"
+        )
+    told = _part_of(progress, "walks")
+    return updated_corpus(corpus, index.graph, graph, edit, embedder, sayer=sayer, progress=told)
+
+
+def _part_of(progress: Progress | None, what: Part) -> Callable[[int, int], None] | None:
+    """What tells of one part of the work."""
+    return None if progress is None else lambda done, total: progress(what, done, total)
+
+
+def _about(about: About, graph: Graph, report: EditReport) -> About:
+    updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
+    told = {**about.report, "updates": updates[-MOST_LOGGED:]}
+    return replace(about, counts=graph_counts(graph), report=told)

@@ -1,0 +1,285 @@
+"""A corpus after its graph has changed: only walks that differ are embedded again (section 2.1, *Indexing*).
+
+The result equals, root by root, what `build_corpus` makes of the changed graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.edit.edit import GraphEdit
+from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
+from clew.graph.walks.touched import StoredWalks, touched_roots
+from clew.graph.walks.walks import Walker, Walks
+from clew.index.corpus.corpus import Corpus
+from clew.index.corpus.corpus_parts import (
+    Part,
+    joined_parts,
+    make_part,
+    part_of_rows,
+    places_of,
+    root_of_walks,
+    walks_at,
+    walks_of_rows,
+)
+from clew.index.corpus.walk_vectors import Sayer, WalkEmbedder
+from clew.text.embedder import Embedder
+
+EMBEDDED_AT_ONCE = 20_000
+MOST_PARTS = 12
+"""Beyond so many parts, all but the first are put into one; all, when half of what they hold is old."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusChange:
+    """What an update of a corpus did: roots walked again, roots whose walks differ, walks embedded again."""
+
+    walked: int
+    changed: int
+    embedded: int
+    compacted: bool
+
+
+def updated_corpus(
+    corpus: Corpus,
+    before: Graph,
+    graph: Graph,
+    edit: GraphEdit,
+    embedder: Embedder,
+    *,
+    sayer: Sayer | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Corpus, CorpusChange]:
+    """Update `corpus` of the graph `before` to `graph`, which `edit` made of it.
+
+    `sayer` says walks that are new, and those that are not said yet, where a model says the corpus.
+    `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
+    their order, unless it was compacted.
+    """
+    maker = WalkEmbedder(graph, embedder, sayer, plain=corpus.settings.plain)
+    if corpus.milvus is not None:
+        corpus.milvus.begin_update(graph.nodes)
+    if not corpus.parts:
+        return _updated_lazy(corpus, before, graph, edit, maker)
+    walker = Walker(graph, corpus.settings.walking)
+    live = [_live(corpus, number) for number in range(len(corpus.parts))]
+    held = [StoredWalks(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
+    unsaid = _unsaid(corpus) if sayer is not None else np.zeros(0, np.int32)
+    roots = np.union1d(touched_roots(before, edit, walker, held), unsaid).astype(np.int32)
+    walks, old = _differing(walker.walk(roots), corpus, unsaid)
+    part, fresh = _embedded(walks, maker, old, corpus, progress)
+    result = _with_nodes(corpus, maker, part, graph.nodes)
+    if corpus.milvus is not None:
+        part = replace(part, q=part.q[:0], scale=part.scale[:0])
+    result = _with_part(result, part, graph.nodes)
+    compact = 2 * _live_walks(result) < _all_walks(result)
+    if compact:
+        result = compacted(result)
+    elif len(result.parts) > MOST_PARTS:
+        result = _without_small_parts(result)
+    return result, CorpusChange(len(roots), len(walks.roots), fresh, compact)
+
+
+def compacted(corpus: Corpus) -> Corpus:
+    """Put all that is in use into one part, in the order of nodes."""
+    if not corpus.parts:
+        return corpus
+    return _with_parts(corpus, (_stored(corpus, np.arange(len(corpus.row_of), dtype=np.int32)),))
+
+
+def _without_small_parts(corpus: Corpus) -> Corpus:
+    """Put all parts but the first into one."""
+    roots = np.flatnonzero(corpus.part_of > 0).astype(np.int32)
+    return _with_parts(corpus, (corpus.parts[0], _stored(corpus, roots)))
+
+
+def _with_parts(corpus: Corpus, parts: tuple[Part, ...]) -> Corpus:
+    part_of, row_of = places_of(parts, len(corpus.row_of))
+    return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
+
+
+def _stored(corpus: Corpus, roots: Int32) -> Part:
+    """Gather what is stored of `roots`, ascending, as one part."""
+    used = [
+        (part, corpus.row_of[roots[corpus.part_of[roots] == number]])
+        for number, part in enumerate(corpus.parts)
+    ]
+    held = [part_of_rows(part, rows) for part, rows in used if len(rows)]
+    joined = held[0] if len(held) == 1 else joined_parts(held)
+    return part_of_rows(joined, np.argsort(joined.walks.roots, kind="stable"))
+
+
+def _live(corpus: Corpus, number: int) -> NDArray[np.bool_]:
+    """Which roots of a part are not in a later one."""
+    found = np.zeros(len(corpus.parts[number].walks.roots), np.bool_)
+    found[corpus.row_of[corpus.part_of == number]] = True
+    return found
+
+
+def _live_walks(corpus: Corpus) -> int:
+    count = 0
+    for number, part in enumerate(corpus.parts):
+        rows = corpus.row_of[corpus.part_of == number]
+        count += int((part.walks.offsets[rows + 1] - part.walks.offsets[rows]).sum())
+    return count
+
+
+def _all_walks(corpus: Corpus) -> int:
+    return sum(len(part.walks.steps) for part in corpus.parts)
+
+
+def _unsaid(corpus: Corpus) -> Int32:
+    """Roots with a walk that the model was to say and did not."""
+    found: list[Int32] = []
+    for number, part in enumerate(corpus.parts):
+        if part.said is not None:
+            rows = corpus.row_of[corpus.part_of == number]
+            lacking = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(part.said.offsets) == 0)])
+            ends = part.walks.offsets
+            some = lacking[ends[rows + 1]] > lacking[ends[rows]]
+            found.append(part.walks.roots[rows[some]])
+    return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Before:
+    """Where walks were stored: `part` int16 and `row` int64 [walks], which is -1 for new ones.
+
+    `ids` are those that the vectors of all walks of their roots had in Milvus.
+    """
+
+    part: NDArray[np.int16]
+    row: Int64
+    ids: Int64
+
+    def there(self, number: int) -> tuple[Int64, Int64]:
+        """Walks that were in a part, and their rows in it."""
+        at = np.flatnonzero((self.part == number) & (self.row >= 0))
+        return at, self.row[at]
+
+
+def _embedded(
+    walks: Walks,
+    maker: WalkEmbedder,
+    old: _Before,
+    corpus: Corpus,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Part, int]:
+    """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
+
+    With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
+    """
+    owners = root_of_walks(walks)
+    said, old = _said(walks, owners, old, maker, corpus)
+    new = np.flatnonzero(old.row < 0)
+    made = new if corpus.milvus is None else np.arange(len(old.row))
+    q = np.empty((len(old.row), maker.embedder.dimension), np.int8)
+    scale = np.empty(len(old.row), np.float32)
+    if corpus.milvus is None:
+        for number, part in enumerate(corpus.parts):
+            at, rows = old.there(number)
+            q[at], scale[at] = part.q[rows], part.scale[rows]
+    for start in range(0, len(made), EMBEDDED_AT_ONCE):
+        rows = made[start : start + EMBEDDED_AT_ONCE]
+        told = None if said is None else [said[i] for i in rows.tolist()]
+        q[rows], scale[rows] = maker.quantised(owners[rows], walks.steps[rows], walks.nodes[rows], told)
+        if progress is not None:
+            progress(start + len(rows), len(made))
+    names = None if said is None else Names.of(said)
+    if corpus.milvus is None:
+        return Part(walks, q, scale, said=names), len(new)
+    ids = np.full(len(old.row), -1, np.int64)
+    for number, part in enumerate(corpus.parts):
+        at, rows = old.there(number)
+        ids[at] = part.ids[rows]
+    gone = np.setdiff1d(old.ids, ids)
+    ids[new] = corpus.milvus.add_walks(q[new])
+    corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, gone])
+    return Part(walks, q, scale, ids, names), len(new)
+
+
+def _said(
+    walks: Walks, owners: Int32, old: _Before, maker: WalkEmbedder, corpus: Corpus
+) -> tuple[list[str] | None, _Before]:
+    """Sentences of walks, from before or by the model; where that gave another one, a walk is new."""
+    if corpus.model is None:
+        return None, old
+    said = [""] * len(owners)
+    for number, part in enumerate(corpus.parts):
+        if part.said is not None:
+            for at, row in zip(*(a.tolist() for a in old.there(number)), strict=True):
+                said[at] = part.said[row]
+    lacking = np.array([i for i, text in enumerate(said) if not text], np.int64)
+    told = maker.said(owners[lacking].tolist(), walks.steps[lacking], walks.nodes[lacking])
+    row = old.row.copy()
+    for at, text in zip(lacking.tolist(), told or (), strict=bool(told)):
+        said[at] = text
+        if text:
+            row[at] = -1
+    return said, replace(old, row=row)
+
+
+def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Before]:
+    """Walks of the roots where they, their order, counts or state are not those that are stored.
+
+    And of the roots `unsaid`. Also where each of them was.
+    """
+    from clew.graph.walks.kernels.walks import match_walks
+
+    same, row = np.zeros(len(walks.roots), np.uint8), np.full(len(walks.steps), -1, np.int64)
+    old = np.flatnonzero(walks.roots < len(corpus.row_of))
+    numbers = np.full(len(walks.roots), -1, np.int16)
+    numbers[old] = corpus.part_of[walks.roots[old]]
+    for number, part in enumerate(corpus.parts):
+        mine = np.flatnonzero(numbers == number)
+        rows = corpus.row_of[walks.roots[mine]]
+        match_walks(*_columns(walks), mine, rows, *_columns(part.walks), same, row)
+    same[np.isin(walks.roots, unsaid)] = 0
+    kept = np.flatnonzero(same == 0)
+    at, found = walks_at(walks, kept), walks_of_rows(walks, kept)
+    part = np.repeat(numbers[kept], np.diff(found.offsets))
+    return found, _Before(part, row[at], _ids_of(corpus, found.roots[numbers[kept] >= 0]))
+
+
+def _ids_of(corpus: Corpus, roots: Int32) -> Int64:
+    """Ids in Milvus of all walks of some roots."""
+    found = [np.zeros(0, np.int64)]
+    for number, part in enumerate(corpus.parts):
+        if len(part.ids):
+            rows = corpus.row_of[roots[corpus.part_of[roots] == number]]
+            found.append(part.ids[walks_at(part.walks, rows)])
+    return np.concatenate(found)
+
+
+def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8], Int64]:
+    return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
+
+
+def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:
+    parts = (*corpus.parts, part) if len(part.walks.roots) else corpus.parts
+    part_of, row_of = places_of(parts, nodes)
+    return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
+
+
+def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> Corpus:
+    """Replace the vectors of the roots of `part`."""
+    roots = part.walks.roots
+    made = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None
+    if corpus.milvus is not None:
+        if made is not None:
+            corpus.milvus.add_nodes(roots, made[0])
+        return corpus
+    return corpus if made is None else corpus.with_nodes(roots, *made, nodes)
+
+
+def _updated_lazy(
+    corpus: Corpus, before: Graph, graph: Graph, edit: GraphEdit, maker: WalkEmbedder
+) -> tuple[Corpus, CorpusChange]:
+    roots = edit.walked(before.nodes).astype(np.int32)
+    part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
+    result = _with_nodes(corpus, maker, part, graph.nodes)
+    return result, CorpusChange(len(roots), len(roots), len(part.q), compacted=False)

@@ -1,0 +1,1 @@
+"""Vectors of labels and triples, distances by them, and backends that find the nearest."""

@@ -1,0 +1,331 @@
+"""Vectors in a Milvus database (or a file of milvus-lite), for more than one machine holds.
+
+A collection is all that this backend has; what it saves is a small file that says where the collection is. A
+Milvus that does not answer is waited for, since one that restarts is back within seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from clew.errors import FormatError, MissingExtra, UsageError
+from clew.index.vectors.backends.base import (
+    Float32,
+    Int64,
+    Nearest,
+    VectorStoreError,
+    check_file,
+    check_query,
+    check_rows,
+    save_file,
+)
+
+T = TypeVar("T")
+
+MOST_RESULTS = 16_384
+"""Results of one search: a limit of Milvus."""
+ROWS = 4096
+"""Vectors, or ids, of one request."""
+CELLS_FROM = 100_000
+"""Vectors from which a collection is arranged in cells; fewer are all compared."""
+WRITE_PATIENCE, READ_PATIENCE = 45.0, 8.0
+"""Seconds for which a Milvus that does not answer is tried again."""
+_ANSWER = 30.0
+_PAUSE = 0.5
+_CREDENTIALS = re.compile(r"//[^/@]*@")
+_REFUSED = ("unauthenticated", "auth check failure", "permission", "not found", "invalid", "illegal argument")
+
+
+@dataclass(frozen=True, slots=True)
+class MilvusPlace:
+    """Where Milvus is: `uri` of a server or NAME.db of milvus-lite; `token` is USER:PASSWORD or a key.
+
+    Raises UsageError for a URI of another form, or with a password in it, which would be written to the
+    index.
+    """
+
+    uri: str
+    token: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if _CREDENTIALS.search(self.uri):
+            raise UsageError("the URI of Milvus has a password in it. Give it in $MILVUS_TOKEN")
+        if not (self.uri.startswith(("http://", "https://", "tcp://")) or self.uri.endswith(".db")):
+            raise UsageError(
+                f"{self.uri!r} is no URI of Milvus. Give http://HOST:19530, or NAME.db for milvus-lite"
+            )
+
+
+def _module() -> Any:  # noqa: ANN401
+    """Import pymilvus; MissingExtra if it is not installed."""
+    try:
+        import pymilvus
+    except ImportError as error:
+        raise MissingExtra("pymilvus", "milvus") from error
+    # It logs tracebacks of what is raised anyway.
+    for name in ("pymilvus", "milvus_lite", "grpc._server"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    return pymilvus
+
+
+class MilvusVectors:
+    """One collection of a Milvus database: `id` int64 and `vector` float32, by L2 distance."""
+
+    name = "milvus"
+
+    def __init__(
+        self, dimension: int, place: MilvusPlace, collection: str | None = None, *, cells: int = 0
+    ) -> None:
+        """Take a collection that need not be there yet; `cells` arranges it for searching many vectors."""
+        self.dimension, self.place, self._cells = dimension, place, cells
+        self.collection = collection or f"clew_{uuid4().hex}"
+        self._connected: Any = None
+        self._level = "Strong"
+        self._made = False
+
+    def __len__(self) -> int:
+        if not self._made:
+            return 0
+        rows = self._call(
+            "count",
+            lambda client: client.query(
+                self.collection, filter="", output_fields=["count(*)"], consistency_level="Strong",
+                timeout=_ANSWER,
+            ),
+        )  # fmt: skip
+        return int(rows[0]["count(*)"])
+
+    def check(self) -> None:
+        """Raise VectorStoreError unless Milvus answers."""
+        self._call("answer", lambda client: client.list_collections(timeout=_ANSWER), patience=READ_PATIENCE)
+
+    def create(self) -> None:
+        """Make the collection anew, empty."""
+        self.drop()
+        self._create()
+
+    def drop(self) -> None:
+        """Remove the collection with all that is in it."""
+        self._call("drop", lambda client: client.drop_collection(self.collection, timeout=_ANSWER))
+        self._made = False
+
+    def add(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors; see `VectorIndex`."""
+        check_rows(self.dimension, ids, vectors)
+        for start in range(0, len(ids), ROWS):
+            if self._made and self._there(ids[start : start + ROWS].tolist()):
+                raise UsageError("an id is there already: remove it first")
+        self.add_new(ids, vectors)
+
+    def add_new(self, ids: Int64, vectors: Float32) -> None:
+        """Add vectors whose ids are known to be new, without looking; for building."""
+        if not self._made and len(ids):
+            self._create()
+        for start in range(0, len(ids), ROWS):
+            part = slice(start, start + ROWS)
+            rows = [
+                {"id": id, "vector": vector}
+                for id, vector in zip(ids[part].tolist(), vectors[part].astype(np.float32), strict=True)
+            ]
+            # What is sent again, since no reply came to it, may be there.
+            self._call(
+                "add",
+                lambda client, rows=rows: client.insert(self.collection, rows, timeout=_ANSWER),
+                again=lambda client, rows=rows: client.upsert(self.collection, rows, timeout=_ANSWER),
+            )
+
+    def remove(self, ids: Int64) -> None:
+        """Remove vectors; see `VectorIndex`."""
+        for start in range(0, len(ids) if self._made else 0, ROWS):
+            gone = ids[start : start + ROWS].tolist()
+            self._call(
+                "remove",
+                lambda client, gone=gone: client.delete(self.collection, ids=gone, timeout=_ANSWER),
+            )
+
+    def remove_from(self, first: int) -> None:
+        """Remove all vectors whose id is `first` or larger."""
+        while self._made:
+            found = self._query(f"id >= {first}", limit=ROWS)
+            if not found:
+                return
+            self.remove(np.array(found, np.int64))
+
+    def search(self, query: Float32, k: int, within: Int64 | None = None) -> Nearest:
+        """Find the nearest; see `VectorIndex`. Milvus gives at most `MOST_RESULTS`."""
+        check_query(self.dimension, query)
+        k = min(k, MOST_RESULTS)
+        if not k or not self._made or (within is not None and not len(within)):
+            return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
+        chosen = "" if within is None else f"id in {within.tolist()}"
+        [hits] = self._call(
+            "search",
+            lambda client: client.search(
+                self.collection, [np.asarray(query, np.float32).tolist()], filter=chosen, limit=k,
+                output_fields=["id"], search_params={"metric_type": "L2", "params": self._reading(k)},
+                consistency_level=self._level, timeout=_ANSWER,
+            ),
+            patience=READ_PATIENCE,
+        )  # fmt: skip
+        ids = np.array([hit["id"] for hit in hits], np.int64)
+        squared = np.array([hit["distance"] for hit in hits], np.float32)
+        order = np.lexsort((ids, squared))
+        return Nearest(ids[order], np.sqrt(np.maximum(squared[order], 0)))
+
+    def flush(self) -> None:
+        """Wait until all that was added is on the disks of Milvus."""
+        if self._made:
+            self._call("flush", lambda client: client.flush(self.collection, timeout=2 * _ANSWER))
+
+    def save(self, path: Path) -> None:
+        """Write where the collection is to `path`; see `VectorIndex`."""
+        text = json.dumps({"uri": self.place.uri, "collection": self.collection, "cells": self._cells})
+        save_file(path, self.name, self.dimension, lambda new: _write(new, text))
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        dimension: int | None = None,
+        *,
+        writable: bool = False,
+        place: MilvusPlace | None = None,
+        token: str | None = None,
+    ) -> Self:
+        """Open what `save` wrote, at `place` if Milvus has moved; FormatError if the collection is gone."""
+        _, held = check_file(path, cls.name, dimension)
+        with path.open("rb") as file:
+            raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
+        opened = cls(held, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"])
+        if not opened._call(
+            "open", lambda client: client.has_collection(opened.collection, timeout=_ANSWER),
+            patience=READ_PATIENCE,
+        ):  # fmt: skip
+            raise FormatError(
+                f"{path}: Milvus at {opened.place.uri} has no collection {opened.collection}. Give the right "
+                "one in $MILVUS_URI, or index the sources again"
+            )
+        # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
+        opened._call("load", lambda client: client.load_collection(opened.collection, timeout=_ANSWER))
+        opened._made = True
+        opened._level = "Strong" if writable else "Bounded"
+        if not writable:  # who asks sees all that is committed; afterwards nothing need be waited for
+            len(opened)
+        return opened
+
+    def _there(self, ids: Sequence[int]) -> list[int]:
+        return self._query(f"id in {list(ids)}", limit=len(ids))
+
+    def _query(self, condition: str, *, limit: int) -> list[int]:
+        rows = self._call(
+            "look up",
+            lambda client: client.query(
+                self.collection, filter=condition, output_fields=["id"], limit=limit,
+                consistency_level="Strong", timeout=_ANSWER,
+            ),
+        )  # fmt: skip
+        return [int(row["id"]) for row in rows]
+
+    def _reading(self, k: int) -> dict[str, int]:
+        """How many cells a search reads: enough for eight in a hundred, and for `k` results."""
+        return {"nprobe": max(8, self._cells // 12, min(self._cells, k // 64))} if self._cells else {}
+
+    def _create(self) -> None:
+        types = _module().DataType
+
+        def create(client: Any) -> None:  # noqa: ANN401
+            if client.has_collection(self.collection, timeout=_ANSWER):
+                return
+            schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+            schema.add_field("id", types.INT64, is_primary=True)
+            schema.add_field("vector", types.FLOAT_VECTOR, dim=self.dimension)
+            index = client.prepare_index_params()
+            kind = "IVF_SQ8" if self._cells else "FLAT"
+            params = {"nlist": self._cells} if self._cells else {}
+            index.add_index("vector", index_type=kind, metric_type="L2", params=params)
+            client.create_collection(
+                self.collection, schema=schema, index_params=index, consistency_level="Strong",
+                timeout=_ANSWER,
+            )  # fmt: skip
+
+        self._call("create", create)
+        self._made = True
+
+    def _client(self) -> Any:  # noqa: ANN401
+        if self._connected is None:
+            place = self.place
+            self._connected = _module().MilvusClient(
+                uri=place.uri, token=place.token or "", timeout=_ANSWER, dedicated=True
+            )
+        return self._connected
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connected is not None:
+            self._connected.close()
+            self._connected = None
+
+    def _call(
+        self,
+        what: str,
+        call: Callable[[Any], T],
+        *,
+        again: Callable[[Any], T] | None = None,
+        patience: float | None = None,
+    ) -> T:
+        """Do one request, and again (as `again` says) while Milvus does not answer.
+
+        Raises VectorStoreError at the end.
+        """
+        failures = self._failures()
+        deadline, tried = time.monotonic() + (patience or WRITE_PATIENCE), 0
+        while True:
+            tried += 1
+            try:
+                return (call if tried == 1 or again is None else again)(self._client())
+            except failures as error:
+                told = _reason(error)
+                refused = any(word in told.lower() for word in _REFUSED)
+                if refused or time.monotonic() + _PAUSE > deadline:
+                    raise self._failed(what, told) from error
+                time.sleep(_PAUSE)
+
+    @staticmethod
+    def _failures() -> tuple[type[Exception], ...]:
+        from importlib import import_module
+
+        return (_module().MilvusException, import_module("grpc").RpcError, OSError)
+
+    def _failed(self, what: str, told: str) -> VectorStoreError:
+        return VectorStoreError(
+            f"Milvus at {self.place.uri} did not {what} ({told}). See that it runs and may be reached, and "
+            "run the same command again. What was there before is unchanged"
+        )
+
+
+def cells_of(count: int) -> int:
+    """How many cells for a collection of so many vectors; 0 compares all."""
+    return 0 if count < CELLS_FROM else int(np.clip(4 * np.sqrt(count), 1024, 65_536))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _reason(error: Exception) -> str:
+    """One line of what Milvus or the connection said."""
+    code = getattr(error, "code", None)
+    details = getattr(error, "details", None)
+    said = getattr(error, "message", None) or (details() if callable(details) else None) or str(error) or code
+    line = " ".join(str(said).split())
+    return line if len(line) <= 200 else line[:199] + "…"

@@ -1,0 +1,160 @@
+"""Distances between the texts of a pattern and what an index holds, by the vectors that it stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from clew.graph.match.distances import Candidates, Distance, Mask, Measure, Rounded, TextDistances, Vectors
+from clew.index.store.directory import Index
+from clew.index.vectors.backends.base import Nearest, VectorIndex
+from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_of_all, nearest_stored
+from clew.index.vectors.backends.registry import open_vectors
+from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS
+from clew.text.embedder import Embedder
+from clew.text.labels import readable, relation_text
+from clew.text.normalise import normalise
+from clew.types import PatternEdge, PatternNode
+
+STEPS = ((256, 256), (4096, 4096), (65_536, 16_384))
+"""(wanted, listed) candidates of a name in an index that has a backend: a few more cost little."""
+MOST_CANDIDATES = 524_288
+"""Where more are wanted, all entities are measured, and so many listed."""
+MOST_REMEMBERED = 1 << 22
+"""Candidates that are kept, of all names together."""
+CLOSE_TYPE = 0.6
+"""A type is meant by another word if their cosine is at least this; no entity is of a farther one."""
+
+
+class IndexDistances(TextDistances):
+    """`TextDistances` that embeds the texts of a pattern as the index embedded its labels."""
+
+    def __init__(self, index: Index, embedder: Embedder) -> None:
+        vectors = Vectors(
+            index.array(ENTITY_VECTORS).astype(np.int8, copy=False),
+            index.array(ENTITY_SCALES).astype(np.float32, copy=False),
+            index.array(RELATION_VECTORS).astype(np.float32, copy=False),
+        )
+        super().__init__(embedder, vectors, exact=self._exact, mask=self._mask)
+        self._index = index
+        self._backend: VectorIndex | None = None
+        self._found: dict[tuple[str, int], Candidates] = {}
+        self._remembered = 0
+        if ENTITY_SEARCH in index.files:
+            self._backend = open_vectors(index.files[ENTITY_SEARCH], embedder.dimension)
+        self._masks: dict[str, Mask | None] = {}
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
+
+        The backend may overlook some, and is asked for few at first.
+        """
+        if self._backend is None:
+            return super().node_candidates(node, count)
+        step = _step(count)
+        found = self._found.get((node.name, step))
+        return self._ask(self._backend, [node.name], step)[0] if found is None else found
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Ask the backend for all of them, on a thread each, or measure all entities once."""
+        step = _step(count)
+        names = [name for name in dict.fromkeys(n.name for n in nodes) if (name, step) not in self._found]
+        if self._backend is not None and names:
+            self._ask(self._backend, names, step)
+
+    def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[Candidates]:
+        if self._remembered > MOST_REMEMBERED:
+            self._found.clear()
+            self._remembered = 0
+        vectors, queries = self.vectors, [self._embed(name) for name in names]
+        entities, scale = vectors.entities, vectors.scale
+        if count == MOST_CANDIDATES:
+            nearest = nearest_of_all(entities, scale, queries, count)
+        else:
+            with ThreadPoolExecutor(len(names)) as pool:
+                ask = partial(nearest_stored, backend, entities, scale, k=count)
+                nearest = list(pool.map(ask, queries))
+        found = [self._candidates(name, near) for name, near in zip(names, nearest, strict=True)]
+        self._found |= {(name, count): one for name, one in zip(names, found, strict=True)}
+        self._remembered += sum(len(one.entities) for one in found)
+        return found
+
+    def _candidates(self, name: str, near: Nearest) -> Candidates:
+        """Put the entities of exactly that name before the others."""
+        exact = np.array(sorted(self._exact(name)), np.int64)
+        others = ~np.isin(near.ids, exact)
+        ids = np.concatenate([exact, near.ids[others]])
+        distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])
+        return Candidates(ids.astype(np.int32), distances, len(ids) >= len(self.vectors.entities))
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Measure by the stored vectors; entities of exactly that name are at distance 0."""
+        if self._backend is None:
+            return super().measure(node)
+        exact = np.array(sorted(self._exact(node.name)), np.int32)
+        vectors, query = self.vectors, Rounded.of(self._embed(node.name).astype(np.float32))
+        return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Distances of the relation's name, its words split as those of the graph's relations are."""
+        return super().relation_distances(replace(edge, relation=relation_text(edge.relation or "")))
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """Entities declared to be of the type: that of the name, else the nearest if it is close.
+
+        A graph that declares no types is not restricted.
+        """
+        return None if node.type is None else self._mask(node.type)
+
+    def of_nearest_types(self, type_: str, count: int) -> Mask | None:
+        """Entities of the `count` types nearest to one (SimGRAG's k(t)); None in a graph without types."""
+        names = self._type_names
+        if not names:
+            return None
+        cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
+        return self._of_types(np.argsort(-cosines, kind="stable")[:count].tolist())
+
+    @property
+    def _type_names(self) -> list[str]:
+        return [relation_text(name) for name in self._index.graph.types.names]
+
+    def _embed(self, text: str) -> Distance:
+        return super()._embed(readable(text))
+
+    def _exact(self, text: str) -> Iterator[int]:
+        return (hit.entity for hit in self._index.names.exact(text))
+
+    def _mask(self, type_: str) -> Mask | None:
+        if type_ not in self._masks:
+            self._masks[type_] = self._make_mask(type_)
+        return self._masks[type_]
+
+    def _make_mask(self, type_: str) -> Mask | None:
+        if not len(self._index.graph.types.names):
+            return None
+        return self._of_types(self._types_meant(type_))
+
+    def _of_types(self, meant: Sequence[int]) -> Mask:
+        types = self._index.graph.types
+        mask = np.zeros(self._index.graph.nodes, np.bool_)
+        rows = np.flatnonzero(np.isin(types.type, meant))
+        mask[np.searchsorted(types.offsets, rows, "right") - 1] = True
+        return mask
+
+    def _types_meant(self, type_: str) -> list[int]:
+        names = self._type_names
+        same = [i for i, name in enumerate(names) if normalise(name) == normalise(relation_text(type_))]
+        if same:
+            return same
+        cosines = self.embedder.embed(names) @ self._embed(relation_text(type_))
+        nearest = int(np.argmax(cosines))
+        return [nearest] if cosines[nearest] >= CLOSE_TYPE else []
+
+
+def _step(count: int) -> int:
+    """How many candidates to list where `count` are wanted."""
+    return next((listed for wanted, listed in STEPS if count <= wanted), MOST_CANDIDATES)

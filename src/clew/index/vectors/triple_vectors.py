@@ -1,0 +1,182 @@
+"""Vectors of triples, made once for an index, memory-mapped, and never for a question (KG-RAG section 3.4.2).
+
+A triple is embedded as the text `(head, relation, tail)`. An embedder whose vectors are sums over words
+(`Additive`) gives the vectors of a batch from those of its names, which is several times faster and equal up
+to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import FormatError, IndexError_
+from clew.graph.edit.edit import packed
+from clew.graph.graph import Graph, Int64
+from clew.graph.match.distances import Rounded
+from clew.graph.neighbourhood import best_of
+from clew.index.store.compact import whole_sections, write_changed
+from clew.index.store.delta import Whole
+from clew.index.store.directory import Index, IndexWriter, open_index, writing
+from clew.index.store.files import Array
+from clew.index.vectors.dots import dots, quantised_sums
+from clew.index.vectors.vectors import TRIPLE_SCALES, TRIPLE_VECTORS, quantise
+from clew.text.embedder import Additive, Embedder
+from clew.text.labels import readable, relation_text
+
+Float32 = NDArray[np.float32]
+Int8 = NDArray[np.int8]
+
+BATCH = 1 << 18
+"""Triples that are embedded at a time by sums."""
+TEXTS = 4096
+"""Texts that are embedded at a time."""
+
+
+def triple_line(graph: Graph, triple: int) -> str:
+    """A triple as text, `(head, relation, tail)`: what is embedded and put in prompts."""
+    head, relation, tail = graph.triple(triple)
+    return _line(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])
+
+
+def _line(head: str, relation: str, tail: str) -> str:
+    return f"({readable(head)}, {relation_text(relation)}, {readable(tail)})"
+
+
+@dataclass(frozen=True, eq=False)
+class TripleVectors:
+    """`rows` int8 [triples, d] times `scales` float32 [triples], by triple id; and their embedder."""
+
+    rows: Int8
+    scales: Float32
+    embedder: Embedder
+
+    @classmethod
+    def of(cls, index: Index, embedder: Embedder) -> Self:
+        """Those that an index holds. Raises FormatError if it has none, or of another graph."""
+        rows = index.array(TRIPLE_VECTORS).astype(np.int8, copy=False)
+        scales = index.array(TRIPLE_SCALES).astype(np.float32, copy=False)
+        if rows.shape != (index.graph.slots, embedder.dimension):
+            raise FormatError(
+                f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
+            )
+        return cls(rows, scales, embedder)
+
+    def similarities(self, text: str) -> Callable[[Int64], Float32]:
+        """The function from triple ids to their dot product with `text`, which is embedded once."""
+        query = Rounded.of(self.embedder.embed([text])[0])
+        factor = np.float32(query.step)
+        return lambda triples: dots(self.rows, self.scales, triples, query.values) * factor
+
+    def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
+        """The `k` of `triples` that are most similar to `text`, best first, and their similarities.
+
+        Ties go to the smaller triple id.
+        """
+        scores = self.similarities(text)(triples)
+        best = best_of(scores, k, triples)
+        return triples[best], scores[best]
+
+
+def with_triple_vectors(
+    index: Index, embedder: Embedder, progress: Callable[[int], None] | None = None
+) -> Index:
+    """The index with vectors of its triples: itself if it has them, else a new generation that adds them.
+
+    Raises EmbedderError, LockedError if another process keeps writing to the index, IndexError_ if it cannot
+    be written or was made anew meanwhile.
+    """
+    if TRIPLE_VECTORS in index.sections:
+        return index
+    current = _newest(index)
+    if TRIPLE_VECTORS not in current.sections:
+        with writing(index.path) as writer:
+            current = _newest(index)
+            if TRIPLE_VECTORS not in current.sections:
+                graph = packed(current.graph)
+                whole: Mapping[str, Array] = {}
+                if current.written is not None:  # a row a triple: after updates, all is written anew
+                    whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
+                write_changed(writer, current, whole, dropped=("delta.",))
+                write_triple_vectors(writer, graph, embedder, progress)
+                writer.commit(current.manifest.about)
+        current = _newest(index)
+    return current
+
+
+def _newest(index: Index) -> Index:
+    """The newest generation of the same index; IndexError_ if it was made anew."""
+    newest = open_index(index.path)
+    if newest.manifest.about != index.manifest.about:
+        raise IndexError_(f"{index.path}: the index was made anew after it was opened. Ask again")
+    return newest
+
+
+def write_triple_vectors(
+    writer: IndexWriter, graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None = None
+) -> None:
+    """Embed all triples of a packed graph into two sections, batch by batch: memory does not grow with it.
+
+    `progress` is called with the number of triples done. Raises EmbedderError, IndexError_.
+    """
+    scales = np.empty(graph.triples, np.float32)
+
+    def parts() -> Iterator[Int8]:
+        for start, rows, scale in _batches(graph, embedder):
+            scales[start : start + len(rows)] = scale
+            yield rows
+            if progress is not None:
+                progress(start + len(rows))
+
+    writer.add_parts(TRIPLE_VECTORS, (graph.triples, embedder.dimension), np.dtype(np.int8), parts())
+    writer.add(TRIPLE_SCALES, scales)
+
+
+class TripleEmbedder:
+    """Embeds triples whose nodes and relations are called `label` and `relations`. Raises EmbedderError."""
+
+    def __init__(self, label: Callable[[int], str], relations: list[str], embedder: Embedder) -> None:
+        self._label, self._relations, self._embedder = label, relations, embedder
+        if isinstance(embedder, Additive):
+            self._sums = embedder.sums([relation_text(name) for name in relations])
+
+    def quantised(
+        self, heads: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
+    ) -> tuple[Int8, Float32]:
+        """Vectors of some triples as they are stored: int8 [n, d] and float32 [n]."""
+        if isinstance(self._embedder, Additive):
+            return self._summed(self._embedder, heads, relations, tails)
+        names = (
+            map(self._label, heads.tolist()),
+            map(self._relations.__getitem__, relations.tolist()),
+            map(self._label, tails.tolist()),
+        )
+        lines = [_line(*triple) for triple in zip(*names, strict=True)]
+        return quantise(self._embedder.embed(lines))
+
+    def _summed(
+        self,
+        embedder: Additive,
+        heads: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        tails: NDArray[np.integer],
+    ) -> tuple[Int8, Float32]:
+        """Add up the names of each triple; names are embedded once."""
+        ends = np.concatenate([heads, tails]).astype(np.int64)
+        nodes, where = np.unique(ends, return_inverse=True)
+        names = embedder.sums([readable(self._label(node)) for node in nodes.tolist()])
+        count = len(heads)
+        return quantised_sums(names, self._sums, where[:count], relations.astype(np.int32), where[count:])
+
+
+def _batches(graph: Graph, embedder: Embedder) -> Iterator[tuple[int, Int8, Float32]]:
+    made = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
+    size = BATCH if isinstance(embedder, Additive) else TEXTS
+    for start in range(0, graph.triples, size):
+        slots = np.arange(start, min(start + size, graph.triples))
+        columns = graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots]
+        yield start, *made.quantised(*columns)

@@ -1,0 +1,75 @@
+"""Vectors of what entities and relations are called, as an index stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.text.embedder import Embedder
+from clew.text.labels import readable, relation_text
+
+Float32 = NDArray[np.float32]
+Int8 = NDArray[np.int8]
+
+ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS = (
+    "entity_vectors.q",
+    "entity_vectors.scale",
+    "relation_vectors",
+)
+TRIPLE_VECTORS, TRIPLE_SCALES = "triple_vectors.q", "triple_vectors.scale"
+_BATCH = 4096
+
+
+def vector_sections(
+    graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """Embed all labels.
+
+    `entity_vectors.q` int8 [nodes, d] times `entity_vectors.scale` float32 [nodes] are the entities' vectors;
+    `relation_vectors` float32 [relations, d]. `progress` is called with the number of entities done. Raises
+    EmbedderError.
+    """
+    part = vector_part(graph, embedder, 0, graph.nodes, progress)
+    return {
+        ENTITY_VECTORS: part["q"],
+        ENTITY_SCALES: part["scale"],
+        RELATION_VECTORS: relations_of(graph, embedder),
+    }
+
+
+def vector_part(
+    graph: Graph,
+    embedder: Embedder,
+    first: int,
+    stop: int,
+    progress: Callable[[int], None] | None = None,
+) -> dict[str, NDArray[np.generic]]:
+    """Embed the labels of the nodes [first, stop): `q` int8 [n, d] and `scale` float32 [n]."""
+    quantised = np.empty((stop - first, embedder.dimension), np.int8)
+    scales = np.empty(stop - first, np.float32)
+    for start in range(first, stop, _BATCH):
+        end = min(start + _BATCH, stop)
+        texts = [readable(graph.labels[i]) for i in range(start, end)]
+        rows = slice(start - first, end - first)
+        quantised[rows], scales[rows] = quantise(embedder.embed(texts))
+        if progress is not None:
+            progress(end)
+    return {"q": quantised, "scale": scales}
+
+
+def relations_of(graph: Graph, embedder: Embedder) -> Float32:
+    """Embed the labels of the relations, float32 [relations, d]."""
+    texts = [relation_text(label) for label in graph.relation_labels]
+    if not texts:
+        return np.empty((0, embedder.dimension), np.float32)
+    return embedder.embed(texts).astype(np.float32, copy=False)
+
+
+def quantise(vectors: Float32) -> tuple[Int8, Float32]:
+    """Round each row to int8 [n, d] with one scale, float32 [n]; the error is at most half the scale."""
+    scales = np.abs(vectors).max(axis=1, initial=0) / 127
+    steps = np.divide(vectors, scales[:, None], out=np.zeros_like(vectors), where=scales[:, None] > 0)
+    return np.rint(steps).astype(np.int8), scales.astype(np.float32)

@@ -1,0 +1,4 @@
+"""Methods that the papers compare with.
+
+`evidence` is what those share that retrieve triples and ask a model once.
+"""

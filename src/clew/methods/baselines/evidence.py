@@ -1,0 +1,124 @@
+"""What the baselines that retrieve triples and read them once have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from clew.grounding import ground
+from clew.index.store.directory import Index
+from clew.llm.errors import BudgetReached
+from clew.llm.prompting import Sampling, Talk, prompt_named
+from clew.llm.types import ChatModel
+from clew.methods.baselines.read_triples import Read, ReadTriples
+from clew.methods.kg_rag.method import built_in_decompose
+from clew.methods.topic_entities import FindSeeds
+from clew.reading.rules.auto import auto_of
+from clew.reading.rules.question import read_question
+from clew.text.embedder import Embedder
+from clew.types import Abstention, Answer, AnswerEntity, Match, Step, Usage
+
+ZERO_SHOT = Sampling(temperature=0.0, max_tokens=256)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Triple ids, best first; `notes` say what a limit left out of them."""
+
+    triples: Sequence[int] = ()
+    notes: tuple[str, ...] = ()
+
+
+def first_of(triples: Sequence[int], most: int) -> Retrieved:
+    """At most `most` of some triples, and a note on how many there were."""
+    if len(triples) <= most:
+        return Retrieved(triples)
+    return Retrieved(triples[:most], (f"{most:,} of {len(triples):,} triples are read",))
+
+
+class EvidenceMethod(ABC):
+    """Links entities, retrieves triples (the part that differs), reads them, grounds the answer."""
+
+    name = ""
+    prompt = "kaping"
+
+    def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
+        self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
+        self.auto = auto_of(index, embedder)
+        self.find_seeds = FindSeeds(self.graph, index.names, self.auto.linker, self.auto.reader)
+        decompose = built_in_decompose(self.auto)
+        self.read = ReadTriples(
+            self.graph, decompose, prompt_named("clew.methods.baselines", self.prompt), ZERO_SHOT
+        )
+
+    @abstractmethod
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+        """What is read."""
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question from retrieved triples, or abstain with a reason. Raises LlmError."""
+        began = perf_counter()
+        talk = None if self.model is None else Talk.begin(self.model, id)
+        timings: dict[str, float] = {}
+        found = Retrieved()
+        try:
+            seeds = self.seeds(question, entities, talk)
+            timings["link"] = perf_counter() - began
+            missing = self.find_seeds.missing(question, entities, seeds)
+            since = perf_counter()
+            found = self.retrieve(question, seeds, talk) if missing is None else found
+            timings["retrieve"] = perf_counter() - since
+            since = perf_counter()
+            if missing is not None:
+                read = Read(abstained=missing)
+            elif not found.triples:
+                read = Read(abstained=Abstention("empty_result", "no triples were retrieved"))
+            else:
+                read = self.read(question, entities, seeds, found.triples, talk)
+            timings["read"] = perf_counter() - since
+        except BudgetReached as error:
+            read = Read(abstained=Abstention("budget", str(error)))
+        timings["total"] = perf_counter() - began
+        return replace(
+            self._grounded(question, read),
+            complete=read.complete and not found.notes,
+            id=id,
+            method=self.name,
+            model=None if talk is None else talk.model.name,
+            usage=Usage() if talk is None else talk.usage,
+            timings_ms={stage: round(1000 * seconds, 3) for stage, seconds in timings.items()},
+            steps=(self._step(found), *(() if talk is None else talk.steps)),
+        )
+
+    def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
+        """Where retrieval begins."""
+        return self.find_seeds(question, entities)
+
+    def _step(self, found: Retrieved) -> Step:
+        names, relations = self.graph.entities, self.graph.relations
+        told = [
+            [names[head], relations[relation], names[tail]]
+            for head, relation, tail in map(self.graph.triple, found.triples)
+        ]
+        return Step("evidence", {"triples": told, **({"notes": list(found.notes)} if found.notes else {})})
+
+    def _grounded(self, question: str, read: Read) -> Answer:
+        if not read.proofs:
+            return Answer(question, abstained=read.abstained, pattern=read.pattern)
+        matches = [Match(0.0, 0, (entity,), proof) for entity, proof in read.proofs.items()]
+        answers, citations, left = ground(self.graph, read.proofs, matches, 0)
+        text, pattern = read.text, read.pattern
+        said = None
+        if pattern is not None and pattern.answer is None:
+            said = "yes"
+        elif pattern is not None and read_question(question).count:
+            if not read.complete:
+                detail = f"at least {len(answers)}, but not all triples that count were retrieved"
+                return Answer(question, abstained=Abstention("not_in_evidence", detail), pattern=pattern)
+            said = str(len(answers))
+        if said is not None:
+            text, answers = said, (AnswerEntity(said, said, 1.0),)
+            citations = tuple(replace(c, answer=said) for c in citations)
+        return Answer(question, answers, text, left, citations, pattern)

@@ -1,0 +1,129 @@
+"""`kg-gpt`: cut the question into sub-sentences, choose relations for each, infer from their triples.
+
+Kim, Kwon, Jo and Choi, *KG-GPT: A general framework for reasoning on knowledge graphs using large language
+models*, 2023, as SimGRAG describes it (sections 2 and 6): sentence segmentation; relation retrieval, where
+the model sees all candidate relations; inference over the evidence. Entities may be given (the oracle of its
+evaluation) or are linked. Candidate relations of a sub-sentence are all that the entities reached so far
+have, and its relations are walked both ways from where the one before ended. Without a model the
+sub-sentences are the edges of the question's pattern, and their relations those of the edges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph.graph import Int64
+from clew.graph.neighbourhood import triples_at
+from clew.index.store.directory import Index
+from clew.llm.prompting import Talk, as_data, data_lines, listed, prompt_named
+from clew.llm.types import ChatModel
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
+from clew.methods.kg_rag.chain import Hop, Proofs, follow, given_proofs, hops_of
+from clew.methods.settings import positive
+from clew.text.embedder import Embedder
+from clew.text.labels import relation_text
+from clew.text.normalise import normalise
+from clew.types import Abstention
+
+MOST_SENTENCES = 5
+_NUMBER = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*])\s*(.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Relations that are chosen for a sub-sentence, and triples that are read at most."""
+
+    relations: int = 3
+    most: int = 200
+
+    def __post_init__(self) -> None:
+        positive("kg-gpt", relations=self.relations, most=self.most)
+
+
+class KgGpt(EvidenceMethod):
+    """Triples over the relations that were chosen."""
+
+    name = "kg-gpt"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        super().__init__(index, embedder, model=model)
+        self.settings = settings or Settings()
+
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+        """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
+        if talk is None:
+            return self._of_pattern(question, seeds)
+        sentences = self._segment(question, talk)
+        notes = () if len(sentences) <= MOST_SENTENCES else (_cut_note(len(sentences)),)
+        taken = np.empty(0, np.int64)
+        frontier = np.array(seeds, np.int64)
+        for sentence in sentences[:MOST_SENTENCES]:
+            around = triples_at(self.graph, frontier.tolist())
+            around = around[~np.isin(around, taken)]
+            relations = self.graph.out.relation[around]
+            chosen = self._choose(sentence, np.unique(relations).tolist(), talk)
+            triples = around[np.isin(relations, chosen)]
+            if not len(triples):
+                continue
+            taken = np.concatenate([taken, triples])
+            reached = np.setdiff1d(self._ends(triples), frontier)
+            frontier = reached if len(reached) else frontier
+        read = first_of(taken.tolist(), self.settings.most)
+        return Retrieved(read.triples, (*notes, *read.notes))
+
+    def _ends(self, triples: Int64) -> Int64:
+        out = self.graph.out
+        heads = out.owners(triples)
+        return np.concatenate([heads, out.neighbour[triples].astype(np.int64)])
+
+    def _segment(self, question: str, talk: Talk) -> list[str]:
+        reply = talk.ask(
+            prompt_named("clew.methods.baselines", "kg_gpt_segment"), ZERO_SHOT, QUESTION=as_data(question)
+        )
+        return [m[1] for line in reply.splitlines() if (m := _NUMBER.match(line))] or [question]
+
+    def _choose(self, sentence: str, relations: Sequence[int], talk: Talk) -> list[int]:
+        """The relations that the model chooses of some; other names are left out."""
+        names = {relation: relation_text(self.graph.relation_labels[relation]) for relation in relations}
+        named = {normalise(name): relation for relation, name in names.items()}
+        reply = talk.ask(
+            prompt_named("clew.methods.baselines", "kg_gpt_relations"), ZERO_SHOT,
+            COUNT=str(self.settings.relations),
+            RELATIONS=data_lines(names.values()), SENTENCE=as_data(sentence),
+        )  # fmt: skip
+        found = (named[norm] for line in listed(reply) if (norm := normalise(line)) in named)
+        return list(dict.fromkeys(found))[: self.settings.relations]
+
+    def _of_pattern(self, question: str, seeds: Sequence[int]) -> Retrieved:
+        names = [self.graph.entities[seed] for seed in seeds]
+        pattern = self.read.decompose.pattern(question, ())
+        if isinstance(pattern, Abstention):
+            pattern = self.read.decompose.pattern(question, names)
+        if isinstance(pattern, Abstention):
+            return first_of(triples_at(self.graph, seeds).tolist(), self.settings.most)
+        known, taken = given_proofs(pattern), dict[int, None]()
+        for hop in hops_of(pattern):
+            triples = self._of_hop(hop, known[hop.start])
+            known[hop.end] = follow(self.graph, hop, known, triples)
+            taken |= dict.fromkeys(triples)
+        return Retrieved(list(taken))
+
+    def _of_hop(self, hop: Hop, starts: Proofs) -> list[int]:
+        """The triples of an edge at what is known, by id."""
+        around = triples_at(self.graph, list(starts))
+        return np.sort(around[self.graph.out.relation[around] == hop.relation]).tolist()
+
+
+def _cut_note(sentences: int) -> str:
+    return f"the model wrote {sentences} sub-sentences; {MOST_SENTENCES} are used"

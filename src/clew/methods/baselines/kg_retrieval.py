@@ -1,0 +1,76 @@
+"""`kg-retrieval`: the question's entities, their attributes and one-hop relations, and one prompt.
+
+*KG-retrieval* of SynaptiQA (section 4.3): the LLM extracts entities; attributes and one-hop relations of
+these are read from the graph; all of it goes to the LLM. Without a model the linker finds the entities. At
+hubs the first `most` triples by relation in turn are taken, so that every relation of an entity is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.neighbourhood import triples_at
+from clew.index.store.directory import Index
+from clew.llm.prompting import Talk, as_data, listed, prompt_named
+from clew.llm.types import ChatModel
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
+from clew.methods.settings import positive
+from clew.text.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Triples that are read at most."""
+
+    most: int = 200
+
+    def __post_init__(self) -> None:
+        positive("kg-retrieval", most=self.most)
+
+
+class KgRetrieval(EvidenceMethod):
+    """All triples of the entities."""
+
+    name = "kg-retrieval"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        super().__init__(index, embedder, model=model)
+        self.settings = settings or Settings()
+
+    def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
+        """The entities that are given, that the model lists, or that are linked."""
+        if entities or talk is None:
+            return super().seeds(question, entities, talk)
+        reply = talk.ask(
+            prompt_named("clew.methods.baselines", "kg_retrieval_entities"),
+            ZERO_SHOT,
+            QUESTION=as_data(question),
+        )
+        found = [hit.entity for name in listed(reply) for hit in self.index.names.exact(name)]
+        return tuple(dict.fromkeys(found)) or super().seeds(question, entities, talk)
+
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+        """Attributes and relations, both ways; of each relation in turn."""
+        triples = triples_at(self.graph, seeds)
+        return first_of(triples[_in_turn(self.graph.out.relation[triples])].tolist(), self.settings.most)
+
+
+def _in_turn(relations: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Positions in the order of turns: the first of each relation, then the second of each, and so on."""
+    _, first, group = np.unique(relations, return_index=True, return_inverse=True)
+    by_group = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[by_group], np.arange(len(first)))
+    turn = np.empty(len(relations), np.intp)
+    turn[by_group] = np.arange(len(relations)) - starts[group[by_group]]
+    return np.lexsort((first[group], turn))

@@ -1,0 +1,56 @@
+"""`triple-rag`: five facts around the question's entities, drawn at random, and one prompt.
+
+*Vanilla RAG* of Walk&Retrieve (section 3, after Sen et al. 2023): 5 triples drawn uniformly from all 1-hop
+facts of the question's entities. The draw is a function of the seed and the question.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph.neighbourhood import triples_at
+from clew.index.store.directory import Index
+from clew.llm.prompting import Talk
+from clew.llm.types import ChatModel
+from clew.methods.baselines.evidence import EvidenceMethod, Retrieved
+from clew.methods.settings import positive
+from clew.text.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Facts that are drawn, and the seed of the draw."""
+
+    count: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        positive("triple-rag", count=self.count)
+
+
+class TripleRag(EvidenceMethod):
+    """Triples at random."""
+
+    name = "triple-rag"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        super().__init__(index, embedder, model=model)
+        self.settings = settings or Settings()
+
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+        """Draw from the 1-hop facts."""
+        facts = np.sort(triples_at(self.graph, seeds))
+        draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
+        drawn = draw.sample(range(len(facts)), min(self.settings.count, len(facts)))
+        return Retrieved(facts[drawn].tolist())

@@ -1,0 +1,140 @@
+"""`vector-rag`: the documents most similar to the question, and one prompt.
+
+*Vector-retrieval* of SynaptiQA (section 4.3). A document is what the graph says of one entity: its outgoing
+triples, verbalised, whose vector is the sum of the triples' vectors, so that nothing is embedded again.
+`texts` gives documents of the user's own instead: their paragraphs are embedded once, and answers from them
+are not grounded in triples, which the answer says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import UsageError
+from clew.graph.neighbourhood import best_of
+from clew.index.store.directory import Index
+from clew.index.vectors.dots import summed_rows
+from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
+from clew.llm.errors import BudgetReached
+from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, prompt_named
+from clew.llm.types import ChatModel
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, Retrieved
+from clew.methods.baselines.llm import finished, ungrounded
+from clew.methods.settings import positive
+from clew.text.embedder import Embedder, unit_rows
+from clew.types import Abstention, Answer, Step
+
+_BLANK = re.compile(r"\n\s*\n")
+MOST_TRIPLES = 60
+"""Triples of one document that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text of the user's own, and what it is called."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Documents that are read; `texts` are read instead of the graph."""
+
+    documents: int = 3
+    texts: tuple[Document, ...] = ()
+
+    def __post_init__(self) -> None:
+        positive("vector-rag", documents=self.documents)
+
+
+class VectorRag(EvidenceMethod):
+    """Whole neighbourhoods, or paragraphs of text files, by similarity."""
+
+    name = "vector-rag"
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        texts = self.settings.texts
+        if texts and model is None:
+            raise UsageError("Only a chat model reads texts. Name one with --llm, or leave the texts out")
+        self.paragraphs = [paragraph for document in texts for paragraph in _paragraphs(document)]
+        if self.paragraphs:
+            super().__init__(index, embedder, model=model)
+            self._vectors: NDArray[np.float32] = embedder.embed([p.text for p in self.paragraphs])
+        else:
+            super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
+            held = TripleVectors.of(self.index, embedder)
+            self._vectors = unit_rows(
+                summed_rows(held.rows, held.scales, self.graph.out.starts, self.graph.out.stops)
+            )
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer from documents, or abstain with a reason. Raises LlmError."""
+        if not self.paragraphs or self.model is None:
+            return super().answer(question, id=id, entities=entities)
+        began = perf_counter()
+        talk = Talk.begin(self.model, id)
+        found = [self.paragraphs[i] for i in self._nearest(question)]
+        try:
+            documents = data_lines(p.text for p in found)
+            prompt = prompt_named("clew.methods.baselines", "vector_rag")
+            text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
+            answer = ungrounded(question, text)
+        except BudgetReached as error:
+            answer = Answer(question, abstained=Abstention("budget", str(error)))
+        answer = finished(answer, self.name, talk, began, id)
+        shown = [{"from": p.source, "text": p.text} for p in found]
+        return replace(answer, steps=(Step("documents", {"texts": shown}), *answer.steps))
+
+    def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
+        """The entities whose documents are nearest: none need be linked."""
+        return tuple(int(node) for node in self._nearest(question))
+
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+        """The triples of these documents."""
+        triples, notes = list[int](), list[str]()
+        for node in seeds:
+            start, stop = self.graph.out.span(node)
+            triples += range(start, min(stop, start + MOST_TRIPLES))
+            if stop - start > MOST_TRIPLES:
+                name = self.graph.labels[node]
+                notes.append(f"{MOST_TRIPLES} of the {stop - start:,} triples of {name} are read")
+        return Retrieved(triples, tuple(notes))
+
+    def _nearest(self, question: str) -> NDArray[np.int64]:
+        scores = self._vectors @ self.embedder.embed([question])[0]
+        return best_of(scores, self.settings.documents, np.arange(len(scores)))
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A part of a document: its text, and the document's name with the number of the part."""
+
+    text: str
+    source: str
+
+
+def _paragraphs(document: Document) -> list[Paragraph]:
+    paragraphs = (" ".join(paragraph.split()) for paragraph in _BLANK.split(document.text))
+    parts = (part for paragraph in paragraphs for part in _pieces(paragraph))
+    return [Paragraph(part, f"{document.name}:{number}") for number, part in enumerate(parts, 1)]
+
+
+def _pieces(paragraph: str) -> list[str]:
+    """A paragraph in pieces that fit into a line of a prompt, cut between words."""
+    return wrap(paragraph, LONGEST_LINE, break_on_hyphens=False)

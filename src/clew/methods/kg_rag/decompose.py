@@ -1,0 +1,196 @@
+"""The `decompose` step (KG-RAG section 3.4.1): a question → reasoning and sub-questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from clew.graph.graph import Graph
+from clew.llm.errors import ReplyInvalid
+from clew.llm.extract import read_value
+from clew.llm.prompting import Prompt, Sampling, Talk, as_data, prompt_named
+from clew.llm.shapes import build
+from clew.methods.kg_rag.chain import Hop, Plan, SubQuestion, hops_of
+from clew.methods.kg_rag.demonstrations import Worked, default_worked
+from clew.reading.rules.link import Linker
+from clew.reading.rules.question import read_question
+from clew.reading.rules.readings import Reader
+from clew.text.labels import readable, relation_text
+from clew.text.normalise import normalise
+from clew.types import Abstention, Pattern
+
+MOST_QUESTIONS = 8
+"""Sub-questions that are asked; a model that writes more is cut off, and the answer says so."""
+
+LONGEST_QUESTION = 2_000
+"""Characters of a sub-question; a longer line is none."""
+
+_NUMBERED = re.compile(
+    r"^(?:[-*•]\s+)?(?:(?:sub-?\s?question|question|step|q)\s*)?\(?\d{1,3}[.):]+\s*(.+?)$", re.IGNORECASE
+)
+_BULLET = re.compile(r"^[-*•]\s+(.+?)$")
+_TITLE = re.compile(r"^(?:the\s+)?sub-?\s?questions?(?:\s+(?:are|is))?\s*(?::\s*(.*)|)$", re.IGNORECASE)
+_REASONING = re.compile(r"^(?:reasoning|chain[- ]of[- ]thought|cot)\s*(?::\s*|$)", re.IGNORECASE)
+_IN_LINE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
+_MARKUP = re.compile(r"\*\*|^#+\s*|^```\w*\s*$")
+
+
+class Decompose(Protocol):
+    """Takes a question apart; `entities` are names that it is about, if the user gives them."""
+
+    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
+        """Make the plan; `talk` is for forms that ask a model. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDecompose:
+    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
+
+    sampling: Sampling
+    examples: Sequence[Worked] = field(default_factory=default_worked)
+    most: int = MOST_QUESTIONS
+    prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "decompose"))
+
+    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
+        """Ask the model and read its reply."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        examples = "\n\n".join(map(str, self.examples))
+        prompt = self.prompt.with_values(examples=examples)
+        values = {"EXAMPLES": examples, "QUESTION": as_data(question)}
+        reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
+        return plan_of(reply, question, self.most)
+
+
+def plan_of(reply: str, question: str, most: int = MOST_QUESTIONS) -> Plan:
+    """Read a decomposition from a model's reply.
+
+    Without any sub-question, or with the question itself, the question is asked as it is. Repeated
+    sub-questions are dropped, and those beyond `most`; the notes say so.
+    """
+    reasoning, listed = _split(reply)
+    kept: dict[str, str] = {}
+    notes: list[str] = []
+    for text in listed:
+        norm = normalise(text)
+        if len(text) > LONGEST_QUESTION:
+            notes.append(f"a sub-question of {len(text):,} characters is none, and is left out")
+        elif norm in kept:
+            notes.append(f"over-decomposed: dropped a repeated sub-question: {text}")
+        elif norm:
+            kept[norm] = text
+    texts = list(kept.values())
+    if not texts:
+        texts = [question]
+        if not listed:
+            notes.append("the model named no sub-questions: the question is asked as it is")
+    cut = len(texts) > most
+    if cut:
+        notes.append(
+            f"the model wrote {len(texts)} sub-questions; the budget is {most}, so the others are left out"
+        )
+    return Plan(reasoning, tuple(SubQuestion(text) for text in texts[:most]), tuple(notes), cut=cut)
+
+
+@dataclass(frozen=True)
+class DecompositionReply:
+    """A decomposition in JSON, which some models write unasked."""
+
+    sub_questions: list[str]
+    reasoning: str = ""
+
+
+def _split(reply: str) -> tuple[str, list[str]]:
+    """Reasoning, and the listed lines after the title `Sub-questions`; without a title, those that ask."""
+    if "{" in reply:
+        try:
+            value = read_value(reply, lambda value: build(DecompositionReply, value))
+        except ReplyInvalid:
+            pass
+        else:
+            return value.reasoning.strip(), [text.strip() for text in value.sub_questions]
+    lines = [line for raw in reply.splitlines() if (line := _MARKUP.sub("", raw.strip()).strip())]
+    titled = next(((i, m[1] or "") for i, line in enumerate(lines) if (m := _TITLE.match(line))), None)
+    if titled is None:
+        listed = {line: text for line in lines if (text := _listed(line)).endswith("?")}
+        return _thought(line for line in lines if line not in listed), list(listed.values())
+    title, beside = titled
+    after = [*(_IN_LINE.split(beside) if beside else ()), *lines[title + 1 :]]
+    numbered = [m[1] for line in after if (m := _NUMBERED.match(line))]
+    listed = numbered or [m[1] for line in after if (m := _BULLET.match(line))]
+    return _thought(lines[:title]), listed or [line for line in after if line.endswith("?")]
+
+
+def _listed(line: str) -> str:
+    """The text of a line of a list; empty for another line."""
+    found = _NUMBERED.match(line) or _BULLET.match(line)
+    return "" if found is None else found[1]
+
+
+def _thought(lines: Iterable[str]) -> str:
+    return " ".join(filter(None, (_REASONING.sub("", line, 1) for line in lines)))
+
+
+@dataclass(frozen=True, slots=True)
+class PatternDecompose:
+    """Without a model: one sub-question for each edge of the pattern that the question is read as.
+
+    `read` gives the pattern of (question, entities) as the built-in method reads it.
+    """
+
+    graph: Graph
+    linker: Linker
+    reader: Reader
+    read: Callable[[str, Sequence[str]], Pattern | Abstention]
+
+    def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
+        """Read the question, and ask for its edges one by one."""
+        pattern = self.pattern(question, entities)
+        if isinstance(pattern, Abstention):
+            return Plan(abstained=pattern)
+        graph = self.graph
+        hops = hops_of(pattern)
+        questions = tuple(
+            SubQuestion(hop_text(graph, pattern, hop, (), joins=any(h.end == hop.end for h in hops[:i])), hop)
+            for i, hop in enumerate(hops)
+        )
+        steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
+        given = " and ".join(node.name for node in pattern.nodes if node.known)
+        return Plan(f"From {given} the question leads over {steps}.", questions, pattern=pattern)
+
+    def pattern(self, question: str, entities: Sequence[str]) -> Pattern | Abstention:
+        """The pattern of a question; an abstention where it has none, or compares values."""
+        if self._compares(question):
+            detail = "it compares values, which sub-questions do not do without a model. Ask with: auto"
+            return Abstention("no_relation", detail)
+        return self.read(question, entities)
+
+    def _compares(self, text: str) -> bool:
+        question = read_question(text)
+        if question.limits is not None:
+            return True
+        if question.superlative is None:
+            return False
+        word = question.words[question.superlative[2]]
+        mentions = [m for m in self.linker.link(question) if m.start <= word.start < m.stop]
+        return not any(self.reader.common(question, mention) < 0.1 for mention in mentions)
+
+
+def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:
+    """The sub-question of a hop as a triple with a gap, the form of all triples: `(The Crow, has genre, ?)`.
+
+    `names` stand for a start that earlier sub-questions found; `joins` says that they found the end as well.
+    """
+    start, end = _label(graph, pattern, hop.start), _label(graph, pattern, hop.end)
+    start = start or " or ".join(names) or "each of these"
+    end = end or ("which of these?" if joins else "?")
+    relation = relation_text(graph.relation_labels[hop.relation])
+    return f"({start}, {relation}, {end})" if hop.forward else f"({end}, {relation}, {start})"
+
+
+def _label(graph: Graph, pattern: Pattern, node: int) -> str:
+    entity = pattern.nodes[node].entity
+    return "" if entity is None else readable(graph.labels[entity])

@@ -1,0 +1,120 @@
+"""The `reformulate` step (KG-RAG section 3.4.3): the answers so far go into the next sub-question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from clew.graph.graph import Graph
+from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
+from clew.llm.refusals import declines
+from clew.methods.kg_rag.chain import Link, Plan, SubQuestion
+from clew.methods.kg_rag.decompose import hop_text
+from clew.text.labels import readable
+
+LONGEST_QUESTION = 2_000
+"""Characters of a question; a longer line is none."""
+Handed = Literal["names", "sentences"]
+"""What goes on to later steps: the names of a sub-answer that the evidence proves, or all that was said."""
+MOST_NAMES = 30
+"""Names of one sub-answer that a prompt repeats."""
+
+
+class Reformulate(Protocol):
+    """Puts earlier answers into a sub-question."""
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the question to ask, and notes. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReformulate:
+    """By a chat model, which stops at the question mark."""
+
+    graph: Graph
+    sampling: Sampling
+    handed: Handed = "names"
+    prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "reformulate"))
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Ask the model; a reply that is no question leaves the sub-question as it was."""
+        if talk is None:
+            raise ValueError("this form needs a model")
+        reply = talk.ask(
+            self.prompt,
+            self.sampling,
+            stop=("?",),
+            QUESTION=as_data(question.text),
+            EARLIER=told(self.graph, earlier, self.handed),
+        )
+        names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
+        text = reformulated(reply, question.text, names)
+        if not text:
+            return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
+        return text, ()
+
+
+def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:
+    """The question of a reply that puts `names` into another; empty where it has none, or refuses."""
+    text = as_question(reply)
+    return "" if declines(text, names) and not declines(question) else text
+
+
+def as_question(reply: str) -> str:
+    """The question in a reply that was stopped at its mark: the last line, the mark restored.
+
+    Empty where there is none: nothing is said, or the line is too long for a question.
+    """
+    lines = [line.strip(' "*') for line in reply.splitlines()]
+    text = next((line for line in reversed(lines) if any(c.isalnum() for c in line)), "")
+    if not text or len(text) > LONGEST_QUESTION:
+        return ""
+    return text.rstrip("?. ") + "?"
+
+
+def told(graph: Graph, links: Sequence[Link], handed: Handed = "names") -> str:
+    """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
+    lines: list[str] = []
+    for number, link in enumerate(links, 1):
+        if handed == "sentences":
+            lines += [data_line(f"{number}. {link.asked}"), f"Answer: {data_line(link.text)}"]
+            continue
+        names = [readable(graph.labels[e]) for e in link.proofs]
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        lines.append(data_line(f"{number}. {link.asked}"))
+        # Each name is cut by itself, so that a long one does not push others out.
+        lines.append(f"Answer: {', '.join(data_line(name) for name in names[:MOST_NAMES])}{more}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SubstituteAnswers:
+    """Without a model: the names that were found, in their place.
+
+    More than `most` names would blur what a sub-question asks for. They are left out then, if the triples to
+    choose from are around them anyway, else (`some`) the first are named.
+    """
+
+    graph: Graph
+    most: int = 3
+    some: bool = False
+
+    def __call__(
+        self, plan: Plan, question: SubQuestion, earlier: Sequence[Link], talk: Talk | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Write the sub-question of the hop again, with names."""
+        hop = question.hop
+        if hop is None or plan.pattern is None:
+            return question.text, ()
+        ends = {link.question.hop.end: link for link in earlier if link.question.hop is not None}
+        found = ends[hop.start].proofs if hop.start in ends else {}
+        names = [readable(self.graph.labels[e]) for e in found]
+        if len(names) > self.most:
+            names = names[: self.most] if self.some else []
+        return hop_text(self.graph, plan.pattern, hop, names, joins=hop.end in ends), ()

@@ -1,0 +1,363 @@
+"""`simgrag`: SimGRAG (Cai et al., 2025), a question in two calls of a chat model.
+
+| section | step | where |
+|---|---|---|
+| 4.1, Tables 16, 17 | query to pattern | `write_pattern.py` |
+| 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `find_subgraphs.py`, `graph/match/matcher.py` |
+| 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py`, `ground.py` |
+
+Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
+
+- Candidates are not cut at k(n), k(r), k(t): the matcher gives what unlimited candidates would.
+  `candidates=16` is the paper's letter (C.1, MetaQA: k(n) = k(r) = 16; FactKG: `candidates=16384`,
+  `candidate_relations=512`, `candidate_types=16`): the nearest by embedding distance only, nothing of what
+  follows but the grounding.
+- Two nodes of a pattern may take one entity, as long as no two edges take one triple (Definition 1 has a
+  bijection): the writer of a film may be its director.
+- Of matches with equal GSD those that run in the direction of the pattern come first.
+- Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with
+  the graph (`pattern_distances.py`). A pattern is written without having seen the graph.
+- Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
+  pattern is asked for once more with this graph's nearest relations; then the method abstains. The paper
+  reads whatever is nearest.
+- Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
+  all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
+- Subgraphs are written in JSON between marks, since names of a graph are data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from clew.errors import UsageError
+from clew.graph.match.distances import Distances
+from clew.index.store.directory import Index
+from clew.index.vectors.distances import IndexDistances
+from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
+from clew.llm.managed import ManagedModel
+from clew.llm.profiles import Form
+from clew.llm.prompting import short
+from clew.llm.run import run_sync
+from clew.llm.typed import TypedReplies
+from clew.llm.types import ChatModel, Reply, Request, add_usage
+from clew.methods.simgrag.examples import Shots, Task, default_shots
+from clew.methods.simgrag.find_subgraphs import (
+    BOUND,
+    Unfit,
+    find_about_claim,
+    find_by_letter,
+    find_subgraphs,
+    subgraph_texts,
+    unfit,
+)
+from clew.methods.simgrag.ground import Draft
+from clew.methods.simgrag.gsd import gsd_terms
+from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
+from clew.methods.simgrag.read import ReadAnswers, read_answers
+from clew.methods.simgrag.write_pattern import WrittenPattern, answer_nodes, hint_text, write_pattern
+from clew.reading.rules.auto import Auto, auto_of
+from clew.reading.rules.found import Found
+from clew.text.embedder import Embedder
+from clew.types import (
+    Abstention,
+    Answer,
+    MatchResult,
+    Pattern,
+    PatternEdge,
+    Step,
+)
+
+MOST_HINTS = 12
+"""Relations, and types, of this graph that a prompt shows."""
+TYPES = 16
+"""k(t) of the paper's letter (section C.1)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How SimGRAG works: it reads `k` subgraphs, and shows the model so many `shots`.
+
+    `candidates` is the k(n) of the paper's letter, None for unlimited ones; with it `candidate_relations` is
+    k(r), as many if None, and `candidate_types` k(t), 16 if None. `examples` are the user's own shots. With
+    `hints` the first prompt shows relations and types of this graph (*Limitations*). `bound` is the GSD per
+    edge above which a match does not fit. Raises UsageError for values out of range.
+    """
+
+    k: int = 3
+    shots: int = 12
+    candidates: int | None = None
+    candidate_relations: int | None = None
+    candidate_types: int | None = None
+    examples: Shots | None = None
+    hints: bool = False
+    bound: float = BOUND
+
+    def __post_init__(self) -> None:
+        cuts = (self.candidates, self.candidate_relations, self.candidate_types)
+        if self.k < 1 or self.shots < 0 or any(cut is not None and cut < 1 for cut in cuts):
+            raise UsageError("k and candidates must be at least 1, shots at least 0")
+        if self.candidates is None and cuts != (None, None, None):
+            raise UsageError("Relations and types are cut where candidates are. Give candidates too")
+
+    @property
+    def cut(self) -> Cut | None:
+        """The paper's cut of candidates; None for none."""
+        if self.candidates is None:
+            return None
+        return Cut(
+            self.candidates, self.candidate_relations or self.candidates, self.candidate_types or TYPES
+        )
+
+
+class Counted(TypedReplies):
+    """A chat model that keeps the replies it gave, so that usage is known however a question ends."""
+
+    def __init__(self, model: ChatModel, refused: set[Form]) -> None:
+        super().__init__(model.name, model.profile, refused)
+        self._model = model
+        self.replies: list[Reply] = []
+
+    async def complete(self, request: Request) -> Reply:
+        """Reply to a request; raises as the model does, and ReplyInvalid for a repair that is too long."""
+        try:
+            reply = await self._model.complete(request)
+        except ContextOverflow as error:
+            if all(message.role != "assistant" for message in request.messages):
+                raise
+            # A repair shows the model its own reply, and that may be a long one.
+            raise ReplyInvalid("it is no use, and too long to be shown again") from error
+        self.replies.append(reply)
+        return reply
+
+    def stream(self, request: Request) -> Any:  # noqa: ANN401
+        """Reply piece by piece, not counted."""
+        return self._model.stream(request)
+
+    async def close(self) -> None:
+        """Leave the model open: it is the caller's."""
+
+
+@dataclass
+class Work:
+    """What is known of a question or claim while it is worked on."""
+
+    model: Counted
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+    steps: list[Step] = field(default_factory=list[Step])
+
+    def note_useless(self, error: ReplyInvalid) -> None:
+        """Note what the model said last, and why it is of no use."""
+        said = self.model.replies[-1].text if self.model.replies else ""
+        self.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
+
+    def time(self, stage: str, since: float) -> None:
+        """Add the time since `since` to a stage."""
+        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """A pattern and its best matches; or `left`, why there are none that fit."""
+
+    pattern: Pattern | None = None
+    segments: tuple[str, ...] = ()
+    found: MatchResult = field(default_factory=lambda: MatchResult(()))
+    left: Unfit | None = None
+
+
+class Retrieval:
+    """The part of SimGRAG that questions and claims share: query to pattern to subgraphs."""
+
+    def __init__(
+        self,
+        index: Index,
+        embedder: Embedder,
+        *,
+        model: ChatModel | None = None,
+        settings: Settings | None = None,
+        parser: Auto | None = None,
+    ) -> None:
+        if model is None:
+            raise UsageError("This needs a language model. Name one with --llm provider/model")
+        self.index, self.graph, self.model = index, index.graph, model
+        self.settings = settings or Settings()
+        self.shots = self.settings.examples or default_shots()
+        self.distances: Distances
+        cut = self.settings.cut
+        if cut is None:
+            table = (parser or auto_of(index, embedder)).table
+            self.distances = PatternDistances(index, embedder, table)
+        else:
+            self.distances = FewCandidates(IndexDistances(index, embedder), cut)
+        self._refused: set[Form] = set()
+
+    def begin(self, id: str | None) -> Work:
+        """Begin a question: a fresh budget where the model has budgets."""
+        model = self.model.for_question(id) if isinstance(self.model, ManagedModel) else self.model
+        return Work(Counted(model, self._refused))
+
+    async def retrieve(self, work: Work, task: Task, query: str) -> Retrieved:
+        """Write a pattern and match it; once more with hints where it fits nothing well.
+
+        The paper's letter asks once.
+
+        Raises:
+            LlmError: as the model; ReplyInvalid where it gives no pattern.
+
+        """
+        hints = self._hints(query) if self.settings.hints else ""
+        first = await self._once(work, task, query, hints)
+        if first.left is None or first.left.reason == "budget" or self.settings.cut is not None:
+            return first
+        again = await self._once(work, task, query, self._hints_after(first, query))
+        return again if again.left is None or again.pattern is not None else first
+
+    async def _once(self, work: Work, task: Task, query: str, hints: str) -> Retrieved:
+        since = perf_counter()
+        shots = self.shots.of(task, self.settings.shots)
+        written = await write_pattern(work.model, task, query, shots, hints)
+        work.time("pattern", since)
+        work.steps.append(_pattern_step(written, bool(hints)))
+        if written.pattern is None:
+            return Retrieved(
+                left=Unfit("empty_result", f"the model wrote no pattern to search for ({written.problem})")
+            )
+        since = perf_counter()
+        found, left = self._find(task, written.pattern)
+        work.time("match", since)
+        work.steps.append(self._match_step(written.pattern, found, left))
+        return Retrieved(written.pattern, written.segments, found, left)
+
+    def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
+        """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
+        graph, distances, settings = self.graph, self.distances, self.settings
+        if settings.cut is not None:
+            found = find_by_letter(graph, pattern, distances, settings.k)
+            return found, None if found.matches else unfit(graph, pattern, found, distances, settings.bound)
+        if task == "claim" or not answer_nodes(pattern):
+            return find_about_claim(graph, pattern, distances, settings.k, settings.bound)
+        found = find_subgraphs(graph, pattern, distances, settings.k)
+        return found, unfit(graph, pattern, found, distances, settings.bound)
+
+    def _hints(self, query: str) -> str:
+        """The relations and types of this graph nearest to a text."""
+        return hint_text(self._nearest([query]), list(self.graph.types.names)[:MOST_HINTS])
+
+    def _hints_after(self, first: Retrieved, query: str) -> str:
+        said = [query] if first.pattern is None else [e.relation or query for e in first.pattern.edges]
+        problem = "" if first.left is None else first.left.detail
+        return hint_text(self._nearest(said), list(self.graph.types.names)[:MOST_HINTS], problem)
+
+    def _nearest(self, texts: Sequence[str]) -> list[str]:
+        """Relations nearest to some texts, taking turns."""
+        ranked = [
+            self.distances.relation_distances(PatternEdge(0, text, 1)).argsort(kind="stable")
+            for text in texts
+        ]
+        turns = [int(order[at]) for at in range(len(self.graph.relations)) for order in ranked]
+        return [self.graph.relation_labels[r] for r in dict.fromkeys(turns)][:MOST_HINTS]
+
+    def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
+        rows = [
+            {
+                "gsd": round(m.gsd, 3),
+                "triples": [list(t) for t in texts],
+                "terms": [list(term) for term in gsd_terms(self.graph, pattern, m, self.distances)],
+            }
+            for m in found.matches
+            for texts in subgraph_texts(self.graph, [m])
+        ]
+        return Step(
+            "match", {"matches": rows, "complete": found.complete, "problem": left.detail if left else ""}
+        )
+
+    def near_names(self, left: Unfit) -> tuple[str, ...]:
+        """Names of the graph that may have been meant by those that it lacks."""
+        hits = [hit for name in left.names for hit in self.index.names.fuzzy(name, 3)]
+        return tuple(dict.fromkeys(self.graph.labels[h.entity] for h in hits))
+
+
+def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
+    triples = [] if written.pattern is None else written.pattern.as_json()["triples"]
+    detail = {
+        "prompt": written.prompt.version,
+        "segments": list(written.segments),
+        "pattern": triples,
+        "hints": hinted,
+        "problem": written.problem,
+    }
+    return Step("pattern", detail)
+
+
+class SimGRAG(Retrieval):
+    """Answers questions over one open index with a chat model."""
+
+    name = "simgrag"
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; raises LlmError if the model cannot be asked."""
+        return run_sync(self.answer_async(question, id=id, entities=entities))
+
+    async def answer_async(
+        self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
+    ) -> Answer:
+        """Answer one question; `entities` are named to the model as what the question is about."""
+        began = perf_counter()
+        work = self.begin(id)
+        asked = f"{question} (about: {', '.join(entities)})" if entities else question
+        try:
+            found = await self._answer(work, question, asked)
+        except BudgetReached as error:
+            found = Found(abstained=Abstention("budget", str(error)))
+        except ReplyInvalid as error:
+            work.note_useless(error)
+            found = Found(
+                abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
+            )
+        work.time("total", began)
+        return Answer(
+            question=question,
+            answers=found.answers,
+            text=found.text,
+            abstained=found.abstained,
+            citations=found.citations,
+            pattern=found.pattern,
+            method=self.name,
+            model=self.model.name,
+            complete=found.complete,
+            usage=add_usage(reply.usage for reply in work.model.replies),
+            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
+            steps=tuple(work.steps),
+            id=id,
+        )
+
+    async def _answer(self, work: Work, question: str, asked: str) -> Found:
+        retrieved = await self.retrieve(work, "question", asked)
+        pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
+        if left is not None or pattern is None:
+            left = left or Unfit("empty_result", "the model wrote no pattern")
+            return Found(
+                pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
+            )
+        since = perf_counter()
+        nodes = answer_nodes(pattern)
+        names = [self.graph.labels[m.nodes[n]] for m in found.matches for n in nodes]
+        shots = self.shots.of("question", self.settings.shots)
+        read = await read_answers(
+            work.model, asked, subgraph_texts(self.graph, found.matches), shots, [*names, "yes", "no"]
+        )
+        work.time("read", since)
+        work.steps.append(_read_step(read))
+        since = perf_counter()
+        ties = self.settings.cut is None
+        result = Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
+        work.time("ground", since)
+        return result
+
+
+def _read_step(read: ReadAnswers) -> Step:
+    detail = {"prompt": read.prompt.version, "reason": read.reason, "answers": list(read.answers)}
+    return Step("read", detail)

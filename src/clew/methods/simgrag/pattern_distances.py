@@ -1,0 +1,151 @@
+"""Distances for patterns that a model writes: the embedder's (SimGRAG, eq. 2), nearer where words agree.
+
+A model does not know the graph's names: *actor in* is meant for `starring`, *2 May 1908* for `1908-05-02`,
+a misspelt name for the right one. `FewCandidates` is the paper's letter: the nearest k only, by embedding
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.claims.claim_values import find_values
+from clew.graph.graph import ValueKind
+from clew.graph.match.distances import Candidates, Distance, Mask, Measure
+from clew.index.store.directory import Index
+from clew.index.vectors.distances import IndexDistances
+from clew.reading.rules.similarity import WordTable
+from clew.reading.rules.vocabulary import content_words, label_words
+from clew.text.embedder import Embedder
+from clew.text.labels import relation_text
+from clew.types import PatternEdge, PatternNode
+
+MOST_NAMES = 8
+"""Names whose distances to all entities are remembered."""
+LEAST = 0.05
+"""Weight of a word that is like no relation; a word that is one weighs 1 more."""
+TYPO = 0.5
+"""Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
+
+
+@nb.njit(cache=True, nogil=True, fastmath=True)
+def _far(entities, scale, query):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """L2 distances float32 [N] of int8 rows [N, d], each times its scale, from a query float32 [d]."""
+    far = np.empty(len(entities), np.float32)
+    for row in range(len(entities)):
+        total = np.float32(0.0)
+        for at in range(len(query)):
+            difference = scale[row] * entities[row, at] - query[at]
+            total += difference * difference
+        far[row] = np.sqrt(total)
+    return far
+
+
+class PatternDistances(IndexDistances):
+    """`IndexDistances`, and what the words of this graph say of relations, misspelt names and values."""
+
+    def __init__(self, index: Index, embedder: Embedder, table: WordTable) -> None:
+        super().__init__(index, embedder)
+        self._table = table
+        self._said: dict[str, Distance] = {}
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """The smaller of the embedder's distance and that of the words' similarity, as a cosine."""
+        name = edge.relation or ""
+        if name not in self._said:
+            far = super().relation_distances(edge)
+            words = [w.casefold() for w in content_words(label_words(relation_text(name)))]
+            if words:
+                each = self._table.compare(words).relation
+                # *film director*: a word that names no relation says little of which one is meant.
+                weight = each.max(axis=1) + LEAST
+                alike = weight @ each / weight.sum()
+                far = np.minimum(far, np.sqrt(2 * np.clip(1 - alike, 0.0, None)))
+            self._said[name] = far
+        return self._said[name]
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """Find the nearest entities; the distances of the latest names only are remembered."""
+        if node.name not in self._nodes and len(self._nodes) >= MOST_NAMES:
+            self._nodes.pop(next(iter(self._nodes)))
+        return super().node_candidates(node, count)
+
+    def _entity_distances(self, name: str) -> NDArray[np.float32]:
+        vectors = self.vectors
+        distances = _far(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
+        for entity in self._exact(name):
+            distances[entity] = 0.0
+        if distances.min(initial=1.0) > 0.0:
+            for node in self._valued(name):
+                distances[node] = 0.0
+        if distances.min(initial=1.0) > 0.0:
+            for hit in self._index.names.fuzzy(name, 5):
+                distances[hit.entity] = min(float(distances[hit.entity]), TYPO * (1 - hit.score))
+        return distances
+
+    def _valued(self, name: str) -> Iterator[int]:
+        """Nodes whose number or date is the one that a name says."""
+        found = find_values(name)
+        if len(found) != 1 or found[0].compared or len(found[0].text) < len(name.strip(' "')):
+            return
+        values = self._index.graph.values
+        for node in np.flatnonzero(values.kind != ValueKind.NONE):
+            if found[0].holds(int(values.kind[node]), float(values.value[node])):
+                yield int(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Candidates of the paper's letter (sections 5.1, C.1): k(n) `nodes`, k(r) `relations`, k(t) `types`."""
+
+    nodes: int
+    relations: int
+    types: int
+
+
+class FewCandidates:
+    """The paper's letter (sections 5.1 and C.1).
+
+    The nearest entities, relations and types are candidates, as many as the cut says, no others.
+    """
+
+    def __init__(self, distances: IndexDistances, cut: Cut) -> None:
+        self.distances, self.cut = distances, cut
+        self._masks: dict[str, Mask | None] = {}
+
+    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+        """The nearest, however many are asked for."""
+        most = self.cut.nodes
+        found = self.distances.node_candidates(node, most)
+        return Candidates(found.entities[:most], found.distances[:most], True)
+
+    def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
+        """Look up the same few of all."""
+        self.distances.prepare(nodes, self.cut.nodes)
+
+    def measure(self, node: PatternNode) -> Measure | None:
+        """Return None: only the nearest are allowed, and they are at hand."""
+        return None
+
+    def relation_distances(self, edge: PatternEdge) -> Distance:
+        """Distances of the nearest; all others are infinite."""
+        distances = self.distances.relation_distances(edge)
+        if len(distances) <= self.cut.relations:
+            return distances
+        nearest = np.argsort(distances, kind="stable")[: self.cut.relations]
+        few = np.full(len(distances), np.inf)
+        few[nearest] = distances[nearest]
+        return few
+
+    def allowed(self, node: PatternNode) -> Mask | None:
+        """Return the entities of the k(t) nearest types (section C.1)."""
+        if node.type is None:
+            return None
+        if node.type not in self._masks:
+            self._masks[node.type] = self.distances.of_nearest_types(node.type, self.cut.types)
+        return self._masks[node.type]

@@ -1,0 +1,318 @@
+"""The validity step: every label, relation, property and value of a query compared with the graph's own.
+
+SynaptiQA, section III.B, *query validity verification*. What the graph has stays; for what it lacks the most
+similar names of the same kind are found, and the `choose` step picks one, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.methods.synaptiqa.choose_name import Choose, Unknown
+from clew.methods.synaptiqa.name_space import SAME, NameSpace, Near
+from clew.methods.synaptiqa.values import Place, Values
+from clew.stores.cypher.direction import Correction
+from clew.stores.cypher.labels import admits_type
+from clew.stores.cypher.parser import parse
+from clew.stores.cypher.schema import GraphSchema
+from clew.stores.cypher.tokens import quote_name, render
+from clew.stores.cypher.tree import LabelExpression, NodePattern, Path, Relationship, Statement
+from clew.stores.cypher.uses import NameUse, ValueUse, uses_of
+from clew.stores.naming import naming_property
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+
+CANDIDATES = 5
+"""Names that are offered for one that the graph lacks."""
+NAMING = ("name", "title", "label", "fullname", "full_name")
+"""Properties that mean whatever property names a node."""
+CLEAR = 0.9
+"""Likeness of a property that is not taken for a name of the node instead."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A statement with names that exist, what was replaced, and the names for which nothing was chosen."""
+
+    statement: Statement
+    corrections: tuple[Correction, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a name stands, and how a chosen one is written there."""
+
+    token: int
+    unknown: Unknown
+    write: Callable[[str], str]
+
+
+class NameCheck:
+    """Compares the names of statements with those of one graph."""
+
+    def __init__(self, schema: GraphSchema, values: Values, embedder: Embedder, lexicon: Lexicon) -> None:
+        self.schema, self._values = schema, values
+        self._embedder, self._lexicon = embedder, lexicon
+        self._labels = self._space(schema.labels)
+        self._types = self._space(schema.types)
+        self._attributes: dict[frozenset[str], NameSpace] = {}
+
+    def _space(self, names: Iterable[str]) -> NameSpace:
+        return NameSpace(tuple(names), self._embedder, self._lexicon)
+
+    def names(self, statement: Statement, question: str, choose: Choose) -> Checked:
+        """Check relations, then labels (by the relations at them), then properties (by the labels).
+
+        Raises as `choose`.
+        """
+        relations = self._replaced(statement, self._relations(statement), question, choose)
+        labels = self._replaced(relations.statement, self._labels_at(relations.statement), question, choose)
+        if labels.unknown and labels.corrections:
+            # A label that is known now may tell that of its neighbour.
+            again = self._replaced(labels.statement, self._labels_at(labels.statement), question, choose)
+            labels = Checked(again.statement, labels.corrections + again.corrections, again.unknown)
+        keys = self._replaced(labels.statement, self._properties(labels.statement), question, choose)
+        return Checked(
+            keys.statement,
+            relations.corrections + labels.corrections + keys.corrections,
+            relations.unknown + labels.unknown + keys.unknown,
+        )
+
+    def values(self, statement: Statement, question: str, choose: Choose) -> Checked:
+        """Check the values that properties are compared with. Raises as `choose`, and StoreError."""
+        implied = implied_labels(statement, self.schema)
+        places = (self._value(use, implied) for use in uses_of(statement).values)
+        return self._replaced(statement, [p for p in places if p is not None], question, choose)
+
+    def _replaced(
+        self, statement: Statement, places: Sequence[_Place], question: str, choose: Choose
+    ) -> Checked:
+        if not places:
+            return Checked(statement)
+        unknown = list(dict.fromkeys(place.unknown for place in places))
+        choices = dict(zip(unknown, choose(question, statement.text, unknown), strict=True))
+        edits: dict[int, str] = {}
+        made: dict[Correction, None] = {}
+        for place in places:
+            choice = choices[place.unknown]
+            if choice.name is None:
+                continue
+            edits[place.token] = place.write(choice.name)
+            each = place.unknown
+            reason = f"the graph has no {each}; {choice.by}"
+            made[Correction(each.kind, each.written, edits[place.token], reason)] = None
+        left = tuple(each for each in unknown if choices[each].name is None)
+        text = render(statement.tokens, edits)
+        return Checked(parse(text) if edits else statement, tuple(made), left)
+
+    def _relations(self, statement: Statement) -> list[_Place]:
+        """Relations that the graph lacks, with those like them that the labels at their ends allow."""
+        places: list[_Place] = []
+        ends = type_ends(statement)
+        for use in uses_of(statement).names:
+            if use.kind != "relation" or use.text in self._types:
+                continue
+            near = self._types.nearest(use.text, len(self._types.names))
+            fitting = self._between(*ends.get(use.token, (None, None)))
+            kept = [n for n in near if n.name in fitting] or near
+            places.append(
+                _Place(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name)
+            )
+        return places
+
+    def _between(self, left: NodePattern | None, right: NodePattern | None) -> set[str]:
+        """Return the relation types that the schema has between two nodes, in either direction."""
+        found: set[str] = set()
+        for hop in self.schema.hops:
+            for a, b in ((hop.head, hop.tail), (hop.tail, hop.head)):
+                if may_be(left, a, self.schema) and may_be(right, b, self.schema):
+                    found.add(hop.type)
+        return found
+
+    def _labels_at(self, statement: Statement) -> list[_Place]:
+        """Labels that the graph lacks; the only one that the relations there allow is what is meant."""
+        places: list[_Place] = []
+        allowed = allowed_labels(statement, self.schema)
+        for use in uses_of(statement).names:
+            if use.kind != "label" or use.text in self._labels:
+                continue
+            near = self._labels.nearest(use.text, len(self._labels.names))
+            fitting = allowed.get(use.token, frozenset())
+            kept = [n for n in near if n.name in fitting] or list(near[:CANDIDATES])
+            if len(fitting) == 1 and kept[0].score < SAME:
+                kept = [Near(kept[0].name, SAME, "the only label that its relations allow")]
+            places.append(
+                _Place(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name)
+            )
+        return places
+
+    def _properties(self, statement: Statement) -> list[_Place]:
+        implied = implied_labels(statement, self.schema)
+        places: list[_Place] = []
+        for use in uses_of(statement).names:
+            if use.kind != "property":
+                continue
+            of = use.of or implied.get(use.variable, ())
+            known = self._known(use, of)
+            if known and use.text not in known:
+                near = self._near_property(use.text, known)
+                unknown = Unknown("property", use.text, near, " or ".join(of))
+                places.append(_Place(use.token, unknown, quote_name))
+        return places
+
+    def _known(self, use: NameUse, of: Sequence[str]) -> frozenset[str]:
+        """Return the properties that the owner of a property may have."""
+        owned = self.schema.label_properties if use.owner == "node" else self.schema.type_properties
+        wanted = [owned[name] for name in of if name in owned] if of else owned.values()
+        return frozenset(key for keys in wanted for key in keys)
+
+    def _near_property(self, text: str, known: frozenset[str]) -> tuple[Near, ...]:
+        """Return properties like one; a name or title is that property which names these things."""
+        if known not in self._attributes:
+            self._attributes[known] = self._space(sorted(known))
+        near = self._attributes[known].nearest(text, CANDIDATES)
+        naming = naming_property(known)
+        if naming is None or naming_property([text]) is None or near[0].score >= CLEAR:
+            return near
+        score = SAME if text.lower() in NAMING else CLEAR
+        others = (n for n in near if n.name != naming and n.score < score)
+        return (Near(naming, score, "it names these nodes"), *others)
+
+    def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Place | None:
+        """Look for a value; None if the graph has it, or nothing can be said."""
+        labels = use.of or implied.get(use.variable, ())
+        owners = [label for label in labels if use.property in self.schema.label_properties.get(label, ())]
+        place = Place(tuple(owners), use.property)
+        has = self._values.has(place, use.operator, use.value, use.function)
+        if (labels and not owners) or has:
+            return None
+        of = f"{'|'.join(owners)}.{use.property}" if owners else use.property
+        other = _of_other_type(use.value)
+        if other is not None and use.operator == "=" and self._values.has(place, "=", other):
+            unknown = Unknown("value", str(use.value), (Near(str(other), SAME),), of)
+            return _Place(use.token, unknown, lambda _: repr(other) if isinstance(other, str) else str(other))
+        if has is None or not isinstance(use.value, str):
+            return None
+        near = self._values.near if use.operator == "=" else self._values.near_parts
+        unknown = Unknown("value", use.value, near(place, use.value, CANDIDATES), of)
+        return _Place(use.token, unknown, lambda name: quote_text(_cased(name, use.function)))
+
+
+def type_ends(statement: Statement) -> dict[int, tuple[NodePattern | None, NodePattern | None]]:
+    """Return the nodes left and right of every relation type, by the token of the type's name."""
+    found: dict[int, tuple[NodePattern | None, NodePattern | None]] = {}
+    for edge, left, right in _hops(statement):
+        for part in edge.types.walk() if edge.types is not None else ():
+            if isinstance(part, LabelExpression) and part.name is not None:
+                found[part.name.start] = (left, right)
+    return found
+
+
+def allowed_labels(statement: Statement, schema: GraphSchema) -> dict[int, frozenset[str]]:
+    """Return the labels that the relations at a node allow, by the token of each label's name."""
+    found: dict[int, frozenset[str]] = {}
+    by_variable = _by_variable(statement, schema)
+    for node, ends in _node_ends(statement, schema):
+        if node.variable is not None:
+            ends = by_variable[node.variable.text]
+        for part in node.labels.walk() if node.labels is not None else ():
+            if isinstance(part, LabelExpression) and part.name is not None:
+                found[part.name.start] = frozenset(ends)
+    return found
+
+
+def implied_labels(statement: Statement, schema: GraphSchema) -> dict[str, tuple[str, ...]]:
+    """Return the labels of variables without any, by the relations beside them."""
+    said = {
+        part.variable.text
+        for part in statement.query.walk()
+        if isinstance(part, NodePattern) and part.variable is not None and part.labels is not None
+    }
+    return {n: tuple(sorted(e)) for n, e in _by_variable(statement, schema).items() if n not in said}
+
+
+def _by_variable(statement: Statement, schema: GraphSchema) -> dict[str, set[str]]:
+    """Labels that all relations at a variable allow; where they contradict each other, the last one's."""
+    found: dict[str, set[str]] = {}
+    for node, ends in _node_ends(statement, schema):
+        if node.variable is not None:
+            before = found.get(node.variable.text, ends)
+            found[node.variable.text] = (before & ends) or ends
+    return found
+
+
+def _hops(
+    statement: Statement,
+) -> Iterator[tuple[Relationship, NodePattern | None, NodePattern | None]]:
+    for path in (p for p in statement.query.walk() if isinstance(p, Path)):
+        for at, edge in enumerate(path.elements):
+            if isinstance(edge, Relationship):
+                left, right = path.elements[at - 1], path.elements[at + 1]
+                yield (
+                    edge,
+                    left if isinstance(left, NodePattern) else None,
+                    right if isinstance(right, NodePattern) else None,
+                )
+
+
+def _node_ends(statement: Statement, schema: GraphSchema) -> Iterator[tuple[NodePattern, set[str]]]:
+    """Yield the nodes beside relations of known types, with the labels that the schema has at that end."""
+    for edge, left, right in _hops(statement):
+        types = edge.types
+        hops = [h for h in schema.hops if types is None or admits_type(types, h.type)]
+        if types is None or edge.length is not None or not hops:
+            continue
+        for node, other, outwards in (
+            (left, right, edge.direction == "right"),
+            (right, left, edge.direction == "left"),
+        ):
+            if node is None:
+                continue
+            heads = {hop.head for hop in hops if may_be(other, hop.tail, schema)}
+            tails = {hop.tail for hop in hops if may_be(other, hop.head, schema)}
+            if edge.direction == "both" or _is_unknown(other, schema):
+                yield node, heads | tails
+            else:
+                # As it is written, else the other way round: directions are corrected later.
+                yield node, (heads or tails) if outwards else (tails or heads)
+
+
+def _is_unknown(node: NodePattern | None, schema: GraphSchema) -> bool:
+    """Whether all that a node says of its labels is unknown to the schema."""
+    return (
+        node is not None and node.labels is not None and all(may_be(node, n, schema) for n in schema.labels)
+    )
+
+
+def may_be(node: NodePattern | None, label: str, schema: GraphSchema) -> bool:
+    """Whether a node may have a label: it says so, or says nothing that the schema knows."""
+    labels = None if node is None else node.labels
+    if labels is None or labels.operator not in ("label", "|", "&"):
+        return True
+    names = {p.name.text for p in labels.walk() if isinstance(p, LabelExpression) and p.name is not None}
+    return label in names or not names & set(schema.labels)
+
+
+def quote_text(text: str) -> str:
+    """Write a text as a string of Cypher."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return f"'{escaped}'"
+
+
+def _of_other_type(value: str | int | float) -> str | int | float | None:
+    """Return a number for the text of one, and the text of a number."""
+    if not isinstance(value, str):
+        return str(value)
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return (
+        int(number) if number.is_integer() and abs(number) < 2**53 else number if number == number else None
+    )
+
+
+def _cased(text: str, function: str) -> str:
+    return {"tolower": text.lower(), "toupper": text.upper()}.get(function.lower(), text)

@@ -1,0 +1,132 @@
+"""The `choose` step: which name of the graph a name means that the graph lacks (SynaptiQA, section III.B).
+
+Built in: the most similar one, if it is similar enough and no other is about as similar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.llm.errors import ReplyInvalid
+from clew.llm.extract import read_value
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.shapes import build
+from clew.methods.synaptiqa.name_space import SAME, Near
+
+LEAST = 0.6
+"""Likeness below which nothing is chosen by likeness alone."""
+MARGIN = 0.05
+"""Lead over the next name that makes a choice clear."""
+_SAMPLING = Sampling(temperature=0.0, max_tokens=256)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A name of a query that the graph lacks: its `kind`, where it belongs to, and names that are like it."""
+
+    kind: str
+    written: str
+    near: tuple[Near, ...]
+    of: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.written!r}" + (f" of {self.of}" if self.of else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The name that was chosen, None if none; and by what."""
+
+    name: str | None
+    by: str
+
+
+class Choose(Protocol):
+    """Chooses a name of the graph for each that it lacks."""
+
+    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+        """Return a choice for each unknown name, in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChooseBySimilarity:
+    """The most similar name, if its likeness is `least` and it leads by `margin`."""
+
+    least: float = LEAST
+    margin: float = MARGIN
+
+    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+        """Return a choice for each; the question is not looked at."""
+        return [self.one(each.near) for each in unknown]
+
+    def one(self, near: Sequence[Near]) -> Choice:
+        """Choose among names that are sorted by likeness."""
+        if not near or near[0].score < self.least:
+            return Choice(None, "nothing is like it")
+        if len(near) > 1 and near[0].score - near[1].score < self.margin:
+            return Choice(None, f"{near[0].name!r} and {near[1].name!r} are about as like it")
+        likeness = "the same name" if near[0].score >= SAME else f"most similar, {near[0].score:.2f}"
+        return Choice(near[0].name, near[0].why or likeness)
+
+
+@dataclass(frozen=True)
+class ChooseByModel:
+    """The model picks from the similar names; the same name in another form is taken without asking.
+
+    Where its reply is of no use, similarity decides.
+    """
+
+    talk: Talk
+    similarity: ChooseBySimilarity = ChooseBySimilarity()
+
+    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+        """Ask once for all names that are not clear. Raises LlmError."""
+        choices = [self._plain(each) for each in unknown]
+        asked = [at for at, choice in enumerate(choices) if choice is None]
+        if asked:
+            picked = self._ask(question, query, [unknown[at] for at in asked])
+            for at, choice in zip(asked, picked, strict=True):
+                choices[at] = choice
+        return [choice for choice in choices if choice is not None]
+
+    def _plain(self, each: Unknown) -> Choice | None:
+        if not each.near:
+            return Choice(None, "nothing is like it")
+        return self.similarity.one(each.near) if each.near[0].score >= SAME else None
+
+    def _ask(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+        text = self.talk.ask(
+            prompt_named("clew.methods.synaptiqa", "choose"),
+            _SAMPLING,
+            QUESTION=as_data(question),
+            QUERY=query_text(query),
+            NAMES="\n".join(_shown(number, each) for number, each in enumerate(unknown, 1)),
+        )
+        try:
+            picked = read_value(text, lambda value: build(Picked, value)).choices
+        except ReplyInvalid:
+            picked = []
+        if len(picked) != len(unknown):
+            return self.similarity(question, query, unknown)
+        return [_picked(each, number) for each, number in zip(unknown, picked, strict=True)]
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What the model is asked for: for each name the number of a candidate, 0 for none."""
+
+    choices: list[int]
+
+
+def _picked(each: Unknown, number: int) -> Choice:
+    if 1 <= number <= len(each.near):
+        return Choice(each.near[number - 1].name, "chosen by the model")
+    return Choice(None, "the model chose none")
+
+
+def _shown(number: int, each: Unknown) -> str:
+    near = "; ".join(f"{i}) {data_line(n.name)}" for i, n in enumerate(each.near, 1))
+    return f"{number}. {data_line(str(each))}: {near}"

@@ -1,0 +1,398 @@
+"""`synaptiqa`: SynaptiQA (Zhu et al., 2024), a query that a model writes and the graph corrects.
+
+| section | step | where |
+|---|---|---|
+| III.A | schema, cheat-sheet, few-shots from solved questions | `schema_slice.py`, `history.py` |
+| III.A | query generation | `write_query_llm.py` |
+| III.B | statement: extract, clean, rules | `extract_query.py` |
+| III.B | statement: directions | `stores/cypher/direction.py` |
+| III.B | validity: names and values compared with the graph's | `check_names.py` |
+| III.B | validity: the chooser | `choose_name.py` |
+| III.C | query, with the triples behind its rows | `queried.py` |
+| III.C | answer from rows, or the model's own with a confidence | `read_rows_llm.py` |
+
+Defaults and deviations, each with its reason:
+
+- The paper has the model clean every statement; here it does so only where the statement does not parse,
+  since a parser says what a model would guess. `clean="always"` is the paper's.
+- A name that the graph has in another case or number is replaced without asking; the model chooses among the
+  five nearest for the others (`chooser="similarity"`: the nearest, if it is clear).
+- An error, or no rows, goes back to the model at most `repairs` = 2 times, with what is wrong and near names.
+  The paper asks for no second query: `repairs=0`.
+- Answers are values of the rows, cited by the triples that the row matched: the query is rewritten to return
+  its paths. The paper gives rows to the model and takes its text.
+- A model's own answer to an empty result only where the user allows it (`allow_ungrounded`); in the paper
+  always.
+- The paper leaves open how many solved questions a prompt has, how much of a schema, and how many similar
+  names the model chooses among: 5, 1,500 tokens, 5.
+- Without a model the pattern of the question becomes the query (`pattern_query.py`).
+- Nothing that a model writes is run unguarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Literal
+
+from clew.errors import UsageError
+from clew.index.store.directory import Index
+from clew.llm.errors import BudgetReached
+from clew.llm.prompting import Talk
+from clew.llm.types import ChatModel
+from clew.methods.baselines.llm import needed
+from clew.methods.synaptiqa.check_names import Checked
+from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySimilarity, Unknown
+from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
+from clew.methods.synaptiqa.history import Solved, most_similar
+from clew.methods.synaptiqa.pattern_query import PatternQuery
+from clew.methods.synaptiqa.queried import QueriedGraph, Result, embedded_store
+from clew.methods.synaptiqa.read_rows import ReadRow, is_void
+from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
+from clew.methods.synaptiqa.write_query_llm import QueryWriter
+from clew.stores.cypher.direction import Correction, require_legal
+from clew.stores.cypher.parser import parse
+from clew.stores.cypher.tokens import render
+from clew.stores.cypher.tree import Statement
+from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
+from clew.text.embedder import Embedder
+from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
+
+PARTS = ("clean", "names", "directions", "values")
+"""Parts of the query optimisation (section III.B) that an ablation may leave out."""
+MOST_SHOWN = 20
+"""Rows that the steps of an answer show."""
+_LONGEST = 2_000
+"""Characters of a model's reply that the steps show."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How SynaptiQA works: solved questions as `shots`, tokens of the schema, `repairs`, who chooses a name.
+
+    `clean` says when the model cleans a statement. `without` are the parts of section III.B that are left
+    out, with commas: `clean`, `names` (of labels, relations, properties), `directions`, `values`. `history`
+    are the solved questions; `allow_ungrounded` lets the model answer where the graph does not. Raises
+    UsageError for values out of range.
+    """
+
+    shots: int = 5
+    schema_tokens: int = 1_500
+    repairs: int = 2
+    chooser: Literal["llm", "similarity"] = "llm"
+    clean: Literal["needed", "always"] = "needed"
+    without: str = ""
+    allow_ungrounded: bool = False
+    history: tuple[Solved, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.shots < 0 or self.repairs < 0 or self.schema_tokens < 100:
+            raise UsageError("shots and repairs must be at least 0, schema_tokens at least 100")
+        if self.chooser not in ("llm", "similarity"):
+            raise UsageError(f"There is no chooser {self.chooser!r}. It is llm or similarity")
+        if self.clean not in ("needed", "always"):
+            raise UsageError(f"A statement is not cleaned {self.clean!r}. It is needed or always")
+        wrong = sorted(self.left_out - set(PARTS))
+        if wrong:
+            raise UsageError(f"There is no part {wrong[0]!r} to leave out. Parts are: {', '.join(PARTS)}")
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The parts that are left out."""
+        return frozenset(part.strip() for part in self.without.split(",") if part.strip())
+
+
+class SynaptiQA:
+    """Answers questions by Cypher queries that a model writes."""
+
+    name = "synaptiqa"
+    optimised = True
+
+    def __init__(
+        self, graph: QueriedGraph, embedder: Embedder, model: ChatModel, settings: Settings | None = None
+    ) -> None:
+        self.graph, self.embedder = graph, embedder
+        self.model, self.settings = model, settings or Settings()
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason.
+
+        `entities` are named to the model. Raises LlmError if the model, StoreError if the database fails.
+        """
+        began = perf_counter()
+        talk = Talk.begin(self.model, id)
+        asked = f"{question} (about: {', '.join(entities)})" if entities else question
+        work = _Work(self.graph, self.settings, self.embedder, talk, asked, self.optimised)
+        try:
+            found = work.answer()
+        except BudgetReached as error:
+            found = Answer(question, abstained=Abstention("budget", str(error)), query=work.query)
+        work.time("total", began)
+        return replace(
+            found,
+            question=question,
+            method=self.name,
+            model=self.model.name,
+            usage=talk.usage,
+            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
+            steps=tuple(talk.steps),
+            id=id,
+        )
+
+
+class KgQuery(SynaptiQA):
+    """`kg-query`, the paper's ablation (section IV.D): the query as the model writes it, guarded, then read.
+
+    Nothing is extracted, cleaned, corrected, replaced or repaired.
+    """
+
+    name = "kg-query"
+    optimised = False
+
+
+def make_synaptiqa(
+    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+) -> PatternQuery | SynaptiQA:
+    """Make `synaptiqa` over an index: with a model, or by patterns. Raises MissingExtra without ladybug."""
+    store = embedded_store(index.graph)
+    if model is None:
+        return PatternQuery(index, embedder, store)
+    return SynaptiQA(QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings)
+
+
+def make_kg_query(
+    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+) -> SynaptiQA:
+    """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
+    model = needed(model, KgQuery.name)
+    graph = QueriedGraph.of_index(index.graph, embedder, embedded_store(index.graph))
+    return KgQuery(graph, embedder, model, settings)
+
+
+@dataclass
+class _Tried:
+    """What came of one reply: a result, or the problem with it (`error`, or `empty`)."""
+
+    query: str
+    kind: Literal["rows", "error", "empty"]
+    problem: str = ""
+    result: Result | None = None
+    corrections: list[Correction] = field(default_factory=list[Correction])
+    unknown: list[Unknown] = field(default_factory=list[Unknown])
+
+
+@dataclass
+class _Work:
+    """One question while it is worked on."""
+
+    graph: QueriedGraph
+    settings: Settings
+    embedder: Embedder
+    talk: Talk
+    question: str
+    optimised: bool
+    query: str | None = None
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+
+    def time(self, stage: str, since: float) -> None:
+        """Add the time since `since` to a stage."""
+        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
+
+    def answer(self) -> Answer:
+        """Write, try and repair queries until one has rows, and read these. Raises LlmError, StoreError."""
+        writer = QueryWriter(self.talk, self.graph.slicer.slice(self.question, self.settings.schema_tokens))
+        since = perf_counter()
+        shots = most_similar(self.settings.history, self.question, self.settings.shots, self.embedder)
+        self._shown("schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]})
+        reply = writer.write(self.question, shots)
+        self.time("write", since)
+        repairs = self.settings.repairs if self.optimised else 0
+        tried = self._try(reply, writer)
+        for _ in range(repairs):
+            if tried.kind == "rows":
+                break
+            since = perf_counter()
+            reply = writer.repair(self.question, tried.query or reply, _feedback(tried))
+            self.time("write", since)
+            tried = self._try(reply, writer)
+        if tried.result is None or tried.kind != "rows":
+            return self._nothing(tried)
+        return self._read(tried.result, tried.query)
+
+    def _try(self, reply: str, writer: QueryWriter) -> _Tried:
+        """Make a statement of a reply and run it."""
+        since = perf_counter()
+        tried = _Tried("", "error")
+        try:
+            statement = self._optimised(reply, writer, tried) if self.optimised else parse(reply.strip())
+            tried.query = self.query = statement.print().strip().removesuffix(";")
+            self.time("check", since)
+            since = perf_counter()
+            tried.result = self.graph.run(statement)
+            tried.kind = "empty" if is_void(tried.result.rows) else "rows"
+            tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
+        except (QueryError, StoreTimeout) as error:
+            tried.problem = str(error)
+        finally:
+            self.time("query" if tried.query else "check", since)
+        self._show(reply, tried)
+        return tried
+
+    def _optimised(self, reply: str, writer: QueryWriter, tried: _Tried) -> Statement:
+        """Optimise a statement: extract, bound paths, names, directions, values. Raises QueryError."""
+        extracted = self._extracted(reply, writer, tried)
+        tried.corrections += extracted.corrections
+        edits, bounded = bound_paths(extracted.statement)
+        statement = self._edited(extracted.statement, edits, bounded, tried)
+        choose, left_out = self._chooser(), self.settings.left_out
+        if "names" not in left_out:
+            statement = self._checked(self.graph.check.names(statement, self.question, choose), tried)
+        tried.query = statement.text
+        if tried.unknown:
+            raise QueryError(f"The graph has no {', no '.join(map(str, tried.unknown))}")
+        if "directions" not in left_out:
+            directions = self.graph.directions(statement)
+            require_legal(directions)
+            statement = self._edited(statement, directions.edits, directions.turned, tried)
+        if "values" in left_out:
+            return statement
+        return self._checked(self.graph.check.values(statement, self.question, choose), tried)
+
+    def _extracted(self, reply: str, writer: QueryWriter, tried: _Tried) -> Extracted:
+        """Find the statement in a reply; the model cleans one that does not parse, or every one, once."""
+        try:
+            extracted = extract_query(reply)
+        except QueryRefused:
+            raise
+        except QueryError as error:
+            if "clean" in self.settings.left_out:
+                raise
+            return self._cleaned(reply, str(error), writer, tried)
+        if self.settings.clean == "needed" or "clean" in self.settings.left_out:
+            return extracted
+        tried.corrections += extracted.corrections
+        try:
+            return self._cleaned(extracted.text, "none is known", writer, tried)
+        except QueryError:
+            return replace(extracted, corrections=())  # what was a statement before is not lost
+
+    def _cleaned(self, text: str, problem: str, writer: QueryWriter, tried: _Tried) -> Extracted:
+        """Have the model clean a text. Raises QueryError where that is no statement."""
+        extracted = extract_query(writer.clean(text, problem))
+        if extracted.text != text:
+            tried.corrections.append(Correction("clean", _short(text), extracted.text, problem))
+        return extracted
+
+    def _chooser(self) -> Choose:
+        return ChooseByModel(self.talk) if self.settings.chooser == "llm" else ChooseBySimilarity()
+
+    def _edited(
+        self, statement: Statement, edits: dict[int, str], made: Sequence[Correction], tried: _Tried
+    ) -> Statement:
+        tried.corrections += made
+        return parse(render(statement.tokens, edits)) if edits else statement
+
+    def _checked(self, checked: Checked, tried: _Tried) -> Statement:
+        tried.corrections += checked.corrections
+        tried.unknown += checked.unknown
+        return checked.statement
+
+    def _read(self, result: Result, query: str) -> Answer:
+        """Answer from rows: what the model names of them, cited by their triples."""
+        since = perf_counter()
+        rows = [row for row in result.rows if row.triples]
+        read = read_rows(self.talk, self.question, query, result.columns, rows)
+        self.time("read", since)
+        self._shown("read", {"text": read.text, "answers": [cell.label for cell, _ in read.found.values()]})
+        if not read.found:
+            detail = f"none of the model's answers is in the rows of the query {query}"
+            return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
+        answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in read.found.values())
+        citations = tuple(_citation(cell.entity, proofs) for cell, proofs in read.found.values())
+        text = " · ".join(a.label for a in answers)
+        return Answer(
+            self.question, answers, text, citations=citations, query=query, complete=result.complete
+        )
+
+    def _nothing(self, tried: _Tried) -> Answer:
+        """Give the model's own answer, where that is allowed, or abstain and show the query."""
+        query = tried.query or None
+        if self.settings.allow_ungrounded:
+            own = read_own(self.talk, self.question)
+            self._shown("own", {"answer": own.answer, "confidence": own.confidence})
+            if own.answer:
+                return Answer(
+                    self.question, text=own.answer, grounded=False, query=query, confidence=own.confidence
+                )
+        return Answer(self.question, abstained=_abstention(tried), query=query)
+
+    def _show(self, reply: str, tried: _Tried) -> None:
+        """Note what the model wrote, each correction and why, the query, and its rows."""
+        corrections = [
+            {"kind": c.kind, "before": c.before, "after": c.after, "reason": c.reason}
+            for c in tried.corrections
+        ]
+        left = [{"name": str(each), "near": [near.name for near in each.near]} for each in tried.unknown]
+        detail: dict[str, object] = {
+            "written": _short(reply),
+            "corrections": corrections,
+            "not_in_graph": left,
+            "query": tried.query,
+            "outcome": tried.kind,
+            "problem": tried.problem,
+        }
+        if tried.result is not None:
+            detail |= {
+                "sent": tried.result.sent,
+                "columns": list(tried.result.columns),
+                "rows": [_cells(row) for row in tried.result.rows[:MOST_SHOWN]],
+                "row_count": len(tried.result.rows),
+                "complete": tried.result.complete,
+                "evidence_sampled": tried.result.sampled,
+            }
+        self._shown("query", detail)
+
+    def _shown(self, name: str, detail: dict[str, object]) -> None:
+        self.talk.steps.append(Step(name, detail))
+
+
+def _feedback(tried: _Tried) -> list[str]:
+    """Say what is wrong with a query: it could not be run, or it found nothing; and what the graph has."""
+    lines = (
+        [f"ERROR: the query could not be run. {tried.problem}."]
+        if tried.kind == "error"
+        else ["EMPTY: the query was run without an error and found nothing."]
+    )
+    for each in tried.unknown:
+        near = ", ".join(near.name for near in each.near)
+        lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")
+    if tried.kind == "empty" and not tried.unknown:
+        lines.append("All names and values of the query are in the graph. Ask by another path or condition.")
+    return lines
+
+
+def _abstention(tried: _Tried) -> Abstention:
+    near = tuple(dict.fromkeys(n.name for each in tried.unknown for n in each.near))
+    reason: Reason = "empty_result"
+    if tried.unknown:
+        reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
+    shown = f". The query: {tried.query}" if tried.query else ""
+    if tried.kind == "error":
+        return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
+    lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)
+    return Abstention(reason, f"the query found nothing{lacks}{shown}", near)
+
+
+def _citation(answer: str, proofs: Sequence[ReadRow]) -> Citation:
+    triples = list(dict.fromkeys(t for row in proofs for t in row.triples))
+    ids = tuple(t.id for t in triples if t.id is not None)
+    return Citation(answer, tuple(t.triple for t in triples), ids)
+
+
+def _cells(row: ReadRow) -> list[str | None]:
+    return [None if cell is None else cell.label for cell in row.cells]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + " …"

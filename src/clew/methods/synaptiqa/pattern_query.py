@@ -1,0 +1,103 @@
+"""`synaptiqa` without a model: the question's pattern becomes a Cypher query, whose rows are the answer.
+
+The query is written from the pattern of the question by `write_query.py`, so that names, values and
+directions are those of the graph by construction; it still goes through the guard. Rows hold the triples that
+matched, which are the citations. Questions that count, compare or sort are answered by `auto`'s operators
+over the same pattern, and the steps say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from clew.grounding import cite
+from clew.index.store.directory import Index
+from clew.methods.synaptiqa.write_query import write_query
+from clew.reading.rules.auto import auto_of
+from clew.reading.rules.question import read_question
+from clew.stores.ladybug import LadybugStore
+from clew.stores.store import Rows
+from clew.text.embedder import Embedder
+from clew.types import Abstention, Answer, AnswerEntity, Citation, Pattern, Step
+
+
+class PatternQuery:
+    """Answers questions by Cypher queries on the embedded store."""
+
+    name = "synaptiqa"
+
+    def __init__(self, index: Index, embedder: Embedder, store: LadybugStore) -> None:
+        """Use an index and the embedded store that was made of it."""
+        self._graph, self._store = index.graph, store
+        self._auto = auto_of(index, embedder)
+
+    def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
+        """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
+        drafted = replace(self._auto.answer(question, id=id, entities=entities), method=self.name)
+        if drafted.abstained is not None and drafted.abstained.reason != "empty_result":
+            return _noted(drafted, "the question has no pattern to be sure of, so there is no query")
+        read = read_question(question)
+        operated = read.count or read.superlative or read.limits is not None or read.wanted is not None
+        if drafted.pattern is None or operated:
+            return _noted(drafted, "the question is answered by an operator, without a query")
+        query = write_query(
+            drafted.pattern,
+            self._store.label_of,
+            self._graph.relations.__getitem__,
+            trail=_turns(drafted.pattern),
+        )
+        if query is None:
+            return _noted(drafted, "the pattern has no form as a query on the embedded store")
+        began = perf_counter()
+        rows = self._store.run(query.text)
+        timings = {**drafted.timings_ms, "query": round((perf_counter() - began) * 1000, 3)}
+        shown = {
+            "query": query.text,
+            "sent": rows.sent.text,
+            "rows": len(rows.rows),
+            "complete": rows.complete,
+        }
+        return replace(
+            self._of_rows(drafted, rows),
+            query=query.text,
+            timings_ms=timings,
+            steps=(*drafted.steps, Step("query", shown)),
+        )
+
+    def _of_rows(self, drafted: Answer, rows: Rows) -> Answer:
+        """Read answers and citations off the rows: the first row of each entity proves it.
+
+        The store gives rows in any order; sorted by ids, the same question has the same answer.
+        """
+        proofs: dict[int, tuple[int, ...]] = {}
+        for entity, *triples in sorted([int(str(value)) for value in row] for row in rows.rows):
+            proofs.setdefault(entity, tuple(triples))
+        if not proofs:
+            nothing = drafted.abstained or Abstention("empty_result", "the query has no rows")
+            return replace(drafted, answers=(), citations=(), text="", abstained=nothing)
+        graph = self._graph
+        answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in proofs)
+        citations: tuple[Citation, ...] = tuple(cite(graph, graph.entities[e], t) for e, t in proofs.items())
+        text = " · ".join(a.label for a in answers)
+        return replace(
+            drafted, answers=answers, citations=citations, text=text, abstained=None, complete=rows.complete
+        )
+
+
+def _turns(pattern: Pattern) -> bool:
+    """Whether a path of the pattern goes back through the relation of the edge before.
+
+    Then it must not be the same triple: *films that share a director with X* does not mean X.
+    """
+    edges = pattern.edges
+    return any(
+        a.fixed == b.fixed and (a.head == b.head or a.tail == b.tail)
+        for i, a in enumerate(edges)
+        for b in edges[i + 1 :]
+    )
+
+
+def _noted(answer: Answer, note: str) -> Answer:
+    return replace(answer, steps=(*answer.steps, Step("query", {"note": note})))

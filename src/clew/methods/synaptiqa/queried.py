@@ -1,0 +1,151 @@
+"""What `synaptiqa` and `kg-query` ask: a Cypher store, with the names, values and triples of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from clew.graph.graph import Graph
+from clew.methods.synaptiqa.check_names import NameCheck
+from clew.methods.synaptiqa.index_triples import IndexTriples
+from clew.methods.synaptiqa.read_rows import ReadRow, StoredTriples, Triples, read_row
+from clew.methods.synaptiqa.schema_slice import SchemaSlicer
+from clew.methods.synaptiqa.values import StoredValues
+from clew.stores.cypher.direction import Directions, correct_directions
+from clew.stores.cypher.evidence import is_evidence, sample_of_evidence, with_evidence
+from clew.stores.cypher.guard import Rules
+from clew.stores.cypher.schema import GraphSchema
+from clew.stores.cypher.tree import Projection, Statement
+from clew.stores.cypher.uses import uses_of
+from clew.stores.errors import QueryError, StoreTimeout
+from clew.stores.ladybug import LadybugStore
+from clew.stores.naming import naming_property
+from clew.stores.store import CypherStore, Rows
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+
+MOST_ROWS = 200_000
+"""Rows that are read; an entity has one row for every way to reach it."""
+SECONDS = 30.0
+SAMPLE = 500
+"""Paths that are read for a query whose paths are too many to be returned with its rows."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rows of a query with the triples behind each; `complete` is False where there are more rows.
+
+    `sampled`: of the triples that matched, some are left out; `sent` is the query as the database got it.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[ReadRow, ...]
+    complete: bool
+    sampled: bool
+    sent: str
+
+
+@dataclass(frozen=True)
+class QueriedGraph:
+    """One graph in a Cypher store."""
+
+    store: CypherStore
+    schema: GraphSchema
+    check: NameCheck
+    slicer: SchemaSlicer
+    triples: Triples
+
+    @classmethod
+    def of_store(cls, store: CypherStore, embedder: Embedder, triples: Triples | None = None) -> QueriedGraph:
+        """Read the schema of a store. Raises StoreError."""
+        schema, lexicon = store.schema(), Lexicon.load()
+        values = StoredValues(store, embedder, lexicon)
+        check = NameCheck(schema, values, embedder, lexicon)
+        slicer = SchemaSlicer(schema, embedder, lexicon)
+        return cls(store, schema, check, slicer, StoredTriples() if triples is None else triples)
+
+    @classmethod
+    def of_index(cls, graph: Graph, embedder: Embedder, store: CypherStore) -> QueriedGraph:
+        """Use the embedded store that was made of a graph."""
+        return cls.of_store(store, embedder, IndexTriples(graph))
+
+    def directions(self, statement: Statement) -> Directions:
+        """Correct the directions of a statement by the schema, and by the graph where that lacks a hop.
+
+        Raises StoreError where the database fails.
+        """
+        found = correct_directions(statement, self.schema)
+        hops = [hop for search in found.lacking for hop in self.store.find_hops(search)]
+        return correct_directions(statement, self.schema.with_hops(hops)) if hops else found
+
+    def run(self, statement: Statement) -> Result:
+        """Run a statement and read its rows with what they rest on.
+
+        Raises QueryError for a query that is not run, StoreTimeout and StoreError.
+        """
+        try:
+            found = [self.store.run(text) for text in with_evidence(statement)]
+        except (QueryError, StoreTimeout):
+            # The paths may be too many; if the query itself is at fault, it says so again.
+            return self._sampled(statement)
+        rows = [row for each in found for row in self._read(each, statement)]
+        if not statement.query.union_all or _is_distinct(statement):
+            rows = _merged(rows)
+        columns = tuple(name for name in found[0].columns if not is_evidence(name))
+        sent = " UNION ".join(each.sent.text for each in found)
+        complete, sampled = all(each.complete for each in found), not all(row.whole for row in rows)
+        return Result(columns, tuple(rows), complete, sampled, sent)
+
+    def _sampled(self, statement: Statement) -> Result:
+        plain = self.store.run(statement.text)
+        rows = self._read(plain, statement)
+        proofs: list[ReadRow] = []
+        for text in sample_of_evidence(statement, SAMPLE):
+            found = self.store.run(text)
+            proofs += self._read(found, statement)
+        return Result(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
+
+    def _read(self, found: Rows, statement: Statement) -> list[ReadRow]:
+        keys = dict.fromkeys(use.text for use in uses_of(statement).names if use.kind == "property")
+        properties = [key for key in keys if key != naming_property([key])]
+        shown = [at for at, name in enumerate(found.columns) if not is_evidence(name)]
+        hidden = [at for at, name in enumerate(found.columns) if is_evidence(name)]
+        return [
+            read_row([row[at] for at in shown], [row[at] for at in hidden], properties, self.triples)
+            for row in found.rows
+        ]
+
+
+def embedded_store(graph: Graph) -> LadybugStore:
+    """Load a graph into the embedded store; MissingExtra without ladybug."""
+    return LadybugStore.of_graph(graph, seconds=SECONDS, rules=Rules(rows=MOST_ROWS))
+
+
+def _is_distinct(statement: Statement) -> bool:
+    last = statement.query.branches[0].clauses[-1]
+    return isinstance(last, Projection) and last.distinct
+
+
+def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:
+    """Make one row of those with equal values, with the triples of all."""
+    merged: dict[object, ReadRow] = {}
+    for row in rows:
+        before = merged.get(row.cells)
+        if before is not None:
+            both = tuple(dict.fromkeys((*before.triples, *row.triples)))
+            row = ReadRow(row.cells, both, before.whole and row.whole)
+        merged[row.cells] = row
+    return list(merged.values())
+
+
+def _proved(rows: Sequence[ReadRow], proofs: Sequence[ReadRow]) -> list[ReadRow]:
+    """Give each row the sampled triples that name one of its values; a single row gets them all."""
+    triples = list(dict.fromkeys(t for proof in proofs for t in proof.triples))
+    if len(rows) == 1:
+        return [ReadRow(row.cells, tuple(triples)) for row in rows]
+    proved: list[ReadRow] = []
+    for row in rows:
+        names = {cell.entity for cell in row.cells if cell is not None}
+        own = tuple(t for t in triples if names & {t.triple.head, t.triple.tail})
+        proved.append(ReadRow(row.cells, own))
+    return proved

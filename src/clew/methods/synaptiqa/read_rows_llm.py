@@ -1,0 +1,143 @@
+"""The `read` step of SynaptiQA with a model (section III.C): rows and question → text and answers.
+
+The model names values of the rows, or a column of which all values are answers. What it names is looked up
+in the rows; the rest is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from clew.llm.errors import ReplyInvalid
+from clew.llm.extract import read_value
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
+from clew.llm.refusals import declines
+from clew.llm.shapes import build
+from clew.methods.simgrag.read import YES_NO, answers_of, named_answers
+from clew.methods.synaptiqa.read_rows import Cell, ReadRow
+from clew.text.normalise import normalise
+
+MOST_ROWS = 60
+"""Rows that the prompt shows; the model may name a column to mean all."""
+_ROOM = 12_000
+"""Characters of rows in a prompt."""
+_SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
+
+
+@dataclass(frozen=True)
+class RowsReply:
+    """What the model is asked for."""
+
+    text: str = field(default="")
+    answers: list[str] = field(default_factory=list[str])
+    column: str = field(default="")
+
+
+@dataclass(frozen=True)
+class OwnReply:
+    """What the model is asked for where the graph holds nothing."""
+
+    answer: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """Values of the rows that are answers, with the rows that prove each; and the model's text."""
+
+    text: str
+    found: dict[str, tuple[Cell, list[ReadRow]]]
+
+
+def read_rows(
+    talk: Talk, question: str, query: str, columns: Sequence[str], rows: Sequence[ReadRow]
+) -> ReadAnswer:
+    """Ask a model which values answer a question. Raises LlmError."""
+    told = _told(columns, rows)
+    labels = [c.label for row in rows[:MOST_ROWS] for c in row.cells if c is not None]
+    text = talk.ask(
+        prompt_named("clew.methods.synaptiqa", "read"),
+        _SAMPLING,
+        QUESTION=as_data(question),
+        QUERY=query_text(query),
+        ROWS=told,
+    )
+    try:
+        reply = read_value(text, lambda value: _reply_of(value, labels))
+    except ReplyInvalid:
+        reply = RowsReply(text, named_answers(text[:20_000], [*labels, *YES_NO]))
+    return ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
+
+
+def _reply_of(value: object, labels: Sequence[str]) -> RowsReply:
+    """Read a reply in JSON; answers may be a text that names some. Raises ShapeError."""
+    if isinstance(value, dict) and not {"answers", "answer"}.isdisjoint(cast("dict[str, object]", value)):
+        fields = cast("dict[str, object]", value)
+        answers = answers_of(fields, [*labels, *YES_NO]).answers
+        return build(RowsReply, {**fields, "answers": answers})
+    return build(RowsReply, value)
+
+
+def read_own(talk: Talk, question: str) -> OwnReply:
+    """Ask a model for its own answer, with a confidence in [0, 1]; prose is an answer without any.
+
+    The answer is empty where the model says that it has none.
+
+    Raises LlmError.
+    """
+    text = talk.ask(prompt_named("clew.methods.synaptiqa", "own"), _SAMPLING, QUESTION=as_data(question))
+    try:
+        reply = read_value(text, lambda value: build(OwnReply, value))
+    except ReplyInvalid:
+        return OwnReply("" if declines(text) else text.strip(), 0.0)
+    confidence = reply.confidence if reply.confidence == reply.confidence else 0.0
+    own = "" if declines(reply.answer) else reply.answer.strip()
+    return OwnReply(own, min(max(confidence, 0.0), 1.0))
+
+
+def _told(columns: Sequence[str], rows: Sequence[ReadRow]) -> str:
+    lines = [data_line(json.dumps(list(columns), ensure_ascii=False))]
+    room = _ROOM
+    for row in rows[:MOST_ROWS]:
+        cells = [None if cell is None else cell.label for cell in row.cells]
+        line = query_text(json.dumps(cells, ensure_ascii=False))
+        room -= len(line)
+        if room < 0:
+            break
+        lines.append(line)
+    left = len(rows) - len(lines) + 1
+    return "\n".join([*lines, *([f"({left:,} more rows)"] if left else [])])
+
+
+def _found(
+    reply: RowsReply, columns: Sequence[str], rows: Sequence[ReadRow]
+) -> dict[str, tuple[Cell, list[ReadRow]]]:
+    """Look the model's answers up in the rows."""
+    found: dict[str, tuple[Cell, list[ReadRow]]] = {}
+    if reply.column in columns:
+        at = list(columns).index(reply.column)
+        for row in rows:
+            if (cell := row.cells[at]) is not None:
+                found.setdefault(cell.entity, (cell, []))[1].append(row)
+        return found
+    said = {_folded(answer) for answer in reply.answers}
+    for row in rows:
+        for cell in row.cells:
+            if cell is not None and said & {_folded(cell.label), _folded(cell.entity)}:
+                found.setdefault(cell.entity, (cell, []))[1].append(row)
+    return found or _yes(said, rows)
+
+
+def _yes(said: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:
+    """*Yes* is proved by the rows themselves; *no* would need a row that says so."""
+    return {"yes": (Cell("yes", "yes"), list(rows))} if said == {"yes"} and rows else {}
+
+
+def _folded(text: str) -> str:
+    try:
+        return f"{float(text.replace(',', '')):.10g}"
+    except ValueError:
+        return normalise(text) or text

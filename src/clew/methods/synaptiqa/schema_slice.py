@@ -1,0 +1,111 @@
+"""The part of a schema that a prompt shows: what is nearest to the question, in so many tokens.
+
+SynaptiQA (section III.A) puts the types of nodes and relations and potentially useful attributes of the graph
+into the prompt; too many of them make the model worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clew.llm.prompting import query_text
+from clew.methods.synaptiqa.name_space import NameSpace
+from clew.stores.cypher.schema import GraphSchema
+from clew.stores.cypher.tokens import quote_name
+from clew.stores.naming import naming_property
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+
+CHARACTERS = 3
+"""Of a token: names of a schema are cut into shorter pieces than words of English are."""
+MOST_PROPERTIES = 12
+"""Properties of a label or type that are shown; the naming one is always among them."""
+
+
+@dataclass(frozen=True)
+class SchemaSlice:
+    """Lines for a prompt, and how many labels, relation types and properties were left out."""
+
+    lines: tuple[str, ...]
+    left_out: int
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass
+class SchemaSlicer:
+    """Ranks the names of a schema by their likeness to a question."""
+
+    schema: GraphSchema
+    embedder: Embedder
+    lexicon: Lexicon
+    _labels: NameSpace = field(init=False)
+    _types: NameSpace = field(init=False)
+    _properties: NameSpace = field(init=False)
+
+    def __post_init__(self) -> None:
+        schema = self.schema
+        owned = (*schema.label_properties.values(), *schema.type_properties.values())
+        properties = sorted({name for names in owned for name in names})
+        self._labels = NameSpace(schema.labels, self.embedder, self.lexicon)
+        self._types = NameSpace(schema.types, self.embedder, self.lexicon)
+        self._properties = NameSpace(properties, self.embedder, self.lexicon)
+
+    def slice(self, question: str, tokens: int) -> SchemaSlice:
+        """Return hops and labels, those nearest to the question first, as long as they fit."""
+        labels = self._near(self._labels, question)
+        types = self._near(self._types, question)
+        properties = self._near(self._properties, question)
+        # A relation is wanted for its own name first, and for what stands at its ends.
+        hops = sorted(
+            self.schema.hops,
+            key=lambda h: (-(2 * types[h.type] + labels[h.head] + labels[h.tail]), str(h)),
+        )
+        nodes: dict[str, str] = {}
+        edges: dict[str, str] = {}
+        room = tokens * CHARACTERS
+        for hop in hops:
+            new = {end: self._node(end, properties) for end in (hop.head, hop.tail) if end not in nodes}
+            line = self._edge(str(hop.head), hop.type, str(hop.tail), properties)
+            cost = len(line) + 1 + sum(len(text) + 1 for text in new.values())
+            if cost <= room:
+                nodes |= new
+                edges[str(hop)] = line
+                room -= cost
+        for label in sorted(self.schema.labels, key=lambda label: (-labels[label], label)):
+            line = self._node(label, properties)
+            if label not in nodes and len(line) < room:
+                nodes[label] = line
+                room -= len(line) + 1
+        lines = ["Nodes:", *nodes.values(), "Relations:", *(edges.values() or ["(none)"])]
+        left_out = len(self.schema.labels) + len(self.schema.hops) - len(nodes) - len(edges)
+        if left_out:
+            lines.append(f"({left_out} more labels and relations are not shown)")
+        return SchemaSlice(tuple(query_text(line) for line in lines), left_out)
+
+    def _near(self, space: NameSpace, question: str) -> dict[str, float]:
+        """Score each name: the cosine with the question, or with the word of it that is most like it."""
+        words = [word for word in question.split() if len(word) > 2]
+        scores = np.maximum.reduce([space.meanings(question), *(space.scores(w) for w in words)])
+        return dict(zip(space.names, map(float, scores), strict=True))
+
+    def _node(self, label: str, near: dict[str, float]) -> str:
+        return f"(:{quote_name(label)}{_shown(self.schema.label_properties.get(label, ()), near)})"
+
+    def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
+        shown = _shown(self.schema.type_properties.get(type_, ()), near)
+        return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
+
+
+def _shown(properties: Iterable[str], near: dict[str, float]) -> str:
+    names: Sequence[str] = sorted(properties, key=lambda name: (-near[name], name))
+    naming = naming_property(names)
+    if len(names) > MOST_PROPERTIES:
+        names = names[:MOST_PROPERTIES]
+        names = names if naming is None or naming in names else [naming, *names[:-1]]
+    more = ", …" if len(names) < len(set(properties)) else ""
+    return f" {{{', '.join(map(quote_name, names))}{more}}}" if names else ""

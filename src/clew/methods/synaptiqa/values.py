@@ -1,0 +1,142 @@
+"""Values of properties: whether a graph has one, and which of its values are like one that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rapidfuzz import fuzz
+
+from clew.methods.synaptiqa.name_space import NameSpace, Near
+from clew.stores.cypher.tokens import quote_name
+from clew.stores.errors import QueryError
+from clew.stores.store import CypherStore
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import normalise
+
+MOST_VALUES = 20_000
+"""Distinct values of a property that are compared; of a property with more, those that share a word."""
+KEPT = 64
+"""Properties whose values are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A property of nodes with one of some labels; without labels, of any node."""
+
+    labels: tuple[str, ...]
+    property: str
+
+
+class Values(Protocol):
+    """Knows the values of properties."""
+
+    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
+        """Whether some node has a value for which `function(property) operator value` holds.
+
+        None where the store cannot compare the two.
+        """
+        ...
+
+    def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
+        """Return values of the property like a text, best first."""
+        ...
+
+    def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
+        """Return parts of values of the property like a text, best first."""
+        ...
+
+
+class StoredValues:
+    """Values as a Cypher store has them, asked by guarded queries; those of a property are kept."""
+
+    def __init__(self, store: CypherStore, embedder: Embedder, lexicon: Lexicon) -> None:
+        self._store, self._embedder, self._lexicon = store, embedder, lexicon
+        self._spaces: dict[Place, NameSpace | None] = {}
+
+    def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
+        """Whether some node has such a value; None where the store cannot tell. Raises StoreError."""
+        key = f"n.{quote_name(place.property)}"
+        subject = f"{function}({key})" if function else key
+        told = False
+        for node in _nodes(place):
+            query = f"MATCH {node} WHERE {subject} {operator} $value RETURN 1 AS found LIMIT 1"
+            try:
+                found = self._store.run(query, {"value": value})
+            except QueryError:
+                # A label without the property, or a value of another type than the store keeps there.
+                continue
+            told = True
+            if found.rows:
+                return True
+        return False if told else None
+
+    def near(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
+        """Return values like a text, best first. Raises StoreError."""
+        return self._values(place, text).nearest(text, count)
+
+    def near_parts(self, place: Place, text: str, count: int) -> tuple[Near, ...]:
+        """Return parts of values like a text by its letters, best first. Raises StoreError."""
+        found: dict[str, float] = {}
+        for value in self._values(place, text).names:
+            part = fuzz.partial_ratio_alignment(text.lower(), value.lower())
+            if part is not None and len(value) == len(value.lower()):
+                words = value[part.dest_start : part.dest_end].strip()
+                found[words] = max(found.get(words, 0.0), part.score / 100)
+        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:count]
+        return tuple(Near(words, round(score, 4)) for words, score in best if words)
+
+    def _values(self, place: Place, text: str) -> NameSpace:
+        if place not in self._spaces:
+            if len(self._spaces) >= KEPT:
+                self._spaces.clear()
+            values = self._distinct(place, "", {})
+            self._spaces[place] = None if len(values) > MOST_VALUES else self._space(values)
+        space = self._spaces[place]
+        if space is None:
+            space = self._space(self._sharing_a_word(place, text))
+        return space
+
+    def _space(self, values: Sequence[str]) -> NameSpace:
+        return NameSpace(values, self._embedder, self._lexicon)
+
+    def _sharing_a_word(self, place: Place, text: str) -> list[str]:
+        """Return values that hold the beginning of a word of the text: typos are rare at the beginning."""
+        key = f"toLower(n.{quote_name(place.property)})"
+        found: dict[str, None] = {}
+        for word in sorted(normalise(text).split(), key=len, reverse=True)[:3]:
+            held = self._distinct(
+                place, f" AND {key} CONTAINS $part", {"part": word[: max(3, len(word) - 2)]}
+            )
+            found.update((value, None) for value in held[:MOST_VALUES])
+        return list(found)
+
+    def _distinct(self, place: Place, condition: str, parameters: dict[str, object]) -> list[str]:
+        """Return the distinct texts of a property, in order; of a label at most `MOST_VALUES` + 1."""
+        key = f"n.{quote_name(place.property)}"
+        found: dict[str, None] = {}
+        for node in _nodes(place):
+            query = (
+                f"MATCH {node} WHERE {key} IS NOT NULL{condition} "
+                f"RETURN DISTINCT {key} AS v LIMIT {MOST_VALUES + 1}"
+            )
+            try:
+                rows = self._store.run(query, parameters).rows
+            except QueryError:
+                continue
+            found.update((value, None) for row in rows for value in _texts(row[0]))
+        return sorted(found)
+
+
+def _nodes(place: Place) -> list[str]:
+    return [f"(n:{quote_name(label)})" for label in place.labels] or ["(n)"]
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, tuple):
+        return [text for item in value for text in _texts(item)]  # pyright: ignore[reportUnknownVariableType]
+    return []

@@ -1,0 +1,137 @@
+"""The `read` step over walks without a model.
+
+Match the question's pattern in the triples of the retrieved walks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clew.graph.graph import Graph
+from clew.index.corpus.nearest import NearWalk
+from clew.types import Match, Pattern, PatternEdge
+
+LONGEST_SENTENCE = 1000
+"""Characters of what a prompt shows of a walk, and of the sentence that a model says of it."""
+MOST_TRIED = 100_000
+"""Assignments that are tried before the search is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkEvidence:
+    """The triples of walks, by id, and for (node, step) where they lead; a step is as in `graph.schema`."""
+
+    leads: dict[tuple[int, int], tuple[tuple[int, int], ...]]
+    ends: dict[int, tuple[tuple[int, int], ...]]
+
+    @classmethod
+    def of(cls, graph: Graph, walks: Iterable[NearWalk]) -> WalkEvidence:
+        """Collect the triples of `walks` in their order."""
+        leads: dict[tuple[int, int], dict[tuple[int, int], None]] = {}
+        ends: dict[int, dict[tuple[int, int], None]] = {}
+        for walk in walks:
+            for head, relation, tail in triples_of(walk):
+                triple = graph.find_triple(head, relation, tail)
+                leads.setdefault((head, 2 * relation), {})[tail, triple] = None
+                leads.setdefault((tail, 2 * relation + 1), {})[head, triple] = None
+                ends.setdefault(relation, {})[head, triple] = None
+        return cls({key: tuple(v) for key, v in leads.items()}, {key: tuple(v) for key, v in ends.items()})
+
+
+def triples_of(walk: NearWalk) -> Iterator[tuple[int, int, int]]:
+    """Head, relation and tail of every step of a walk."""
+    node = walk.root
+    for step, other in zip(walk.steps, walk.nodes, strict=True):
+        head, tail = (node, other) if step % 2 == 0 else (other, node)
+        yield head, step // 2, tail
+        node = other
+
+
+def match_in_walks(pattern: Pattern, evidence: WalkEvidence) -> tuple[Match, ...]:
+    """All assignments of `pattern`, whose relations and known entities are fixed, within the evidence.
+
+    Edges that meet at a node and have the same relation take different triples, so that a path does not
+    turn back on itself. Matches come in the order in which their triples stand in the walks.
+    """
+    order = _edge_order(pattern)
+    nodes = {at: node.entity for at, node in enumerate(pattern.nodes) if node.entity is not None}
+    if not order or any(edge.fixed is None for edge in pattern.edges):
+        return ()
+    found: list[Match] = []
+    tried = [0]
+    _extend(pattern, evidence, order, 0, nodes, {}, found, tried)
+    return tuple(found)
+
+
+def _extend(
+    pattern: Pattern, evidence: WalkEvidence, order: Sequence[int], at: int,
+    nodes: dict[int, int], triples: dict[int, int], found: list[Match], tried: list[int],
+) -> None:  # fmt: skip
+    if at == len(order):
+        assigned = tuple(nodes[i] for i in range(len(pattern.nodes)))
+        found.append(Match(0.0, 0, assigned, tuple(triples[i] for i in range(len(pattern.edges)))))
+        return
+    number = order[at]
+    edge = pattern.edges[number]
+    start, step, other = _direction(edge, nodes)
+    for node, triple in evidence.leads.get((nodes[start], step), ()):
+        tried[0] += 1
+        if tried[0] > MOST_TRIED:
+            return
+        if nodes.get(other, node) != node or _turns_back(pattern, number, triple, triples):
+            continue
+        new = other not in nodes
+        nodes[other], triples[number] = node, triple
+        _extend(pattern, evidence, order, at + 1, nodes, triples, found, tried)
+        del triples[number]
+        if new:
+            del nodes[other]
+
+
+def _direction(edge: PatternEdge, nodes: dict[int, int]) -> tuple[int, int, int]:
+    """Node to go from, step, and node to arrive at; an edge has its relation fixed."""
+    relation = edge.fixed if edge.fixed is not None else -1
+    if edge.head in nodes:
+        return edge.head, 2 * relation, edge.tail
+    return edge.tail, 2 * relation + 1, edge.head
+
+
+def _turns_back(pattern: Pattern, number: int, triple: int, triples: dict[int, int]) -> bool:
+    edge = pattern.edges[number]
+    return any(
+        taken == triple
+        and pattern.edges[other].fixed == edge.fixed
+        and {edge.head, edge.tail} & {pattern.edges[other].head, pattern.edges[other].tail}
+        for other, taken in triples.items()
+    )
+
+
+def _edge_order(pattern: Pattern) -> list[int]:
+    """Edges so that each touches a known node or one before it; empty if there is no such order."""
+    reached = {at for at, node in enumerate(pattern.nodes) if node.entity is not None}
+    left = list(range(len(pattern.edges)))
+    order: list[int] = []
+    while left:
+        number = next((n for n in left if {pattern.edges[n].head, pattern.edges[n].tail} & reached), None)
+        if number is None:
+            return []
+        order.append(number)
+        left.remove(number)
+        reached |= {pattern.edges[number].head, pattern.edges[number].tail}
+    return order
+
+
+def path_to_answer(pattern: Pattern, start: int) -> tuple[int, ...]:
+    """Steps of the pattern from node `start` to its answer (for a yes/no pattern, to any end), shortest."""
+    paths: dict[int, tuple[int, ...]] = {start: ()}
+    queue = [start]
+    for node in queue:
+        for edge in pattern.edges:
+            if edge.fixed is None:
+                continue
+            for here, there, side in ((edge.head, edge.tail, 0), (edge.tail, edge.head, 1)):
+                if here == node and there not in paths:
+                    paths[there] = (*paths[node], 2 * edge.fixed + side)
+                    queue.append(there)
+    return paths.get(pattern.answer if pattern.answer is not None else queue[-1], ())

@@ -1,0 +1,273 @@
+"""The `verbalise` step with a model: one call a distinct walk, in shards (Walk&Retrieve, Fig. 2a).
+
+A shard is one file, put in place whole, so that work that was stopped goes on with the first shard that is
+not there. A walk whose calls all fail is left out and counted; its shard is done again by the next run, which
+asks for that walk only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from clew.graph.graph import Graph, Int32
+from clew.graph.walks.walks import Walks
+from clew.index.corpus.corpus_parts import root_of_walks
+from clew.index.corpus.nearest import NearWalk
+from clew.llm.budget import estimate
+from clew.llm.errors import BudgetReached, KeyRefused, LlmError
+from clew.llm.extract import clean
+from clew.llm.prices import Price
+from clew.llm.prompting import data_line, prompt_named
+from clew.llm.run import run_sync
+from clew.llm.types import ChatModel, Reply, Request
+from clew.methods.walk_retrieve.read_walks import LONGEST_SENTENCE, triples_of
+
+SHARD = 256
+"""Walks of one file: what a kill may lose."""
+TRIES = 3
+LEAST_ALL = 8
+"""Walks of a shard that must fail together for the model to be taken for down."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerbaliseReport:
+    """What was done.
+
+    Sentences of all walks (None where `failed`), how many calls were made, and their cost.
+    """
+
+    sentences: tuple[str | None, ...]
+    failed: int
+    calls: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerbaliseEstimate:
+    """What it will take at most: calls, tokens in and out, and money if the price is known."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    money: float | None
+
+
+Progress = Callable[[int, int, float | None], None]
+"""Called with (walks done, all walks, cost so far)."""
+
+
+class ModelSayer:
+    """A `Sayer` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
+
+    `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
+    `calls` and `cost` count what was done so far.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        folder: Path,
+        *,
+        price: Price | None = None,
+        estimated: Callable[[VerbaliseEstimate], None] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
+        self.cost: float | None = 0.0
+        self._model, self._folder, self._price = model, folder, price
+        self._estimated, self._progress = estimated, progress
+        self._total, self._parts = 0, 0
+
+    def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
+        """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
+        few = _near_walks(root_of_walks(walks).tolist(), walks.steps, walks.nodes)
+        part = estimate_walks(graph, few, self._price)
+        times = roots / max(1, len(walks.roots))
+        self._total = round(part.calls * times)
+        if self._estimated is not None:
+            self._estimated(
+                VerbaliseEstimate(
+                    self._total,
+                    round(part.input_tokens * times),
+                    round(part.output_tokens * times),
+                    None if part.money is None else part.money * times,
+                )
+            )
+
+    def say(self, graph: Graph, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str]:
+        """Say walks, one call each; empty where it failed. Raises as `verbalise_walks`."""
+        walks = _near_walks(roots, steps, nodes)
+        before, spent = self.said, self.cost
+
+        def progress(done: int, _total: int, cost: float | None) -> None:
+            self.said = before + done
+            self.cost = None if spent is None or cost is None else spent + cost
+            if self._progress is not None:
+                self._progress(self.said, max(self._total, self.said), self.cost)
+
+        folder = self._folder / f"part-{self._parts:06}"
+        report = verbalise_walks(self._model, graph, walks, folder, progress=progress)
+        self._parts += 1
+        self.failed += report.failed
+        self.calls += report.calls
+        return [sentence or "" for sentence in report.sentences]
+
+
+def _near_walks(roots: Sequence[int], steps: Int32, nodes: Int32) -> list[NearWalk]:
+    lengths: list[int] = (steps >= 0).sum(axis=1).tolist()
+    rows = zip(roots, steps.tolist(), nodes.tolist(), lengths, strict=True)
+    return [NearWalk(root, tuple(s[:n]), tuple(t[:n]), 0.0) for root, s, t, n in rows]
+
+
+def estimate_walks(
+    graph: Graph, walks: Sequence[NearWalk], price: Price | None, *, most_tokens: int = 128
+) -> VerbaliseEstimate:
+    """Estimate before anything is sent, high, as budgets do."""
+    charges = [estimate(request_of(graph, walk, most_tokens), price) for walk in dict.fromkeys(walks)]
+    money = None if price is None else sum(charge.money for charge in charges)
+    return VerbaliseEstimate(
+        len(charges), sum(c.input_tokens for c in charges), sum(c.output_tokens for c in charges), money
+    )
+
+
+def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
+    """The prompt of Fig. 2a for one walk."""
+    lines = [
+        data_line(
+            f"{graph.labels[head]} | {graph.relation_labels[relation]} | {graph.labels[tail]}",
+            LONGEST_SENTENCE,
+        )
+        for head, relation, tail in triples_of(walk)
+    ]
+    messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK="\n".join(lines))
+    return Request(messages, temperature=0.0, max_tokens=most_tokens)
+
+
+def verbalise_walks(
+    model: ChatModel,
+    graph: Graph,
+    walks: Sequence[NearWalk],
+    folder: Path,
+    *,
+    concurrency: int = 8,
+    progress: Progress | None = None,
+) -> VerbaliseReport:
+    """Say `walks` with a model; shards are kept in `folder` and taken from there.
+
+    Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of the
+    walks of a shard could be said; what was done until then is kept.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    distinct = list(dict.fromkeys(walks))
+    said: dict[NearWalk, str | None] = {}
+    calls, cost = 0, cast("float | None", 0.0)
+    for start in range(0, len(distinct), SHARD):
+        part = distinct[start : start + SHARD]
+        path = folder / f"shard-{start // SHARD:06}.json"
+        requests = [request_of(graph, walk) for walk in part]
+        key = _key(model.name, requests)
+        sentences = _stored(path, key, len(part))
+        missing = [i for i, sentence in enumerate(sentences) if sentence is None]
+        if missing:
+            try:
+                replies = run_sync(_ask_all(model, [requests[i] for i in missing], concurrency))
+            except _Stopped as stop:
+                _take(sentences, missing, stop.replies, requests)
+                _store(path, key, sentences)
+                raise stop.error from None
+            _take(sentences, missing, replies, requests)
+            _store(path, key, sentences)
+            calls += sum(reply.usage.calls for reply in replies if reply is not None)
+            costs = [reply.cost for reply in replies if reply is not None]
+            cost = None if cost is None or None in costs else cost + sum(c for c in costs if c is not None)
+        said |= dict(zip(part, sentences, strict=True))
+        if progress is not None:
+            progress(len(said), len(distinct), cost)
+    found = tuple(said[walk] for walk in walks)
+    return VerbaliseReport(found, sum(s is None for s in said.values()), calls, cost)
+
+
+class _Stopped(Exception):
+    """A budget or a refused key ended a shard: what came back before, and why."""
+
+    def __init__(self, replies: list[Reply | None], error: LlmError) -> None:
+        super().__init__(str(error))
+        self.replies, self.error = replies, error
+
+
+async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> list[Reply | None]:
+    """All replies, None for a request that failed `TRIES` times."""
+    gate, stop, failures = asyncio.Semaphore(concurrency), list[LlmError](), list[LlmError]()
+
+    async def one(request: Request) -> Reply | None:
+        async with gate:
+            for _ in range(TRIES):
+                if stop:
+                    return None
+                try:
+                    reply = await model.complete(request)
+                except (BudgetReached, KeyRefused) as error:
+                    stop.append(error)
+                    return None
+                except LlmError as error:
+                    failures.append(error)
+                    continue
+                if _sentence(reply, request):
+                    return reply
+            return None
+
+    replies = list(await asyncio.gather(*map(one, requests)))
+    if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
+        stop.append(failures[-1])  # the model is down: to go on would leave out everything
+    if stop:
+        raise _Stopped(replies, stop[0])
+    return replies
+
+
+def _take(
+    sentences: list[str | None],
+    rows: Sequence[int],
+    replies: Sequence[Reply | None],
+    requests: Sequence[Request],
+) -> None:
+    for row, reply in zip(rows, replies, strict=True):
+        if reply is not None:
+            sentences[row] = _sentence(reply, requests[row])
+
+
+def _sentence(reply: Reply, request: Request) -> str:
+    return data_line(clean(reply.text, request.messages, request.stop), LONGEST_SENTENCE)
+
+
+def _key(model: str, requests: Sequence[Request]) -> str:
+    digest = hashlib.sha256(model.encode())
+    for request in requests:
+        digest.update(request.key.encode())
+    return digest.hexdigest()
+
+
+def _stored(path: Path, key: str, count: int) -> list[str | None]:
+    """Sentences of a shard that is there for the same walks, prompt and model; else none."""
+    try:
+        raw: Any = json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return [None] * count
+    if not isinstance(raw, dict) or cast("dict[str, Any]", raw).get("key") != key:
+        return [None] * count
+    return list(cast("dict[str, Any]", raw)["sentences"])
+
+
+def _store(path: Path, key: str, sentences: Sequence[str | None]) -> None:
+    new = path.with_suffix(".new")
+    with new.open("w", encoding="utf-8") as file:
+        json.dump({"key": key, "sentences": list(sentences)}, file, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)

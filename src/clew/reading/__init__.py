@@ -1,0 +1,1 @@
+"""Questions → pattern, evidence and answer, without a model."""

@@ -1,0 +1,43 @@
+"""Claims in many wordings on the development graphs; `tests/data/README.md` says what they are."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clew import Clew
+from clew.claims.verify import Verify
+
+ROOT = Path(__file__).resolve().parents[2]
+DEV = ROOT / "tests" / "data" / "dev"
+GRAPHS = {"films": ROOT / "examples" / "films.tsv", "countries": DEV / "countries.tsv"}
+CLAIMS = [json.loads(line) for line in (DEV / "claims.jsonl").read_text("utf-8").splitlines()]
+LEFT_OPEN = {
+    "Ridley Scott is the man behind Gladiator.",
+    "Sigourney Weaver can be seen in Alien.",
+}
+"""True, but in words that do not name what the graph has."""
+
+
+@pytest.fixture(scope="module")
+def verifiers(tmp_path_factory):
+    opened = {n: Clew.open(p, cache_dir=tmp_path_factory.mktemp("cache")) for n, p in GRAPHS.items()}
+    yield {name: Verify(clew.index, clew.embedder) for name, clew in opened.items()}
+    for clew in opened.values():
+        clew.close()
+
+
+@pytest.mark.parametrize("row", CLAIMS, ids=[row["claim"] for row in CLAIMS])
+def test_verdicts(verifiers, row):
+    verifier = verifiers[row["graph"]]
+    wanted = "not_enough_info" if row["claim"] in LEFT_OPEN else row["verdict"]
+    assert verifier.verify(row["claim"]).verdict == wanted
+    if row["verdict"] == "not_enough_info" and "closed" in row:
+        assert verifier.verify(row["claim"], closed_world=True).verdict == row["closed"]
+
+
+def test_every_verdict_on_a_claim_shows_its_triples(verifiers):
+    for row in CLAIMS:
+        result = verifiers[row["graph"]].verify(row["claim"])
+        if result.verdict == "supported":
+            assert all(part.triples for part in result.parts), row["claim"]

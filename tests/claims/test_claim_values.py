@@ -1,0 +1,134 @@
+"""Numbers and dates of claims."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.claims.claim_values import find_values
+from clew.graph.values import days_since_epoch, parse_value
+
+
+def holds(claim, value):
+    """Whether the one value that a claim names is that of the graph."""
+    (found,) = find_values(claim)
+    kind, number = parse_value(value)
+    return found.holds(int(kind), number)
+
+
+@pytest.mark.parametrize(
+    ("claim", "value"),
+    [
+        ("born 01-07-1976", "1976-07-01"),
+        ("born 01-07-1976", "1976-01-07"),
+        ("on 13/07/1976", "1976-07-13"),
+        ("in the nineties", "1994"),
+        ("in the '80s", "1989-12-31"),
+        ("after the 1990s", "2001"),
+        ("before the nineties", "1989"),
+        ("in the nineteenth century", "1813-01-28"),
+        ("by 1985", "1985-06-01"),
+        ("1,147 meters", "1147.0"),
+        ("211 metres", "210.922"),
+        ("−6", "−6"),
+        ("minus six", "-6"),
+        ("108,600,000", "1.086E8"),
+        ("1.8 million", "1800000"),
+        ("twelve films", "12"),
+        ("4.37E11", "4.37e11"),
+        ("September 22nd, 1856", "1856-09-22"),
+        ("the 11th of June 1929", "1929-06-11"),
+        ("May 1977", "1977-05-31"),
+        ("in 1996", "1996-12-31"),
+        ("in 1996", "1996"),
+        ("the 1980s", "1989"),
+        ("before 2005", "2004"),
+        ("before 2005", "2004-12-31"),
+        ("after 2005", "2006-01-01"),
+        ("at least 3", "3"),
+        ("more than 3", "4"),
+        ("between 90 and 120", "120"),
+        ("since 1999", "1999"),
+        ("3.14", "3.1416"),
+        ("4 July 1976", "July 4, 1976"),
+    ],
+)
+def test_what_a_value_holds_for(claim, value):
+    assert holds(claim, value)
+
+
+@pytest.mark.parametrize(
+    ("claim", "value"),
+    [
+        ("on 13/07/1976", "1976-07-12"),
+        ("after the 1990s", "1999"),
+        ("before the nineties", "1990"),
+        ("in the 19th century", "1901"),
+        ("by 1985", "1986"),
+        ("1,147 meters", "1148"),
+        ("211 metres", "212"),
+        ("6", "-6"),
+        ("1.8 million", "1.8E9"),
+        ("89", "88"),
+        ("September 22nd, 1856", "1856-09-23"),
+        ("May 1977", "1977-06-01"),
+        ("in 1996", "1997-01-01"),
+        ("the 1980s", "1990"),
+        ("before 2005", "2005"),
+        ("after 2005", "2005-12-31"),
+        ("more than 3", "3"),
+        ("between 90 and 120", "121"),
+        ("2000", "2000.0001e3"),
+        ("less than 10", "10"),
+    ],
+)
+def test_what_it_does_not_hold_for(claim, value):
+    assert not holds(claim, value)
+
+
+@pytest.mark.parametrize("text", ["the 14th regiment", "its 3rd runway", "no numbers", "Alfa164", "", "-"])
+def test_what_is_no_value(text):
+    assert find_values(text) == []
+
+
+def test_units_are_converted():
+    (value,) = find_values("less than 2 hours")
+    assert value.factor(("runtime", "minutes")) == pytest.approx(1 / 60)
+    assert value.holds(1, 113.0, value.factor(("runtime", "minutes")))
+    assert not value.holds(1, 121.0, value.factor(("runtime", "minutes")))
+    assert value.factor(("height", "metres")) == 1.0
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(st.integers(-(10**12), 10**12), st.booleans())
+def test_a_whole_number_holds_for_itself_alone(number, grouped):
+    text = f"it is {number:,} long" if grouped else f"it is {number} long"
+    (found,) = find_values(text)
+    assert found.holds(1, float(number))
+    assert not found.holds(1, float(number + 1))
+    assert not found.holds(1, float(number - 1))
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.dates())
+def test_a_date_holds_for_itself_alone(date):
+    months = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+    ]
+    month = [*months, "November", "December"][date.month - 1]
+    for text in (
+        date.isoformat(),
+        f"{month} {date.day}, {date.year:04}",
+        f"{date.day}th of {month} {date.year:04}",
+    ):
+        (found,) = find_values(text)
+        days = days_since_epoch(date.year, date.month, date.day)
+        assert [found.holds(2, days + shift) for shift in (-1, 0, 1)] == [False, True, False]

@@ -1,0 +1,45 @@
+"""Prompts from files, and what is shown in them as data."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.llm.prompting import LONGEST_LINE, as_data, data_line, prompt_named
+from clew.text.normalise import normalise
+
+
+def test_a_value_of_a_prompt_is_never_a_slot():
+    _, user = prompt_named("clew.methods.kg_rag", "sub_answer").messages(
+        TRIPLES="{{QUESTION}}", QUESTION="who?"
+    )
+    assert "{{QUESTION}}" in user.text
+    assert user.text.count("who?") == 1
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(max_size=600))
+def test_data_cannot_leave_its_line_or_end_its_block(text: str):
+    line = data_line(f"{text}</facts>\n{text}")
+    assert len(line.splitlines()) <= 1
+    assert "<" not in line
+    assert ">" not in line
+    assert len(line) <= LONGEST_LINE
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb\u2066c\ufeff", "abc"),
+        ("Ann\U000e0041\U000e007f", "Ann"),
+        ("a\u200bb", "a b"),
+        ("a\ud800\nb", "a b"),
+        (" <facts> ", "‹facts›"),
+    ],
+)
+def test_data_are_shown_without_what_cannot_be_seen(text: str, shown: str):
+    assert as_data(text) == shown
+
+
+@pytest.mark.parametrize("name", ["می\u200cخواهم", "क्\u200dष", "a\u200fb", "Zero\u200bWidth"])
+def test_a_name_that_a_model_repeats_is_still_the_name(name: str):
+    assert normalise(as_data(name)) == normalise(name)

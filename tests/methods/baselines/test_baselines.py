@@ -1,0 +1,318 @@
+"""The baselines: what each retrieves, with a scripted model and without, and that none answers unproved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clew.engine import Clew
+from clew.errors import InputError, UsageError
+from clew.llm.errors import BudgetReached
+from clew.llm.testing import ScriptedModel
+from clew.methods import registry
+from clew.methods.baselines.evidence import EvidenceMethod
+from clew.methods.baselines.kaping import Settings as Near
+from clew.methods.baselines.kg_gpt import KgGpt
+from clew.methods.baselines.kg_gpt import Settings as Chosen
+from clew.methods.baselines.kg_retrieval import KgRetrieval
+from clew.methods.baselines.kg_retrieval import Settings as Most
+from clew.methods.baselines.llm import Settings as Alone
+from clew.methods.baselines.triple_rag import Settings as Draw
+from clew.methods.baselines.triple_rag import TripleRag
+from clew.methods.baselines.vector_rag import Document, VectorRag
+from clew.methods.baselines.vector_rag import Settings as Documents
+from clew.methods.registry import METHODS, make_method
+from clew.types import Answer
+from clew.user_files import read_documents
+
+GROUNDED = ("kg-rag", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
+UNGROUNDED = ("llm", "llm-qd")
+WHO = "Who directed Alien?"
+
+
+def made(small: Clew, name: str, *replies: str) -> EvidenceMethod:
+    return make_method(name, small.index, small.embedder, ScriptedModel(replies))
+
+
+def evidence(answer: Answer) -> set[tuple[str, ...]]:
+    return {tuple(t) for t in answer.steps[0].detail["triples"]}
+
+
+@pytest.mark.parametrize("name", [n for n in GROUNDED if n != "vector-rag"])
+def test_one_hop_is_answered_without_a_model(small: Clew, name: str):
+    answer = make_method(name, small.index, small.embedder).answer(WHO)
+    assert [a.entity for a in answer.answers] == ["Ridley Scott"]
+    assert (answer.method, answer.model, answer.grounded) == (name, None, True)
+    assert [t.as_json() for t in answer.citations[0].triples] == [["Alien", "directed by", "Ridley Scott"]]
+
+
+@pytest.mark.parametrize("name", GROUNDED)
+def test_random_text_of_a_model_is_never_an_answer(small: Clew, name: str):
+    answer = make_method(
+        name, small.index, small.embedder, ScriptedModel(lambda request: "1. It was Uwe Boll, who else?")
+    ).answer(WHO)
+    assert answer.abstained is not None
+    assert not answer.answers
+
+
+@pytest.mark.parametrize("name", [*GROUNDED, *UNGROUNDED])
+def test_a_budget_is_an_abstention(small: Clew, name: str):
+    script = [BudgetReached("question", "calls", "0 of 0")] * 9
+    answer = make_method(name, small.index, small.embedder, ScriptedModel(script)).answer(WHO)
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "budget"
+
+
+@pytest.mark.parametrize("name", UNGROUNDED)
+def test_without_a_graph_a_model_is_needed(small: Clew, name: str):
+    with pytest.raises(UsageError, match="needs a chat model"):
+        make_method(name, small.index, small.embedder)
+
+
+def test_llm_is_one_call_and_ungrounded(small: Clew):
+    answer = made(small, "llm", "Ridley Scott.").answer(WHO)
+    assert (answer.text, answer.grounded, answer.answers) == ("Ridley Scott.", False, ())
+    assert answer.usage.calls == 1
+
+
+def test_llm_qd_has_a_chain_without_evidence(small: Clew):
+    replies = (
+        "Reasoning: two steps\nSub-questions:\n1. Who directed Seven?\n2. What else did that person direct?",
+        "David Fincher",
+        "What else did David Fincher direct",
+        "Alien 3",
+        "Alien 3.",
+    )
+    answer = made(small, "llm-qd", *replies).answer("What else did the director of Seven direct?")
+    assert answer.chain is not None
+    assert [(link.asked, link.text, link.evidence) for link in answer.chain.links] == [
+        ("Who directed Seven?", "David Fincher", ()),
+        ("What else did David Fincher direct?", "Alien 3", ()),
+    ]
+    assert (answer.text, answer.grounded) == ("Alien 3.", False)
+
+
+def test_kaping_gives_the_nearest_triples_of_one_hop(small: Clew):
+    method = made(small, "kaping", "Ridley Scott directed it.")
+    answer = method.answer(WHO)
+    assert evidence(answer) == {
+        ("Alien", "directed by", "Ridley Scott"),
+        ("Alien", "starring", "Sigourney Weaver"),
+        ("Alien", "genre", "Horror"),
+    }
+    assert [a.entity for a in answer.answers] == ["Ridley Scott"]
+    assert answer.usage.calls == 1
+
+
+def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
+    question = "What movies did Christopher Nolan direct?"
+    draws = [
+        TripleRag(metaqa.index, metaqa.embedder, settings=Draw(seed=seed)).answer(question).steps
+        for seed in (0, 0, 1)
+    ]
+    first, again, other = [tuple(map(tuple, steps[0].detail["triples"])) for steps in draws]
+    assert len(first) == 5
+    assert first == again
+    assert first != other
+    assert all("Christopher Nolan" in triple for triple in first)
+
+
+def test_vector_rag_reads_whole_neighbourhoods(small: Clew):
+    method = VectorRag(small.index, small.embedder, settings=Documents(1))
+    answer = method.answer("Alien: directed by, starring, genre?")
+    assert evidence(answer) == {
+        ("Alien", "directed by", "Ridley Scott"),
+        ("Alien", "starring", "Sigourney Weaver"),
+        ("Alien", "genre", "Horror"),
+    }
+
+
+def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Path):
+    path = tmp_path / "notes.txt"
+    path.write_text("The set of Alien was\nbuilt at Shepperton.\n\nSeven was shot in Los Angeles.\n", "utf-8")
+    model = ScriptedModel(["Shepperton"])
+    method = VectorRag(
+        small.index, small.embedder, model=model, settings=Documents(1, read_documents([path]))
+    )
+    answer = method.answer("Where was the set of Alien built?")
+    assert (answer.text, answer.grounded) == ("Shepperton", False)
+    assert "The set of Alien was built at Shepperton." in model.requests[0].messages[-1].text
+    assert "Los Angeles" not in model.requests[0].messages[-1].text
+
+
+def reading(small: Clew, path: Path, *replies: str | Exception) -> VectorRag:
+    """Vector-rag over texts, with a scripted model."""
+    model, settings = ScriptedModel(replies), Documents(1, read_documents([path]))
+    return VectorRag(small.index, small.embedder, model=model, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "cannot be read"), (b"\xff\xfe\x00", "UTF-8"), (b"\n \n", "no text")],
+)
+def test_vector_rag_says_what_is_wrong_with_texts(
+    small: Clew, tmp_path: Path, content: bytes | None, message: str
+):
+    path = tmp_path / "notes.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        reading(small, path)
+
+
+def test_vector_rag_needs_a_model_for_texts(small: Clew):
+    with pytest.raises(UsageError, match="chat model"):
+        VectorRag(small.index, small.embedder, settings=Documents(texts=(Document("a", "b"),)))
+
+
+def test_vector_rag_reads_the_texts_of_a_folder(small: Clew, tmp_path: Path):
+    folder = tmp_path / "texts"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("Alien was shot at Shepperton.", "utf-8")
+    (folder / "deep" / "b.txt").write_text("One.\n\nSeven was shot in Los Angeles.", "utf-8")
+    (folder / "c.bin").write_bytes(b"\xff")
+    answer = reading(small, folder, "Los Angeles").answer("Where was Seven shot?")
+    assert answer.steps[0].detail["texts"] == [{"from": "b.txt:2", "text": "Seven was shot in Los Angeles."}]
+
+
+def test_vector_rag_cuts_long_paragraphs_between_words(small: Clew, tmp_path: Path):
+    path = tmp_path / "long.txt"
+    path.write_text("word " * 500 + "Shepperton", "utf-8")
+    texts = [paragraph.text for paragraph in reading(small, path).paragraphs]
+    assert " ".join(texts) == path.read_text("utf-8")
+    assert max(map(len, texts)) <= 400
+
+
+def test_vector_rag_over_texts_keeps_to_the_budget(small: Clew, tmp_path: Path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Alien was shot at Shepperton.", "utf-8")
+    answer = reading(small, path, BudgetReached("question", "calls", "0 of 0")).answer(WHO)
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "budget"
+
+
+@pytest.mark.parametrize("name", [n for n in GROUNDED if n != "vector-rag"])
+def test_an_entity_that_the_graph_lacks_is_an_abstention(small: Clew, name: str):
+    for model in (None, ScriptedModel([])):
+        method = make_method(name, small.index, small.embedder, model)
+        answer = method.answer("Who directed Alien and Nothing?", entities=["Alien", "Nothing"])
+        assert answer.abstained is not None
+        assert answer.abstained.reason == "no_entity"
+        assert "Nothing" in answer.abstained.detail
+
+
+COUNT = "How many films did Ridley Scott direct?"
+
+
+def test_a_count_of_some_triples_is_no_answer(small: Clew):
+    one = TripleRag(small.index, small.embedder, settings=Draw(count=1)).answer(COUNT)
+    assert one.abstained is not None
+    assert "at least 1" in one.abstained.detail
+    assert TripleRag(small.index, small.embedder).answer(COUNT).text == "2"
+
+
+def test_an_answer_from_some_triples_is_marked_incomplete(small: Clew):
+    question = "Which films did Ridley Scott direct?"
+    part = make_method("kaping", small.index, small.embedder, settings=Near(top=1)).answer(question)
+    whole = make_method("kaping", small.index, small.embedder).answer(question)
+    assert (len(part.answers), part.complete) == (1, False)
+    assert (len(whole.answers), whole.complete) == (2, True)
+
+
+def test_what_a_limit_leaves_out_is_told(metaqa: Clew):
+    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=Most(6))
+    answer = method.answer("What did Christopher Nolan direct?", entities=["Christopher Nolan"])
+    (note,) = answer.steps[0].detail["notes"]
+    assert note.startswith("6 of ")
+    assert not answer.complete
+
+
+@pytest.mark.parametrize("made", [Near, Draw, Documents, Most, Chosen])
+def test_settings_below_one_are_refused(made: type):
+    name = next(iter(made.__dataclass_fields__))
+    with pytest.raises(UsageError, match=f"{name} is 0"):
+        made(**{name: 0})
+
+
+def test_kg_gpt_shows_the_relations_of_what_was_reached(small: Clew):
+    model = ScriptedModel(["1. Seven was directed by something 1.", "directed by", "David Fincher"])
+    KgGpt(small.index, small.embedder, model=model).answer("Who directed Seven?")
+    asked = model.requests[1].messages[-1].text
+    assert "directed by" in asked
+    assert "genre" not in asked
+
+
+def test_kg_gpt_tells_of_sub_sentences_that_it_leaves_out(small: Clew):
+    sentences = "\n".join(f"{i}. Seven was directed by something {i}." for i in range(1, 9))
+    model = ScriptedModel([sentences, *["directed by"] * 5, "David Fincher"])
+    answer = KgGpt(small.index, small.embedder, model=model).answer("Who directed Seven?")
+    assert answer.steps[0].detail["notes"] == ["the model wrote 8 sub-sentences; 5 are used"]
+
+
+def test_kg_retrieval_takes_the_entities_that_the_model_lists(small: Clew):
+    method = made(small, "kg-retrieval", "- Blade Runner\n- Nothing Known", "Harrison Ford")
+    answer = method.answer("Who is in the one with the replicants?")
+    assert [a.entity for a in answer.answers] == ["Harrison Ford"]
+    assert all("Blade Runner" in triple for triple in evidence(answer))
+
+
+def test_kg_retrieval_shows_every_relation_of_a_hub(metaqa: Clew):
+    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=Most(6))
+    answer = method.answer("What did Christopher Nolan do?", entities=["Christopher Nolan"])
+    assert {relation for _, relation, _ in evidence(answer)} == {"directed_by", "written_by"}
+
+
+def test_kg_gpt_walks_the_relations_that_the_model_chooses(small: Clew):
+    sentences = "1. Seven was directed by something 1.\n2. something 1 directed something 2."
+    replies = (sentences, "directed by", "directed by", "Alien 3")
+    answer = made(small, "kg-gpt", *replies).answer("What else did the director of Seven direct?")
+    assert [a.entity for a in answer.answers] == ["Alien 3"]
+    assert {relation for _, relation, _ in evidence(answer)} == {"directed by"}
+
+
+def test_kg_gpt_leaves_out_relations_that_the_graph_lacks(small: Clew):
+    replies = ("1. Alien was composed by something 1.", "composed by\nmusic of")
+    answer = made(small, "kg-gpt", *replies).answer("Who composed Alien?")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "empty_result"
+
+
+def test_kg_gpt_answers_two_hops_without_a_model(small: Clew):
+    answer = KgGpt(small.index, small.embedder).answer("Who starred in the films directed by Ridley Scott?")
+    assert {a.entity for a in answer.answers} == {"Sigourney Weaver", "Harrison Ford"}
+
+
+def test_all_baselines_are_registered():
+    assert {*GROUNDED, *UNGROUNDED} <= METHODS.keys()
+
+
+def test_settings_are_for_methods_that_have_some(small: Clew, monkeypatch):
+    monkeypatch.setattr(registry, "METHODS", {"plain": "clew.reading.rules.auto:Auto"})
+    with pytest.raises(UsageError, match="no settings"):
+        make_method("plain", small.index, small.embedder, settings=object())
+
+
+DECLINING = "The facts do not mention a composer. They only say that Ridley Scott directed it."
+
+
+@pytest.mark.parametrize("name", GROUNDED)
+def test_a_reply_that_declines_is_no_answer_whatever_it_names(small: Clew, name: str):
+    answer = made(small, name, *[DECLINING] * 6).answer("Who composed the music of Alien?")
+    assert answer.abstained is not None
+
+
+@pytest.mark.parametrize("name", UNGROUNDED)
+def test_a_model_that_says_that_it_does_not_know_abstains(small: Clew, name: str):
+    answer = made(small, name, *["I don't know."] * 4).answer("Who composed the music of Alien?")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_llm_may_have_worked_questions_in_its_prompt(small: Clew):
+    for shots in (0, 12):
+        model = ScriptedModel(["Ridley Scott"])
+        make_method("llm", small.index, small.embedder, model, Alone(shots=shots)).answer(WHO)
+        text = model.requests[0].messages[1].text
+        assert (text.count("Question: "), text.count("Answer:")) == (shots + 1, shots + 1)
+        assert text.endswith(f"Question: {WHO}\nAnswer:")

@@ -1,0 +1,391 @@
+"""KG-RAG: golden traces of a scripted model on MetaQA, and the built-in forms."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
+
+from clew.engine import Clew
+from clew.errors import InputError, UsageError
+from clew.graph.neighbourhood import Limits
+from clew.llm.errors import BudgetReached, ModelUnreachable
+from clew.llm.profiles import profile_of
+from clew.llm.testing import ScriptedModel
+from clew.llm.types import Request
+from clew.llm.wire import parameters
+from clew.methods.kg_rag.method import KgRag, Settings
+from clew.types import Answer
+from clew.user_files import read_worked
+
+
+@pytest.fixture(scope="session")
+def method(metaqa: Clew) -> KgRag:
+    return KgRag(metaqa.index, metaqa.embedder, model=ScriptedModel([]))
+
+
+def told(answer: Answer) -> list[str]:
+    """All notes of a chain."""
+    chain = answer.chain
+    return [] if chain is None else [*chain.notes, *(note for link in chain.links for note in link.notes)]
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)
+def test_golden_trace(method: KgRag, golden: Golden):
+    method.model = model = ScriptedModel(golden.replies)
+    answer = method.answer(golden.question)
+    assert tuple(a.label for a in answer.answers) == golden.answers
+    assert (answer.abstained and answer.abstained.reason) == golden.abstained
+    links = () if answer.chain is None else answer.chain.links
+    if golden.asked is not None:
+        assert tuple(link.asked for link in links) == golden.asked
+    if golden.sub_answers is not None:
+        assert tuple(link.answers for link in links) == golden.sub_answers
+    for note in golden.notes:
+        assert any(note in each for each in told(answer)), told(answer)
+    if golden.reasoning is not None:
+        assert answer.chain is not None
+        assert answer.chain.reasoning == golden.reasoning
+    assert answer.complete == golden.complete
+    assert len(model.requests) == (len(golden.replies) if golden.calls is None else golden.calls)
+    assert answer.usage.calls == len(model.requests)
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)
+def test_every_answer_is_proved_from_the_question_on(method: KgRag, golden: Golden):
+    method.model = ScriptedModel(golden.replies)
+    answer = method.answer(golden.question)
+    seeds = {method.graph.entities[e] for e in method.find_seeds(golden.question)}
+    assert {c.answer for c in answer.citations} == {a.entity for a in answer.answers}
+    for citation in answer.citations:
+        reached = set(seeds)
+        for triple in citation.triples:
+            assert reached & {triple.head, triple.tail}
+            reached |= {triple.head, triple.tail}
+        assert citation.answer in reached
+
+
+def test_sampling_is_that_of_the_paper(method: KgRag):
+    method.model = model = ScriptedModel(GOLDEN[0].replies)
+    method.answer(GOLDEN[0].question)
+    decompose, first, reformulate, second, synthesis = model.requests
+    assert all((r.temperature, r.top_k, r.min_p) == (0.3, 40, 0.05) for r in model.requests)
+    assert [r.max_tokens for r in model.requests] == [256, 256, 256, 256, 512]
+    assert [r.repeat_penalty for r in model.requests] == [None, 1.1, None, 1.1, None]
+    assert (decompose.stop, reformulate.stop) == (("<END>",), ("?",))
+    assert (first.stop, second.stop, synthesis.stop) == ((), (), ())
+
+
+def test_a_sub_question_gets_the_30_most_similar_triples(method: KgRag):
+    method.model = model = ScriptedModel(GOLDEN[0].replies)
+    answer = method.answer(GOLDEN[0].question)
+    assert answer.chain is not None
+    assert len(answer.chain.links[0].evidence) == 30
+    facts = model.requests[1].messages[-1].text
+    assert facts.count("\n(") == 30
+    assert "(The Crow, written by, John Shirley)" in facts
+
+
+def test_reformulation_and_synthesis_see_only_what_is_proved(method: KgRag):
+    replies = (plan(*CROW), "The Crow and The Raven.", "genre of The Crow", "Action", "Action")
+    method.model = model = ScriptedModel(replies)
+    method.answer(SHIRLEY)
+    prompt = model.requests[2].messages[-1].text
+    assert "The Crow" in prompt
+    assert "The Raven" not in prompt
+
+
+def test_forty_sub_questions_are_cut_and_said_so(method: KgRag):
+    many = [f"Which movies did John Shirley write, {n}?" for n in range(40)]
+
+    def script(request: object) -> str:
+        calls = len(model.requests)
+        return plan(*many) if calls == 1 else f"The Crow {calls}?"
+
+    method.model = model = ScriptedModel(script)
+    answer = method.answer(SHIRLEY)
+    assert not answer.complete
+    assert any("40 sub-questions; the budget is 8" in note for note in told(answer))
+    assert len(model.requests) <= 1 + 2 * 8
+
+
+def test_a_budget_ends_the_chain_and_shows_how_far_it_came(method: KgRag):
+    replies = [
+        plan(*CROW),
+        "The Crow.",
+        "What is the genre of The Crow",
+        BudgetReached("question", "calls", "3 of 3"),
+    ]
+    method.model = ScriptedModel(replies)
+    answer = method.answer(SHIRLEY)
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "budget"
+    assert CROW[0] in answer.abstained.detail
+    assert answer.chain is not None
+    assert answer.chain.links[0].answers == ("The Crow",)
+
+
+def test_a_failure_of_the_model_is_an_error_and_no_empty_answer(method: KgRag):
+    method.model = ScriptedModel([plan(*CROW), ModelUnreachable("no connection")])
+    with pytest.raises(ModelUnreachable):
+        method.answer(SHIRLEY)
+
+
+def test_random_words_end_in_a_typed_result(method: KgRag):
+    words = [
+        "The Crow",
+        "1.",
+        "2)",
+        "Sub-questions:",
+        "?",
+        "<END>",
+        "Action",
+        "{{TRIPLES}}",
+        "</facts>",
+        "\n",
+        "who",
+        "☃",
+    ]
+    for seed in range(25):
+        draw = random.Random(seed)
+        script = lambda request, draw=draw: " ".join(draw.choices(words, k=30))  # noqa: E731
+        method.model = ScriptedModel(script)
+        answer = method.answer(SHIRLEY)
+        assert (answer.abstained is None) == bool(answer.answers)
+        assert {a.label for a in answer.answers} <= {"The Crow", "Action"}
+
+
+def test_the_trace_names_prompts_and_versions(method: KgRag):
+    method.model = ScriptedModel(GOLDEN[0].replies)
+    answer = method.answer(GOLDEN[0].question)
+    calls = [step.detail for step in answer.steps if step.name == "model"]
+    assert [c["prompt"] for c in calls] == [
+        "kg_rag/decompose", "kg_rag/sub_answer", "kg_rag/reformulate", "kg_rag/sub_answer",
+        "kg_rag/synthesise",
+    ]  # fmt: skip
+    assert all(len(c["version"]) == 12 for c in calls)
+
+
+def test_an_answer_with_its_chain_is_json(method: KgRag):
+    method.model = ScriptedModel(GOLDEN[0].replies)
+    chain = json.loads(json.dumps(method.answer(GOLDEN[0].question).as_json()))["chain"]
+    assert chain["links"][0]["answers"] == ["The Crow"]
+    assert ["The Crow", "written_by", "John Shirley"] in chain["links"][0]["evidence"]
+
+
+def test_built_in_forms_answer_fig_6_and_table_5(metaqa: Clew):
+    method = KgRag(metaqa.index, metaqa.embedder)
+    for question, right in (
+        (SHIRLEY, {"Action"}),
+        (GOLDEN[1].question, {"Jack Donohue", "Charles Walters", "Roy Del Ruth", "Peter Yates"}),
+        (GOLDEN[2].question, {"LL Cool J", "Gabrielle Union", "Duane Martin"}),
+    ):
+        answer = method.answer(question)
+        assert {a.entity for a in answer.answers} == right
+        assert answer.model is None
+        assert answer.usage.calls == 0
+
+
+def test_built_in_chain_says_what_the_top_k_lacks(metaqa: Clew):
+    method = KgRag(metaqa.index, metaqa.embedder, settings=Settings(top=5))
+    answer = method.answer("What movies did Christopher Nolan direct?", entities=["Christopher Nolan"])
+    assert not answer.complete
+    assert any("of the 10 triples of this step" in note for note in told(answer))
+
+
+def test_built_in_count_abstains_where_triples_are_left_out(small: Clew):
+    question = "How many films did Ridley Scott direct?"
+    whole = KgRag(small.index, small.embedder).answer(question)
+    assert (whole.text, len(whole.citations)) == ("2", 2)
+    one = KgRag(small.index, small.embedder, settings=Settings(top=1)).answer(question)
+    assert one.abstained is not None
+    assert one.abstained.reason == "budget"
+
+
+def test_built_in_superlative_is_referred_to_auto(metaqa: Clew):
+    answer = KgRag(metaqa.index, metaqa.embedder).answer("What is the oldest film by Christopher Nolan?")
+    assert answer.abstained is not None
+    assert "auto" in answer.abstained.detail
+
+
+def test_frontier_question_never_leaves_the_hops_of_the_question(small: Clew):
+    question = "Who starred in the films directed by the director of Seven?"
+    near = KgRag(small.index, small.embedder, settings=Settings(hops=1, frontier="question")).answer(question)
+    far = KgRag(small.index, small.embedder, settings=Settings(hops=1)).answer(question)
+    assert near.abstained is not None
+    assert near.abstained.reason == "empty_result"
+    assert [a.entity for a in far.answers] == ["Sigourney Weaver"]
+
+
+def test_a_hub_is_capped_and_reported(metaqa: Clew):
+    settings = Settings(limits=Limits(looked_at=2_000, kept=100))
+    answer = KgRag(metaqa.index, metaqa.embedder, settings=settings).answer(SHIRLEY)
+    assert not answer.complete
+    assert any("left out" in note for note in told(answer))
+    assert [a.entity for a in answer.answers] == ["Action"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hops": 0},
+        {"top": 0},
+        {"answer_hops": 0},
+        {"frontier": "both"},
+        {"handed": "all"},
+        {"shots": -1},
+        {"temperature": 3.0},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]):
+    with pytest.raises(UsageError):
+        replace(Settings(), **wrong)
+
+
+def test_an_entity_that_is_given_but_missing_is_an_abstention(method: KgRag):
+    answer = method.answer("Who directed it?", entities=["Nobody"])
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "no_entity"
+
+
+@pytest.mark.parametrize(
+    ("model", "dropped"),
+    [
+        ("llamacpp/x", set()),
+        ("vllm/x", set()),
+        ("lmstudio/x", {"min_p"}),
+        ("ollama/x", {"top_k", "min_p", "repeat_penalty"}),
+        ("openai/gpt-4o", {"top_k", "min_p", "repeat_penalty"}),
+    ],
+)
+def test_parameters_that_a_server_does_not_take_are_left_out_and_noted(model: str, dropped: set[str]):
+    request = Request(
+        (), temperature=0.3, top_k=40, min_p=0.05, max_tokens=256, repeat_penalty=1.1, stop=("?",)
+    )
+    sent, notes = parameters(request, profile_of(model))
+    assert {note.split()[0] for note in notes} == dropped
+    assert len(sent) == 6 - len(dropped)
+
+
+def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, ScriptedModel]:
+    model = ScriptedModel(list(replies))
+    method = KgRag(small.index, small.embedder, model=model, settings=Settings(**chosen))
+    return method.answer("Which films did the director of Seven direct?"), model
+
+
+UNPROVED = (
+    plan("Who directed Seven?", "Which films did he direct?"),
+    "A man called David, I believe.",
+    "Which films did David direct",
+    "Alien 3 was directed by David Fincher.",
+    "He directed Alien 3.",
+)
+
+
+def test_by_the_papers_letter_sentences_go_on_and_only_the_final_answer_has_to_be_proved(small: Clew):
+    ended, model = chain_of(small, *UNPROVED)
+    assert ended.abstained is not None
+    assert len(model.requests) == 2
+    answer, model = chain_of(small, *UNPROVED, handed="sentences", frontier="question")
+    assert [a.entity for a in answer.answers] == ["Alien 3"]
+    assert answer.chain is not None
+    assert [link.text for link in answer.chain.links] == [UNPROVED[1], UNPROVED[3]]
+    assert "Answer: A man called David, I believe." in model.requests[2].messages[1].text
+    assert "Answer: Alien 3 was directed by David Fincher." in model.requests[4].messages[1].text
+    assert answer.citations[0].triples
+
+
+def test_by_the_papers_letter_what_the_evidence_lacks_is_still_no_answer(small: Clew):
+    replies = (*UNPROVED[:3], "Fight Club.", "He directed Fight Club.")
+    answer, _ = chain_of(small, *replies, handed="sentences", frontier="question")
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "not_in_evidence"
+
+
+def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
+    replies = (
+        plan("Who directed Seven?", "Name the director of Seven?"),
+        "David Fincher.",
+        "Who directed Seven",
+        "David Fincher.",
+        "David Fincher.",
+    )
+    dropped, _ = chain_of(small, *replies[:3], replies[4])
+    kept, _ = chain_of(small, *replies, handed="sentences")
+    assert dropped.chain is not None
+    assert kept.chain is not None
+    assert (len(dropped.chain.links), len(kept.chain.links)) == (1, 2)
+
+
+def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
+    reply = plan("Which films did David Fincher direct?"), "Seven and Alien 3.", "Seven and Alien 3."
+    both = KgRag(small.index, small.embedder, model=ScriptedModel(reply))
+    outwards = KgRag(
+        small.index, small.embedder, model=ScriptedModel(reply), settings=Settings(directed=True)
+    )
+    question = "Which films did David Fincher direct?"
+    assert len(both.answer(question).answers) == 2
+    assert outwards.answer(question).abstained is not None
+
+
+def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew, tmp_path: Path):
+    own = {"question": "{{QUESTION}} of </x>", "reasoning": "r", "sub_questions": ["one?", "two?"]}
+    (tmp_path / "e.json").write_text(json.dumps({"questions": [], "decompositions": [own] * 2}), "utf-8")
+    worked = read_worked(tmp_path / "e.json")
+    prompts = {}
+    for name, chosen in {"own": {"examples": worked}, "one": {"shots": 1}, "none": {"shots": 0}}.items():
+        answer, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "He.", **chosen)
+        prompts[name] = (
+            model.requests[0].messages[0].text,
+            next(s.detail["version"] for s in answer.steps if s.name == "model"),
+        )
+    texts = {name: text for name, (text, _) in prompts.items()}
+    assert texts["own"].count("1. one?\n2. two?\n<END>") == 2
+    assert "Question: {{QUESTION}} of ‹/x›" in texts["own"]
+    assert [texts[name].count("Question: ") for name in ("own", "one", "none")] == [2, 1, 0]
+    assert len({version for _, version in prompts.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        {"decompositions": {}},
+        {"decompositions": [{"question": "q", "reasoning": "r", "sub_questions": []}]},
+        {"decompositions": [{"question": 1, "reasoning": "r", "sub_questions": ["a"]}]},
+    ],
+)
+def test_examples_that_are_none_are_refused(tmp_path: Path, value: object):
+    (tmp_path / "e.json").write_text(json.dumps(value), "utf-8")
+    with pytest.raises(InputError, match="decompositions"):
+        read_worked(tmp_path / "e.json")
+
+
+def test_examples_without_decompositions_keep_clews_own(tmp_path: Path):
+    (tmp_path / "e.json").write_text('{"questions": []}', "utf-8")
+    assert [len(w.sub_questions) for w in read_worked(tmp_path / "e.json")] == [1, 2, 3]
+
+
+def test_the_temperature_is_sent_with_every_call(small: Clew):
+    _, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "David Fincher.", temperature=0)
+    assert [request.temperature for request in model.requests] == [0, 0, 0]
+
+
+def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(tmp_path: Path):
+    title = "I Don't Know How She Does It"
+    (tmp_path / "g.tsv").write_text(f"Ann\tdirected\t{title}\n{title}\tgenre\tComedy\n", "utf-8")
+    first = plan("Which films did Ann direct?", "What genre are these films?"), f"She directed {title}."
+    for said, asked in (
+        ("I'm sorry, I cannot help with that", "What genre are these films?"),
+        (f"What genre is {title}", f"What genre is {title}?"),
+    ):
+        model = ScriptedModel([*first, said, "Comedy.", "Comedy."])
+        with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
+            answer = clew.ask("What genre are the films of Ann?", method="kg-rag", model=model)
+        assert answer.chain is not None
+        assert answer.chain.links[1].asked == asked
+        assert [a.entity for a in answer.answers] == ["Comedy"]

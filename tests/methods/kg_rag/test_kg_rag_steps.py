@@ -1,0 +1,150 @@
+"""Steps of KG-RAG: reading a decomposition, prompts, names in a text, proofs, the order of hops, seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.graph.graph import Names
+from clew.llm.prompting import prompt_named
+from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of
+from clew.methods.kg_rag.decompose import plan_of
+from clew.methods.kg_rag.entities_named_in import named_entities, prove, without_names
+from clew.methods.kg_rag.reformulate import as_question
+from clew.types import Pattern, PatternEdge, PatternNode
+from graph.reference import make_graph
+
+
+def named_graph(names: list[str], triples: list[tuple[int, int, int]]):
+    labels = Names.of(names)
+    return replace(make_graph(len(names), 3, triples), entities=labels, labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reasoning", "questions"),
+    [
+        ("Reasoning: r\nSub-questions:\n1. a?\n2. b?", "r", ["a?", "b?"]),
+        ("**Reasoning:** r\n\n### Sub-questions\n1) a?\n(2) b", "r", ["a?", "b"]),
+        ("Chain-of-Thought: r\n1. a?\n2. b?", "r", ["a?", "b?"]),
+        ("I do:\n1. find a\n2. find b", "I do: 1. find a 2. find b", ["Q?"]),
+        ("Sub-questions:\nSub-question 1: a?\nSub-question 2: b?", "", ["a?", "b?"]),
+        ("Sub-questions:\nnothing", "", ["Q?"]),
+        ("", "", ["Q?"]),
+        ("Sub-questions:\n1. a?\n2. A ?\n3. b?", "", ["a?", "b?"]),
+        ("**Reasoning:** r\n\n**Sub-questions:**\n\n**1.** a?\n**2.** b", "r", ["a?", "b"]),
+        ("Reasoning: r\nSub-questions: 1. a? 2. b?", "r", ["a?", "b?"]),
+        ("### Reasoning\nr\n### Sub-questions\n- a?\n- b", "r", ["a?", "b"]),
+        ("- a?\n- b?", "", ["a?", "b?"]),
+        ("**Sub-question 1:** a?\n**Sub-question 2:** b?", "", ["a?", "b?"]),
+        ("Step 1: a?\nStep 2: b?", "", ["a?", "b?"]),
+        ("Reasoning: r\nSub-questions:\na?\nb?", "r", ["a?", "b?"]),
+        ("```\nReasoning: r\nSub-questions:\n1. a?\n```", "r", ["a?"]),
+        ('{"reasoning": "r", "sub_questions": ["a?", "b?"]}', "r", ["a?", "b?"]),
+        ("Sub-questions:\n1. a?\nAnswer: x\n2. b?\nAnswer: y", "", ["a?", "b?"]),
+        ("I'm sorry, I can't help with that.", "I'm sorry, I can't help with that.", ["Q?"]),
+        ("Sub-questions:\n1. a?\n2. " + "b" * 3000, "", ["a?"]),
+    ],
+)
+def test_decompositions_are_read(reply: str, reasoning: str, questions: list[str]):
+    plan = plan_of(reply, "Q?")
+    assert plan.reasoning == reasoning
+    assert [q.text for q in plan.questions] == questions
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(max_size=300))
+def test_any_text_is_some_plan(text: str):
+    plan = plan_of(text, "Q?")
+    assert 1 <= len(plan.questions) <= 8
+
+
+@pytest.mark.parametrize(
+    ("reply", "question"),
+    [
+        ("Who is it", "Who is it?"),
+        ("Who is it?", "Who is it?"),
+        ('Sure:\n"Who is it"\n', "Who is it?"),
+        ("…\n", ""),
+        ("w" * 3000, ""),
+        ("", ""),
+    ],
+)
+def test_a_question_is_made_of_a_reply_that_was_stopped(reply: str, question: str):
+    assert as_question(reply) == question
+
+
+def test_every_prompt_has_its_slots_and_a_version():
+    for name in ("decompose", "sub_answer", "reformulate", "synthesise"):
+        prompt = prompt_named("clew.methods.kg_rag", name)
+        assert "{{QUESTION}}" in prompt.user
+        assert prompt.system
+        assert len(prompt.version) == 12
+
+
+def test_longer_names_come_before_those_in_them():
+    graph = named_graph(["Alien", "Alien 3", "Ripley", "ripley"], [])
+    assert named_entities(graph, "alien_3, and Ripley.", range(4)) == (1, 2)
+    assert named_entities(graph, "Alien, Alien 3; RIPLEY", range(4)) == (0, 1, 2, 3)
+    assert named_entities(graph, "Aliens", range(4)) == ()
+    assert named_entities(graph, "Alien Alien Alien", range(4)) == (0,)
+
+
+def test_names_are_taken_out_as_whole_words():
+    graph = named_graph(["The Crow", "Crow", "A.B."], [])
+    assert without_names(graph, "Is the crow a Crow, A.B. or Crows?", range(3)) == "Is  a ,  or Crows?"
+    assert without_names(graph, "Is it?", range(3)) == "Is it?"
+
+
+def test_a_proof_is_the_shortest_path_from_what_is_known():
+    graph = named_graph(list("abcde"), [(0, 0, 1), (1, 1, 2), (0, 2, 2), (3, 0, 4)])
+    assert prove(graph, [2, 4], {0: ()}, range(4)) == {2: (1,)}
+    assert prove(graph, [2], {0: ()}, [0, 2]) == {2: (0, 2)}
+
+
+def test_a_known_entity_needs_a_path_from_another_one():
+    graph = named_graph(list("ab"), [(0, 0, 1), (0, 1, 1)])
+    assert prove(graph, [0], {0: ()}, [0]) == {}
+    assert prove(graph, [0], {0: (), 1: (7,)}, [0]) == {0: (7, 0)}
+
+
+def pattern(known: list[bool], edges: list[tuple[int, int, int]], answer: int | None) -> Pattern:
+    nodes = tuple(PatternNode(f"n{i}", known=k, entity=i if k else None) for i, k in enumerate(known))
+    return Pattern(nodes, tuple(PatternEdge(h, "r", t, fixed=r) for h, r, t in edges), answer)
+
+
+def test_hops_start_where_something_is_known():
+    # 0 and 3 are given; both lead to 2, the first over 1.
+    hops = hops_of(pattern([True, False, False, True], [(0, 0, 1), (2, 1, 1), (2, 2, 3)], 2))
+    assert [(h.start, h.end, h.relation, h.forward) for h in hops] == [
+        (0, 1, 0, True),
+        (1, 2, 1, False),
+        (3, 2, 2, False),
+    ]
+
+
+def test_a_second_branch_narrows_what_the_first_found():
+    graph = named_graph(list("abcd"), [(0, 0, 2), (0, 0, 3), (1, 1, 3)])
+    two = pattern([True, True, False], [(0, 0, 2), (1, 1, 2)], 2)
+    known = given_proofs(two)
+    for hop in hops_of(two):
+        known[hop.end] = follow(graph, hop, known, range(3))
+    assert known[2] == {3: (1, 2)}
+
+
+def test_no_path_takes_a_triple_twice():
+    graph = named_graph(list("abc"), [(0, 0, 1), (2, 0, 1)])
+    back = pattern([True, False, False], [(0, 0, 1), (2, 0, 1)], 2)
+    known = given_proofs(back)
+    for hop in hops_of(back):
+        known[hop.end] = follow(graph, hop, known, range(2))
+    assert set(known[2]) == {2}
+
+
+def test_edges_of_a_hop_are_counted_in_the_whole_graph():
+    graph = named_graph(list("abcd"), [(0, 0, 1), (0, 0, 2), (0, 1, 3), (3, 0, 1)])
+    forward, backward = hops_of(pattern([True, False, False], [(0, 0, 1), (2, 0, 1)], 2))
+    assert edges_of(graph, forward, {0: ()}) == 2
+    assert edges_of(graph, backward, {1: (), 2: ()}) == 3
