@@ -18,6 +18,7 @@ from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.graph.match.matcher import Distances
+    from clew.graph.readers.hints import Hints
     from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
@@ -66,13 +67,15 @@ class Clew:
         aliases: str | Path | None = None,
         format: str | None = None,
         on_error: OnError = "fail",
+        hints: Hints | None = None,
         corpus: CorpusSettings | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Open `source`: an index directory, or a graph file (or folder), which is indexed once into a cache.
 
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
-        files; with `corpus` walks are stored too. Raises InputError if there is no such source, ParseError
+        files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
+        InputError if there is no such source, ParseError
         for a line that cannot be read, FormatError and EmbedderMismatch for an index that cannot be used,
         UsageError for options that do not go with an index, or the address of a database.
         """
@@ -85,7 +88,7 @@ class Clew:
             refuse_address(str(source))
         path = Path(source)
         if is_index(path):
-            given = {"types": types, "aliases": aliases, "format": format, "corpus": corpus}
+            given = {"types": types, "aliases": aliases, "format": format, "corpus": corpus, "hints": hints}
             wrong = [name for name, value in given.items() if value is not None]
             if wrong:
                 raise UsageError(
@@ -103,6 +106,7 @@ class Clew:
             aliases=None if aliases is None else Path(aliases),
             format=format,
             on_error=on_error,
+            hints=hints,
             corpus=corpus,
             progress=progress,
         )
@@ -272,6 +276,7 @@ def index_sources(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     triple_vectors: bool = False,
     progress: Progress | None = None,
     corpus: CorpusSettings | None = None,
@@ -297,6 +302,7 @@ def index_sources(
         aliases=side.aliases,
         format=format,
         on_error=on_error,
+        hints=hints,
         triple_vectors=triple_vectors,
         progress=progress,
         corpus=corpus,
@@ -320,6 +326,7 @@ def update_index_files(
     ignore_missing: bool = False,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     embedder: str | Embedder | None = None,
     sayer: Sayer | None = None,
     progress: UpdateProgress | None = None,
@@ -340,6 +347,7 @@ def update_index_files(
         remove_entities=remove_entities,
         format=format,
         on_error=on_error,
+        hints=hints,
         progress=None if progress is None else partial(progress, "reading"),
     )
     maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)

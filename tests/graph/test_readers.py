@@ -89,7 +89,7 @@ FORMATS: dict[str, Callable[[Path], Path]] = {
     "tsv": lambda d: write(d / "x.tsv", _joined("\t")),
     "pipe": lambda d: write(d / "x.psv", _joined("|")),
     "csv": lambda d: write(d / "x.csv", _joined(",")),
-    "property-csv": lambda d: write(
+    "table": lambda d: write(
         d / "edges.csv", "source,type,target,since\n" + _joined(",").replace("\n", ",1\n")
     ),
     "ntriples": lambda d: write(d / "x.nt", _ntriples()),
@@ -144,7 +144,8 @@ def test_truncated_gzip_is_an_error_even_when_skipping(format: str, tmp_path: Pa
 @pytest.mark.parametrize("format", [f for f in FORMATS if f != "arrays"])
 def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
     path = FORMATS[format](tmp_path)
-    data = path.read_bytes().replace("ü".encode(), b"\xfc")
+    # Damaged UTF-8, not a text of Windows: another character is sound.
+    data = path.read_bytes().replace("ü".encode(), "ü".encode() + b"\xfc")
     line = data[: data.index(b"\xfc")].count(b"\n") + 1
     with pytest.raises(ParseError, match=rf":{line}: invalid UTF-8"):
         read(write(path, data))
@@ -164,11 +165,9 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
         ("a.csv", 'a,b,c\na,"b"x,c\n', ":2: broken CSV"),
         ("a.csv", 'a,b,c\na,"b,c\nd,e,f\n', ":2: broken CSV up to line 3"),
         ("a.csv", "a|b|c\n", r"seems to be separated by '\|'"),
-        ("a.csv", "orderID,customer,date\n1,2,3\n", "a table .*--format csv"),
         ("a.csv", "name,born,died,city\n", "a table"),
         ("a.csv", "id,name\n1,x\n2\n", ":3: 1 columns where the header has 2"),
         ("a.csv", "id,name\n,x\n", ":2: the id is empty"),
-        ("a.csv", "source,target\n1,2\n", ":1: the header lacks a column of edges"),
         ("a.csv", "source,target,type\n1,,x\n", ":2: a cell of the edge is empty"),
         ("a.nt", "<http://a/x> <http://a/p> <http://a/y> .\nnonsense\n", r":2: "),
         (
@@ -257,9 +256,9 @@ def test_a_line_of_ten_megabytes_is_an_error_or_skipped(newline: bytes, tmp_path
 
 
 def test_skipping_counts_all_faults_and_keeps_the_first_reasons(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.tsv", b"a\tb\tc\n\n" + b"bad\n" * 9 + b"\xff\tb\tc\n\nd\te\tf\n")
+    path = write(tmp_path / "a.tsv", b"\xc3\xa4\tb\tc\n\n" + b"bad\n" * 9 + b"\xff\tb\tc\n\nd\te\tf\n")
     tally = Tally("skip")
-    assert triples(read(path, tally)) == [("a", "b", "c"), ("d", "e", "f")]
+    assert triples(read(path, tally)) == [("ä", "b", "c"), ("d", "e", "f")]
     assert (tally.skipped, tally.blank, len(tally.reasons)) == (10, 2, 5)
     assert ":3: " in tally.reasons[0]
 
@@ -618,9 +617,9 @@ def test_files_of_a_directory_that_are_not_read_are_named(tmp_path: Path) -> Non
     write(tmp_path / ".marker", "x")
     tally = Tally()
     assert triples(read(tmp_path, tally)) == [("a", "b", "c")]
-    assert tally.notes == [
-        f"{tmp_path}: only CSV files are read, not more.ttl; name others as sources of their own"
-    ]
+    assert tally.notes[0] == (
+        f"{tmp_path}: only tables are read, not more.ttl; name others as sources of their own"
+    )
 
 
 def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:
@@ -648,7 +647,7 @@ def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:
         ("Film:7", "tags", ("b", XSD + "string")),
         ("P:7", "ACTED_IN", "Film:7"),
     ]
-    assert "properties of edges are not kept: role" in tally.notes[0]
+    assert "left out: role" in tally.notes[2]
 
 
 def test_arrays_that_do_not_fit_are_errors(tmp_path: Path) -> None:

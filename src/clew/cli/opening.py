@@ -19,6 +19,7 @@ from clew.text.counted import counted
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
+    from clew.graph.readers.hints import Hints
     from clew.index.progress import Progress, Stage
     from clew.llm.types import ChatModel
 
@@ -49,6 +50,24 @@ Format = Annotated[
 Faults = Annotated[
     OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="head=…,tail=…", help="Columns of a table of edges, by name or number."
+    ),
+]
+RowId = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="Column that says what a row of a table is of.")
+]
+RelationName = Annotated[
+    str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of tables, as in cp1252.")
+]
+Language = Annotated[
+    str, typer.Option("--language", metavar="TAG", help="Language of the labels of RDF that are shown.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 
@@ -59,8 +78,28 @@ class SourceOptions:
 
     format: Format = None
     on_error: Faults = OnError.fail
+    columns: Columns = None
+    row_id: RowId = None
+    relation: RelationName = None
+    encoding: Encoding = None
+    language: Language = "en"
     embedder: EmbedderSpec = None
     quiet: Quiet = False
+
+    @property
+    def hints(self) -> Hints | None:
+        """What was said of how files are read; None if nothing was."""
+        return hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
+
+
+def hints_of(
+    columns: str | None, row_id: str | None, relation: str | None, encoding: str | None, language: str
+) -> Hints | None:
+    """What was said of how files are read; None if nothing was. Raises UsageError."""
+    from clew.graph.readers.hints import Hints, columns_of
+
+    said = Hints({} if columns is None else columns_of(columns), row_id, relation, encoding, language)
+    return None if said == Hints() else said
 
 
 _STAGES: dict[str, tuple[str, Unit]] = {
@@ -106,6 +145,7 @@ def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -
             embedder=options.embedder,
             format=options.format,
             on_error=options.on_error.value,
+            hints=options.hints,
             progress=stage_progress(bar),
         )
         if rank_triples:

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from clew.errors import ParseError
 from clew.graph.graph import Int32, Names
+from clew.graph.readers.hints import Hints
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
@@ -51,7 +52,8 @@ class Batch:
 
     `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text);
     `iris` says that names are IRIs, whose local names are their labels unless they have others;
-    `ids` are further triples, of a source that has ids of its own.
+    `joined`: the ends of its triples are ids, of nodes that other rows or files describe; `ids` are further
+    triples, of a source that has ids of its own.
     """
 
     heads: list[str] = field(default_factory=list[str])
@@ -62,6 +64,7 @@ class Batch:
     labels: list[Label] = field(default_factory=list[Label])
     aliases: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     iris: bool = False
+    joined: bool = False
     ids: IdTriples | None = None
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
@@ -83,6 +86,7 @@ class Tally:
     `progress` is called with the number of bytes of the source (compressed, if it is) read so far;
     `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names;
     `collect` tells all faults together (`raise_faults`, when the source is read) instead of the first;
+    `hints` are what the user says of the source;
     `line` is how far the source was read; `begun` says that the first triples were looked at.
     """
 
@@ -90,6 +94,7 @@ class Tally:
     progress: Callable[[int], None] | None = None
     scope: str = ""
     collect: bool = False
+    hints: Hints = field(default_factory=Hints)
     line: int = 0
     begun: bool = False
     blank: int = 0

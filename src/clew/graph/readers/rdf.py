@@ -2,10 +2,10 @@
 
 `rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
 themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label` and
-`skos:prefLabel` are labels, English ones first, then those without a language; after them names and titles of
-schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases. Blank nodes keep their names;
-those that have none are numbered, `_:[1]`. The names of graphs (N-Quads, TriG, JSON-LD) are dropped, which is
-reported.
+`skos:prefLabel` are labels, those of the user's language first (English), then those without a language;
+after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases.
+Blank nodes keep their names; those that have none are numbered, `_:[1]`. The names of graphs (N-Quads, TriG,
+JSON-LD) are dropped, which is reported.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class _Utf8Source(ByteSource):
 
     def __init__(self, path: Path, tally: Tally, *, xml: bool) -> None:
         super().__init__(path, tally)
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._utf8 = codecs.getincrementaldecoder("utf-8")()
         self._guard = EntityGuard(path) if xml else None
 
     def read(self, size: int = -1) -> bytes:
@@ -161,7 +161,7 @@ class _Utf8Source(ByteSource):
         before = self.line
         data = super().read(size)
         try:
-            self._decoder.decode(data, final=not data)
+            self._utf8.decode(data, final=not data)
         except UnicodeDecodeError as error:
             line = before + data[: error.start].count(b"\n")
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
@@ -216,15 +216,22 @@ class _Sorter:
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
         if predicate in _LABELS:
-            self.batch.labels.append(Label(subject, literal.value, _label_rank(language)))
+            self.batch.labels.append(Label(subject, literal.value, self._rank(language)))
         elif predicate in _NAMES:
-            self.batch.labels.append(Label(subject, literal.value, _AFTER_LABELS + _label_rank(language)))
+            self.batch.labels.append(Label(subject, literal.value, _AFTER_LABELS + self._rank(language)))
         elif predicate == _ALIAS:
             self.batch.aliases.append((subject, literal.value))
         else:
             self.batch.add(
                 subject, predicate, (literal.value, f"@{language}" if language else literal.datatype.value)
             )
+
+    def _rank(self, language: str | None) -> int:
+        """The language that the user reads, then none, then a kind of that language, then the others."""
+        if language is None:
+            return 1
+        tag, wanted = language.lower(), self._tally.hints.language.lower()
+        return 0 if tag == wanted else 2 if tag.startswith(f"{wanted}-") else 3
 
     def _name(self, term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Triple) -> str:
         if isinstance(term, self._node):
@@ -249,14 +256,6 @@ class _Sorter:
 
 
 _AFTER_LABELS = 4
-
-
-def _label_rank(language: str | None) -> int:
-    """English, then no language, then a kind of English, then the others."""
-    if language is None:
-        return 1
-    tag = language.lower()
-    return 0 if tag == "en" else 2 if tag.startswith("en-") else 3
 
 
 NTRIPLES = RdfReader("ntriples", (".nt",), "N_TRIPLES")

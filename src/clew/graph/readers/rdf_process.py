@@ -29,7 +29,7 @@ def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
     Raises ParseError too if the process ended by a signal or for lack of memory.
     """
     command = [sys.executable, "-P", "-m", WORKER, format, tally.on_error, str(int(tally.collect)),
-               tally.scope, str(path)]  # fmt: skip
+               tally.scope, tally.hints.language, str(path)]  # fmt: skip
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - this Python, a module of ours
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said

@@ -1,7 +1,7 @@
 """The process that parses RDF for `rdf_process`.
 
-Run as `python -P -m clew.graph.readers.rdf_worker FORMAT ON_ERROR COLLECT SCOPE FILE`. Out: a line of JSON
-for each batch, for how far the file is read, and for what was counted, the last.
+Run as `python -P -m` this module, then FORMAT ON_ERROR COLLECT SCOPE LANGUAGE FILE. Out: a line of
+JSON for each batch, for how far the file is read, and for what was counted, the last.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from typing import Any
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, OnError, Tally
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.rdf_process import COUNTS, MEMORY
 from clew.graph.readers.registry import reader_named
 from clew.memory import limit_memory
 
 
-def main(format: str, on_error: OnError, collect: bool, scope: str, path: Path) -> None:
+def main(format: str, on_error: OnError, collect: bool, scope: str, language: str, path: Path) -> None:
     """Read one file and say what is in it."""
     limit_memory(MEMORY)
     reader = reader_named(format)
     if not isinstance(reader, RdfReader):
         raise TypeError(f"{format} is no format of RDF")
-    tally = Tally(on_error, lambda done: _say({"at": [done, tally.line]}), scope, collect)
+    tally = Tally(
+        on_error, lambda done: _say({"at": [done, tally.line]}), scope, collect, Hints(language=language)
+    )
     last: dict[str, Any] = {}
     try:
         for batch in reader.read_here(path, tally):
@@ -56,4 +59,4 @@ def _fields(batch: Batch) -> dict[str, Any]:
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")  # pyright: ignore
-    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1", sys.argv[4], Path(sys.argv[5]))  # pyright: ignore
+    main(sys.argv[1], sys.argv[2], sys.argv[3] == "1", sys.argv[4], sys.argv[5], Path(sys.argv[6]))  # pyright: ignore
