@@ -20,7 +20,15 @@ from clew.text.embedders.static import StaticEmbedder
 with contextlib.suppress(ImportError):
     import xllamacpp  # noqa: F401
 
+SERVERS = {"neo4j_address", "milvus", "tiny_url", "locked_url", "mortal", "random_words"}
+"""Fixtures that start a server; their tests get the mark `server`."""
 LOCAL = {"127.0.0.1", "::1", "localhost", "", None}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if SERVERS & set(getattr(item, "fixturenames", ())):
+            item.add_marker("server")
 
 
 @pytest.fixture(autouse=True)

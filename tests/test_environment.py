@@ -8,6 +8,7 @@ import pytest
 
 from clew import environment
 from clew.environment import default_cache, keep_machine_code
+from clew.index.store import folders
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,11 @@ def test_machine_code_is_kept_where_it_may_be_written(monkeypatch, tmp_path, wri
     monkeypatch.setattr(environment.os, "access", lambda path, mode: writable)
     keep_machine_code()
     assert os.environ["NUMBA_CACHE_DIR"] == ("" if kept is None else str(tmp_path / kept))
+
+
+def test_a_user_without_a_home_directory_has_a_cache(monkeypatch):
+    for name in ("CLEW_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert default_cache() == folders.private_folder()
+    assert default_cache().is_absolute()

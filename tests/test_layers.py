@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
-    {"version", "errors", "json_form", "memory"},
+    {"version", "errors", "json_form", "locks", "memory"},
     {"types", "plugins"},
     {"graph"},
     {"text", "grounding"},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from clew.environment import make_embedder, neo4j_login
 from clew.errors import UsageError
-from clew.methods.cache import Kept
+from clew.methods.cache import MethodCache
 from clew.stores.opening import is_sparql, shown_address
 from clew.text.clean import clean, clean_question
 from clew.types import Answer
@@ -25,7 +25,7 @@ class Database:
 
     def __init__(self, store: CypherStore, embedder: Embedder) -> None:
         self.store, self.embedder = store, embedder
-        self._methods: Kept[Method] = Kept()
+        self._methods: MethodCache[Method] = MethodCache()
 
     @classmethod
     def open(cls, address: str, *, embedder: str | Embedder | None = None) -> Self:

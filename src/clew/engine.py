@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
-from clew.methods.cache import Kept
+from clew.methods.cache import MethodCache
 from clew.text.clean import clean, clean_question
 from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.corpus.walk_vectors import Sayer
+    from clew.index.corpus.walk_vectors import Verbaliser
     from clew.index.progress import Progress
     from clew.index.store.directory import Index
     from clew.index.update.update import Progress as UpdateProgress
@@ -52,9 +52,9 @@ class Clew:
         self.note = None if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
-        self._methods: Kept[Method] = Kept()
+        self._methods: MethodCache[Method] = MethodCache()
         self._distances: Distances | None = None
-        self._verifiers: Kept[Verifier] = Kept()
+        self._verifiers: MethodCache[Verifier] = MethodCache()
 
     @classmethod
     def open(
@@ -280,7 +280,7 @@ def index_sources(
     triple_vectors: bool = False,
     progress: Progress | None = None,
     corpus: CorpusSettings | None = None,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     vectors: VectorChoice | None = None,
     addresses: Mapping[Path, str] | None = None,
 ) -> Built:
@@ -306,7 +306,7 @@ def index_sources(
         triple_vectors=triple_vectors,
         progress=progress,
         corpus=corpus,
-        sayer=sayer,
+        verbaliser=verbaliser,
         vectors=vectors,
         addresses=addresses,
     )
@@ -328,7 +328,7 @@ def update_index_files(
     on_error: OnError = "fail",
     hints: Hints | None = None,
     embedder: str | Embedder | None = None,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     progress: UpdateProgress | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
@@ -357,7 +357,7 @@ def update_index_files(
         embedder=maker,
         strict=strict,
         ignore_missing=ignore_missing,
-        sayer=sayer,
+        verbaliser=verbaliser,
         access=milvus_access(),
         progress=progress,
     )

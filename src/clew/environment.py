@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -67,24 +67,33 @@ def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
 
 
 def default_cache() -> Path:
-    """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else clew below $XDG_CACHE_HOME or ~/.cache."""
+    """Where indexes of plain files are kept: $CLEW_CACHE_DIR, else where this system keeps caches."""
     if own := os.environ.get("CLEW_CACHE_DIR"):
         return Path(own)
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "clew"
-    try:
-        return Path.home() / ".cache" / "clew"
-    except RuntimeError:  # a user without a home directory
-        return Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+    from platformdirs import user_cache_path
+
+    with suppress(RuntimeError):  # a user without a home directory
+        folder = user_cache_path("clew", appauthor=False)
+        if folder.is_absolute():  # older versions give ~/.cache then
+            return folder
+    from clew.index.store.folders import private_folder
+
+    return private_folder()
 
 
 def default_history() -> Path:
-    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl below $XDG_DATA_HOME or ~/.local/share."""
+    """Where the history is: $CLEW_HISTORY, else clew/history.jsonl where this system keeps users' data.
+
+    Raises UsageError for a user without a home directory.
+    """
     if own := os.environ.get("CLEW_HISTORY"):
         return Path(own)
-    if shared := os.environ.get("XDG_DATA_HOME"):
-        return Path(shared) / "clew" / "history.jsonl"
-    return Path.home() / ".local" / "share" / "clew" / "history.jsonl"
+    from platformdirs import user_data_path
+
+    try:
+        return user_data_path("clew", appauthor=False) / "history.jsonl"
+    except RuntimeError as error:
+        raise UsageError(f"There is no place for the history: {error}. Set $CLEW_HISTORY") from error
 
 
 def keep_machine_code() -> None:

@@ -7,7 +7,7 @@ Messages say what happened, where (file and line, or id), and what to do next.
       |   - PatternError      a pattern that cannot be searched; names the field
       + InputError            a source that cannot be read                          (exit code 2)
       |   - ParseError        a line that cannot be read: file, line number, reason
-      + IndexError_           an index that cannot be opened or written
+      + IndexAccessError      an index that cannot be opened or written
       |   - FormatError       another version, truncated, or checksum differs       (exit code 2)
       |   - EmbedderMismatch  the index was made with another embedder              (exit code 2)
       |   - LockedError       another process is writing to the index               (exit code 1)
@@ -83,23 +83,23 @@ class ParseError(InputError):
         super().__init__(text)
 
 
-class IndexError_(ClewError):
+class IndexAccessError(ClewError):
     """An index that cannot be opened or written."""
 
 
-class FormatError(IndexError_):
+class FormatError(IndexAccessError):
     """An index of another format version, or damaged."""
 
     exit_code = 2
 
 
-class EmbedderMismatch(IndexError_):
+class EmbedderMismatch(IndexAccessError):
     """The index was made with another embedder."""
 
     exit_code = 2
 
 
-class LockedError(IndexError_):
+class LockedError(IndexAccessError):
     """Another process is writing to the index."""
 
 

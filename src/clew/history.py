@@ -19,7 +19,7 @@ ADVICE = 'Write {"question": "…", "query": "MATCH …"}'
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SolvedEntry:
     """A solved question of one source."""
 
     source: str
@@ -33,12 +33,12 @@ class History:
 
     path: Path
 
-    def entries(self, source: str | None = None) -> tuple[Entry, ...]:
+    def entries(self, source: str | None = None) -> tuple[SolvedEntry, ...]:
         """Read the entries, of one source if it is named, oldest first.
 
         Raises InputError if the file cannot be read, ParseError for a line that is no entry.
         """
-        found: dict[tuple[str, str], Entry] = {}
+        found: dict[tuple[str, str], SolvedEntry] = {}
         for number, line in enumerate(self._text().splitlines(), 1):
             if line.strip():
                 entry = self._entry(line, number)
@@ -46,7 +46,7 @@ class History:
                 found[entry.source, entry.question] = entry
         return tuple(e for e in found.values() if source is None or e.source == source)
 
-    def add(self, entries: Iterable[Entry]) -> int:
+    def add(self, entries: Iterable[SolvedEntry]) -> int:
         """Append the entries that are not there yet; returns how many.
 
         Raises QueryError for a query that may not be run, OutputError if the file cannot be written.
@@ -78,7 +78,7 @@ class History:
                 f"{self.path}: the history cannot be read ({error}). Give another file"
             ) from error
 
-    def _entry(self, line: str, number: int) -> Entry:
+    def _entry(self, line: str, number: int) -> SolvedEntry:
         try:
             value: object = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ class History:
         texts = [fields.get(name) for name in ("source", "question", "query")]
         if not all(isinstance(text, str) for text in texts):
             raise ParseError(str(self.path), number, "not an entry of a history", "Remove the line")
-        return Entry(*cast("list[str]", texts))
+        return SolvedEntry(*cast("list[str]", texts))
 
     def _write(self, text: str, *, append: bool) -> None:
         """Append in one piece, or replace the file as a whole."""

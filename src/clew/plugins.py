@@ -11,7 +11,7 @@ from pathlib import Path
 from clew.errors import UsageError
 
 
-def is_own(name: str) -> bool:
+def is_plugin(name: str) -> bool:
     """Whether a name is that of something of the user's own."""
     return ":" in name
 

@@ -10,7 +10,7 @@ from clew.errors import InputError
 from clew.history import History
 from clew.methods.baselines.vector_rag import Document
 from clew.methods.kg_rag.demonstrations import ADVICE as DECOMPOSITIONS
-from clew.methods.kg_rag.demonstrations import Worked, worked_from
+from clew.methods.kg_rag.demonstrations import Demonstration, demonstrations_from
 from clew.methods.simgrag.examples import ADVICE as SHOTS
 from clew.methods.simgrag.examples import Shots, shots_from
 from clew.methods.synaptiqa.history import Solved
@@ -34,9 +34,9 @@ def read_shots(path: Path) -> Shots:
     return shots_from(_json(path, SHOTS), str(path))
 
 
-def read_worked(path: Path) -> tuple[Worked, ...]:
+def read_demonstrations(path: Path) -> tuple[Demonstration, ...]:
     """Read a user's decompositions for KG-RAG; Clew's own, if the file has none. Raises as `read_shots`."""
-    return worked_from(_json(path, DECOMPOSITIONS), str(path))
+    return demonstrations_from(_json(path, DECOMPOSITIONS), str(path))
 
 
 def read_solved(path: Path) -> tuple[Solved, ...]:

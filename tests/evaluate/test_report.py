@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made import ROOT
 
 from clew.errors import InputError
-from clew.evaluate.report.charts import Bar, BarChart, Point, PointChart, log_ticks, nice_ticks
+from clew.evaluate.report.charts import BarChart, ChartBar, Point, PointChart, log_ticks, nice_ticks
 from clew.evaluate.report.svg import svg
 from clew.evaluate.run.engine_ask import accepted
 from clew.evaluate.run.experiments import experiment_of, read_experiment
@@ -311,7 +311,7 @@ def test_charts_of_nothing_and_of_one_value_are_drawn():
     empty = PointChart("n", "t", "x", "y", ())
     one = PointChart("n", "t", "x", "y", (("s", (Point(1.0, 1.0, "<&>"),)),), log_x=True)
     bars = BarChart("n", "t", "y", ("g",), ("s",), ((None,),))
-    full = BarChart("n", "t", "y", ("g",), ("s",), ((Bar(0.0, -1.0, 1.0),),))
+    full = BarChart("n", "t", "y", ("g",), ("s",), ((ChartBar(0.0, -1.0, 1.0),),))
     for chart in (empty, one, bars, full):
         assert svg(chart).startswith("<svg")
     assert "&lt;&amp;&gt;" in svg(one)

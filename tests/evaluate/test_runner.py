@@ -10,7 +10,7 @@ import pytest
 from run_files import metric, records, untimed
 
 from clew.evaluate.questions import EvalQuestion, Part
-from clew.evaluate.run.config import Sampling
+from clew.evaluate.run.config import QuestionSampling
 from clew.evaluate.run.rundir import CONFIG, RECORDS, Lines, RunDirectory
 
 
@@ -142,7 +142,6 @@ def test_a_worker_ends_with_its_parent(plain, tmp_path, process):
         assert time.monotonic() < deadline
         assert running.poll() is None, running.stderr.read()
         time.sleep(0.05)
-    time.sleep(0.5)
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
     while any(alive(pid) for pid in workers):
@@ -226,13 +225,13 @@ def test_seeds_sample_and_are_averaged(run, plain, tmp_path):
 
 def test_samples_are_a_function_of_the_seed():
     part = Part("p", tuple(EvalQuestion(str(i), "q") for i in range(50)), ())
-    first = Sampling(10, (0, 1))
+    first = QuestionSampling(10, (0, 1))
     assert first.sample(part, 0) == first.sample(part, 0)
     assert first.sample(part, 0) != first.sample(part, 1)
     ids = [int(q.id) for q in first.union(part)]
     assert ids == sorted(ids)
     assert set(ids) == {int(q.id) for seed in (0, 1) for q in first.sample(part, seed)}
-    assert Sampling(99).sample(part, 5) == part.questions
+    assert QuestionSampling(99).sample(part, 5) == part.questions
 
 
 @pytest.mark.parametrize(

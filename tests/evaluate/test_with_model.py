@@ -7,11 +7,11 @@ import pytest
 from clew.engine import Clew
 from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.datasets.registry import dataset_named
-from clew.evaluate.run.config import MethodSpec, Sampling, Settings
+from clew.evaluate.run.config import MethodSpec, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.graphs import OpenGraph, fingerprint
 from clew.evaluate.run.rundir import RunDirectory
-from clew.evaluate.run.runner import Plan, run
+from clew.evaluate.run.runner import RunPlan, run
 from clew.llm import ask, run_sync
 from clew.llm.prices import Price
 from clew.llm.testing import ScriptedModel
@@ -55,11 +55,11 @@ def clew(plain, tmp_path):
 
 def go(clew, plain, directory, model, seeds=(0,), limit=None, options=None):
     part = dataset_named("plain").read(plain, "all", None)
-    plan = Plan(
+    plan = RunPlan(
         (part,),
         {part.name: OpenGraph(clew, fingerprint(clew))},
         (MethodSpec("chats", "chats", options or {}),),
-        Settings(Sampling(limit, seeds), llm=model.name),
+        RunSettings(QuestionSampling(limit, seeds), llm=model.name),
         workers=3,
         model=model,
         price=Price(1.0, 1.0),

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
-from clew.graph.match.distances import Candidates, Measure
+from clew.graph.match.distances import Measure, NearestEntities
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 
@@ -49,11 +49,11 @@ class Tables:
     asked: list[int] = field(default_factory=list)
     measured: bool = True
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         self.asked.append(count)
         distances = self.entities[node.name]
         order = np.argsort(distances, kind="stable")[:count].astype(np.int32)
-        return Candidates(order, distances[order], count >= len(distances))
+        return NearestEntities(order, distances[order], count >= len(distances))
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Nothing to prepare."""

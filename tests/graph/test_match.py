@@ -3,7 +3,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,9 @@ from reference import Tables, brute_force, make_graph
 import clew.graph.kernels
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
-from clew.graph.match import lists, matcher, query
+from clew.graph.match import candidate_lists, matcher, query
 from clew.graph.match.kernels import search as kernel
-from clew.graph.match.matcher import Budget, FixedDistances, TextDistances, Vectors, match
+from clew.graph.match.matcher import Budget, FixedDistances, NameVectors, TextDistances, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -134,11 +134,24 @@ def test_layers_for_all_nodes_change_nothing() -> None:
         graph, pattern, tables = random_case(seed, 8, 30)
         plain = match(graph, pattern, tables, k=5)
         prepared = matcher._PREPARED[graph]
-        costs = query.Query(graph.nodes, len(graph.relations), pattern, tables)
+        costs = query.QueryCosts(graph.nodes, len(graph.relations), pattern, tables)
         if costs.hopeless:
             continue
-        costs.narrow(costs.runs(lists.ALL)[0][0])
-        eager = [0, 1, 5, 0, -1, 1000, int(costs.uniform), 1, matcher.UNLIMITED, lists.ALL, costs.least, 0]
+        costs.narrow(costs.runs(candidate_lists.ALL)[0][0])
+        eager = [
+            0,
+            1,
+            5,
+            0,
+            -1,
+            1000,
+            int(costs.uniform),
+            1,
+            matcher.UNLIMITED,
+            candidate_lists.ALL,
+            costs.least,
+            0,
+        ]
         arrays = (*prepared.arrays, costs.nodes, costs.edges, costs.candidate, costs.relation)
         stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
         found = search(*arrays, costs.mask_rows, np.array(eager, np.int64), *scratch, stop, *costs.far)
@@ -257,15 +270,37 @@ def test_an_ended_budget_leaves_a_valid_bound(expansions: int) -> None:
             assert part == full
 
 
-def test_a_time_budget_ends_the_search() -> None:
-    graph = hub_graph(3000)
-    part = match(graph, hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=0.5))
+class Clock:
+    """A timer that the test lets run out, or not; `started` holds the seconds that it was set to."""
+
+    def __init__(self, *, runs_out: bool) -> None:
+        self.runs_out, self.started = runs_out, list[float]()
+
+    def __call__(self, seconds: float, call: Callable[..., object], arguments: tuple[object, ...]) -> Clock:
+        self.seconds, self.end = seconds, lambda: call(*arguments)
+        return self
+
+    def start(self) -> None:
+        self.started.append(self.seconds)
+        if self.runs_out:
+            self.end()
+
+    def cancel(self) -> None:
+        pass
+
+
+def test_a_time_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(runs_out=True)
+    monkeypatch.setattr(matcher, "Timer", clock)
+    part = match(hub_graph(300), hub_pattern(), FixedDistances(), k=None, budget=Budget(milliseconds=500))
+    assert clock.started == [0.5]
     assert not part.complete
     assert part.bound == 0
 
 
 def test_a_time_budget_does_not_count_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = kernel.search
+    compiled, clock = kernel.search, Clock(runs_out=False)
+    monkeypatch.setattr(matcher, "Timer", clock)
 
     class Uncompiled:
         def __init__(self) -> None:
@@ -273,13 +308,14 @@ def test_a_time_budget_does_not_count_compilation(monkeypatch: pytest.MonkeyPatc
 
         def __call__(self, *arrays: object) -> object:
             if not self.signatures:
-                time.sleep(0.2)
+                assert clock.started == []
                 self.signatures.append("compiled")
             return compiled(*arrays)
 
     monkeypatch.setattr(kernel, "search", Uncompiled())
     graph, pattern = hub_graph(3), hub_pattern()
     found = match(graph, pattern, FixedDistances(), budget=Budget(milliseconds=100))
+    assert clock.started == [0.1]
     assert found.complete
     assert found.matches
 
@@ -327,7 +363,7 @@ def letter_distances(names: list[str], relations: list[str]) -> TextDistances:
     rows = Letters().embed(names)
     scale = np.abs(rows).max(axis=1) / 127
     entities = np.rint(rows / scale[:, None]).astype(np.int8)
-    vectors = Vectors(entities, scale.astype(np.float32), Letters().embed(relations))
+    vectors = NameVectors(entities, scale.astype(np.float32), Letters().embed(relations))
     return TextDistances(
         Letters(), vectors, exact=lambda text: [i for i, name in enumerate(names) if name == text]
     )

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ParseError, UsageError
+from clew.graph.build.build import build_graph
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.entities import EntityGuard
@@ -666,12 +667,16 @@ def test_arrays_that_do_not_fit_are_errors(tmp_path: Path) -> None:
         read(path)
 
 
-def test_northwind_tables_are_not_taken_for_a_graph() -> None:
+def test_northwind_tables_are_joined_by_their_keys() -> None:
     path = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "neo4j_examples" / "northwind"
     if not path.exists():
         pytest.skip("the shared data are not here")
-    with pytest.raises(InputError, match=r"11 CSV files have no node or edge header"):
-        read(path)
-    for file in path.glob("*.csv"):
-        with pytest.raises(InputError, match="a table"):
-            read(file)
+    with pytest.raises(ParseError, match=r"orders\.csv:4: 15 columns .*\n.*orders\.csv:5: 15 columns"):
+        build_graph([path])
+    graph, report = build_graph([path], on_error="skip")
+    nodes = {graph.entities[node]: node for node in range(graph.nodes)}
+    relations = {graph.relations[relation]: relation for relation in range(len(graph.relations))}
+    supplier = nodes["productID:1"], relations["supplierID"], nodes["supplierID:1"]
+    assert graph.find_triple(*supplier) >= 0
+    assert [graph.labels[node] for node in supplier[::2]] == ["Chai", "Exotic Liquids"]
+    assert any("several rows are of the same node (10248)" in note for note in report.notes)

@@ -54,7 +54,8 @@ EDGES = [("Jon", "sibling of", "Arya"), ("Arya", "kills", "Walder")]
         ("a.csv", "FromNode,ToNode,EdgeType\nJon,Arya,sibling of\nArya,Walder,kills\n"),
         (
             "a.csv",
-            '"Source","Target","Type","Id","Label","Weight"\nJon,Arya,Directed,0,sibling of,1\nArya,Walder,Directed,1,kills,1\n',
+            '"Source","Target","Type","Id","Label","Weight"\n'
+            "Jon,Arya,Directed,0,sibling of,1\nArya,Walder,Directed,1,kills,1\n",
         ),
         ("a.csv", ":START_ID,:END_ID,:TYPE\nJon,Arya,sibling of\nArya,Walder,kills\n"),
         ("a.txt", "from,to,relationship\nJon,Arya,sibling of\nArya,Walder,kills\n"),
@@ -76,7 +77,8 @@ def test_what_was_taken_for_what_is_said(tmp_path: Path) -> None:
 
 
 def test_gephi_with_and_without_direction_or_relation(tmp_path: Path) -> None:
-    text = "Source,Target,Type,weight,book\nAddam-Marbrand,Jaime-Lannister,Undirected,3,1\nAerys,Jaime,Directed,5,1\n"
+    rows = "Addam-Marbrand,Jaime-Lannister,Undirected,3,1\nAerys,Jaime,Directed,5,1\n"
+    text = "Source,Target,Type,weight,book\n" + rows
     found = Found(write(tmp_path / "asoiaf.csv", text))
     assert found.triples == [
         ("Addam-Marbrand", "linked to", "Jaime-Lannister"),
@@ -260,7 +262,7 @@ def test_excel(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (
         ("Name", "City", "Born", "Height"),
-        ("Ann", "Rome", datetime.datetime(1990, 5, 1), 1.7),  # noqa: DTZ001
+        ("Ann", "Rome", datetime.datetime(1990, 5, 1), 1.7),
         (None, None, None, None),
         ("Bob", "Oslo", datetime.date(1985, 1, 2), 2.0),
     ):

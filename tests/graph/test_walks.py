@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clew.errors import UsageError
 from clew.graph.build.build import graph_of
 from clew.graph.walks import walks as walks_module
-from clew.graph.walks.kernels import choices, touched
+from clew.graph.walks.kernels import changed_roots, choices
 from clew.graph.walks.kernels import walks as walk_kernels
 from clew.graph.walks.walks import Walker, WalkSettings
 
@@ -156,7 +156,7 @@ def test_numbers_out_of_range_are_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    ("module", "called"), [(walk_kernels, [choices]), (touched, [choices, walk_kernels])]
+    ("module", "called"), [(walk_kernels, [choices]), (changed_roots, [choices, walk_kernels])]
 )
 def test_entry_kernels_change_with_those_that_they_call(module, called):
     """numba renews its cache when the file of the entry kernel changes, not when a callee's does."""

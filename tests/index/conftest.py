@@ -7,7 +7,7 @@ from film_corpus import Letters
 from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
 from clew.index.names.names import NamesIndex
 from clew.index.store.directory import writing
-from clew.index.store.manifest import About
+from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
 
 
@@ -49,7 +49,7 @@ def write_graph(path, graph, extra=None, **options):
         writer.add_all(with_prefix("graph", graph_sections(graph)))
         writer.add_all(with_prefix("names", NamesIndex.of(graph).sections()))
         writer.add_all(extra or {})
-        return writer.commit(About((), None, {"nodes": graph.nodes}, {}))
+        return writer.commit(IndexAbout((), None, {"nodes": graph.nodes}, {}))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from clew.errors import FormatError, IndexError_, InputError, UsageError
+from clew.errors import FormatError, IndexAccessError, InputError, UsageError
 from clew.index.vectors.backends.base import VectorStoreError
 from clew.index.vectors.backends.entities import in_order
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
@@ -142,7 +142,7 @@ def test_damaged_files_and_other_dimensions_are_format_errors(filled, tmp_path):
 
 def test_a_disk_that_fills_leaves_the_old_file(filled, tmp_path):
     path = tmp_path / "missing" / "v"
-    with pytest.raises(IndexError_):
+    with pytest.raises(IndexAccessError):
         filled.save(path)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus
 
-from clew.errors import IndexError_, UsageError
+from clew.errors import IndexAccessError, UsageError
 from clew.index.build import build_index
 from clew.index.corpus import corpus_milvus
 from clew.index.corpus.build_corpus import build_corpus
@@ -116,7 +116,7 @@ def test_who_has_it_open_finds_the_old_vectors_until_the_second_update(place, tm
     assert walks.nearest_nodes(query, 3) == nodes
     assert [walks.nearest_walks(n, query, 3) for n in nodes] == before
     update_index(path, Edits(add=[("Mann", "born_in", "Chicago")]), embedder=EMBEDDER)
-    with pytest.raises(IndexError_, match="Open it again"):
+    with pytest.raises(IndexAccessError, match="Open it again"):
         _ = [walks.nearest_walks(n, query, 3) for n in nodes]
 
 
@@ -258,7 +258,7 @@ def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_pa
 
 def test_a_milvus_that_lost_vectors_is_not_committed(place, tmp_path, monkeypatch):
     monkeypatch.setattr(corpus_milvus.MilvusVectors, "add_new", lambda *_: None)
-    with pytest.raises(IndexError_, match="it lost some"):
+    with pytest.raises(IndexAccessError, match="it lost some"):
         build(tmp_path, place)
     assert not (tmp_path / "films.clew" / "manifest.json").exists()
 

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.errors import FormatError, IndexError_, InputError, LockedError
+from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.index.store import directory, files
 from clew.index.store.directory import open_index, writing
-from clew.index.store.manifest import About
+from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections
 
 NAMES = ["Memento", "Christopher Nolan", "Été", "👍"]
@@ -141,12 +141,12 @@ def test_a_full_disk_at_any_write_leaves_the_old_index(index, graph_of, write_sm
     before = contents(index)
     for limit in range(500):  # noqa: B007
         calls = 0
-        with suppress(IndexError_):
+        with suppress(IndexAccessError):
             write_small(index, graph_of(["Other"]))
             break
         assert contents(index) == before
         assert open_index(index, verify=True).graph.nodes == 4
-    with pytest.raises(IndexError_, match="disk is full"), files.disk_errors(index):
+    with pytest.raises(IndexAccessError, match="disk is full"), files.disk_errors(index):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert limit > 50
     assert open_index(index, verify=True).graph.nodes == 1
@@ -154,7 +154,7 @@ def test_a_full_disk_at_any_write_leaves_the_old_index(index, graph_of, write_sm
 
 def test_a_file_size_limit_is_explained(index):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with pytest.raises(IndexError_, match="ulimit"), writing(index) as writer:  # noqa: PT012
+    with pytest.raises(IndexAccessError, match="ulimit"), writing(index) as writer:  # noqa: PT012
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
         try:
             writer.add("big", bytes(100_000))
@@ -164,7 +164,7 @@ def test_a_file_size_limit_is_explained(index):
 
 
 def test_no_permission_is_explained():
-    with pytest.raises(IndexError_, match="no permission"), files.disk_errors(Path("x.clew")):
+    with pytest.raises(IndexAccessError, match="no permission"), files.disk_errors(Path("x.clew")):
         raise PermissionError(errno.EACCES, "Permission denied")
 
 
@@ -399,14 +399,14 @@ def test_other_files_are_never_overwritten(tmp_path):
     for path in (tmp_path, tmp_path / "thesis.txt", tmp_path / "app"):
         with pytest.raises(InputError, match="Choose another"), writing(path):
             pass
-    with pytest.raises(IndexError_), writing(tmp_path / "thesis.txt" / "x.clew"):
+    with pytest.raises(IndexAccessError), writing(tmp_path / "thesis.txt" / "x.clew"):
         pass
     assert contents(tmp_path) == ["app", "thesis.txt"]
     assert contents(tmp_path / "app") == ["manifest.json"]
 
 
 def test_a_report_with_odd_file_names_survives(tmp_path, graph):
-    about = About((), None, {}, {"path": "caf\udce9\n", "rtl": "שלום"})
+    about = IndexAbout((), None, {}, {"path": "caf\udce9\n", "rtl": "שלום"})
     with writing(tmp_path / "x.clew") as writer:
         writer.add_all({f"graph.{k}": v for k, v in graph_sections(graph).items()})
         manifest = writer.commit(about)

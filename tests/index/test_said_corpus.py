@@ -20,7 +20,7 @@ from clew.index.update.update import update_index
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve import verbalise as verbalise_llm
-from clew.methods.walk_retrieve.verbalise import ModelSayer
+from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 
 SETTINGS = CorpusSettings("bfs", 3, max_walks=6)
 MORE = "".join(f"film {i}\tdirected_by\tdirector {i % 4}\n" for i in range(12))
@@ -32,12 +32,14 @@ def path(tmp_path):
     return tmp_path / "films.clew"
 
 
-def sayer(path, script=said_by_a_model, **options):
-    return ModelSayer(ScriptedModel(script), path / SAID, **options)
+def verbaliser(path, script=said_by_a_model, **options):
+    return ModelVerbaliser(ScriptedModel(script), path / SAID, **options)
 
 
 def build(path, saying, settings=SETTINGS):
-    return build_index([path.with_suffix(".tsv")], path, embedder=EMBEDDER, corpus=settings, sayer=saying)
+    return build_index(
+        [path.with_suffix(".tsv")], path, embedder=EMBEDDER, corpus=settings, verbaliser=saying
+    )
 
 
 def asked(saying):
@@ -45,7 +47,7 @@ def asked(saying):
 
 
 def test_sentences_are_stored_embedded_and_retrieved(path):
-    saying = sayer(path)
+    saying = verbaliser(path)
     build(path, saying)
     index = open_index(path)
     corpus = open_corpus(index)
@@ -59,7 +61,7 @@ def test_sentences_are_stored_embedded_and_retrieved(path):
 
 def test_an_estimate_is_told_before_the_first_call(path):
     told = []
-    saying = sayer(path, estimated=lambda found: told.append((found, asked(saying))))
+    saying = verbaliser(path, estimated=lambda found: told.append((found, asked(saying))))
     build(path, saying)
     [(estimate, before)] = told
     assert before == 0
@@ -68,12 +70,14 @@ def test_an_estimate_is_told_before_the_first_call(path):
 
 
 def test_an_update_says_only_walks_that_are_new(path):
-    build(path, sayer(path))
-    saying = sayer(path)
-    update_index(path, Edits(add=[("Dune", "year", "2021")]), embedder=EMBEDDER, sayer=saying)
+    build(path, verbaliser(path))
+    saying = verbaliser(path)
+    update_index(path, Edits(add=[("Dune", "year", "2021")]), embedder=EMBEDDER, verbaliser=saying)
     assert asked(saying) == 2  # from either end
     corpus = open_corpus(open_index(path))
-    assert_same_corpus(corpus, build_corpus(open_index(path).graph, EMBEDDER, SETTINGS, sayer=sayer(path)))
+    assert_same_corpus(
+        corpus, build_corpus(open_index(path).graph, EMBEDDER, SETTINGS, verbaliser=verbaliser(path))
+    )
 
 
 def test_every_tenth_walk_that_fails_is_counted_and_said_by_the_next_update(path):
@@ -84,23 +88,23 @@ def test_every_tenth_walk_that_fails_is_counted_and_said_by_the_next_update(path
             held.append(request.key)
         return LlmError("down") if held.index(request.key) % 10 == 9 else said_by_a_model(request)
 
-    saying = sayer(path, fails)
+    saying = verbaliser(path, fails)
     build(path, saying)
     unsaid = open_corpus(open_index(path)).report().unsaid
     assert unsaid == saying.failed >= len(held) // 10 > 0
-    again = sayer(path)
-    done = update_index(path, Edits(), embedder=EMBEDDER, sayer=again)
+    again = verbaliser(path)
+    done = update_index(path, Edits(), embedder=EMBEDDER, verbaliser=again)
     assert asked(again) == unsaid
     assert done.manifest.generation == 2
     corpus = open_corpus(open_index(path))
     assert corpus.report().unsaid == 0
-    wanted = build_corpus(open_index(path).graph, EMBEDDER, SETTINGS, sayer=sayer(path))
+    wanted = build_corpus(open_index(path).graph, EMBEDDER, SETTINGS, verbaliser=verbaliser(path))
     assert_same_corpus(corpus, wanted)
 
 
 def test_a_model_that_is_down_stops_the_build_and_nothing_is_put_in_place(path):
     with pytest.raises(LlmError, match="down"):
-        build(path, sayer(path, lambda _: LlmError("down")))
+        build(path, verbaliser(path, lambda _: LlmError("down")))
     assert not (path / "manifest.json").exists()
 
 
@@ -114,27 +118,27 @@ def test_a_budget_that_is_reached_keeps_what_was_said(path, monkeypatch):
             else BudgetReached("run", "calls", "")
         )
 
-    stopped = sayer(path, stops)
+    stopped = verbaliser(path, stops)
     with pytest.raises(BudgetReached):
         build(path, stopped)
-    saying = sayer(path)
+    saying = verbaliser(path)
     build(path, saying)
     assert asked(saying) <= open_corpus(open_index(path)).report().walks - 8
 
 
 def test_another_model_or_a_lazy_corpus_is_refused(path):
     with pytest.raises(UsageError, match="--corpus bfs"):
-        build(path, sayer(path), CorpusSettings("lazy"))
+        build(path, verbaliser(path), CorpusSettings("lazy"))
     build(path, None)
     with pytest.raises(UsageError, match=r"said by templates, not by scripted/test"):
-        update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER, sayer=sayer(path))
+        update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER, verbaliser=verbaliser(path))
 
 
 KILLED = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from test_said_corpus import build, sayer
+from test_said_corpus import build, verbaliser
 from film_corpus import said_by_a_model
 from clew.methods.walk_retrieve import verbalise as verbalise_llm
 verbalise_llm.SHARD = 4
@@ -142,7 +146,7 @@ def slow(request):
     time.sleep(0.02)
     print("said", flush=True)
     return said_by_a_model(request)
-build(Path(sys.argv[1]), sayer(Path(sys.argv[1]), slow))
+build(Path(sys.argv[1]), verbaliser(Path(sys.argv[1]), slow))
 """
 
 
@@ -156,7 +160,7 @@ def test_a_kill_loses_one_shard_at_most(path, monkeypatch):
         for _ in range(14):
             assert process.stdout.readline() == b"said\n"
         process.send_signal(signal.SIGKILL)
-    saying = sayer(path)
+    saying = verbaliser(path)
     build(path, saying)
     walks = open_corpus(open_index(path)).report().walks
     assert asked(saying) <= walks - 12

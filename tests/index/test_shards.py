@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.errors import IndexError_
+from clew.errors import IndexAccessError
 from clew.index import build, shards
 from clew.index.build import build_index
 from clew.index.store.directory import open_index
@@ -98,7 +98,7 @@ def test_a_worker_that_dies_is_an_error_and_the_old_index_stays(source, tmp_path
 
     monkeypatch.setattr(shards.subprocess, "Popen", dies)
     os.utime(source, (1, 1))
-    with pytest.raises(IndexError_, match=r"ran out of memory.*run the same command again"):
+    with pytest.raises(IndexAccessError, match=r"ran out of memory.*run the same command again"):
         build_index([source], out, embedder=embedder_of())
     assert digests(out) == before
 
@@ -108,7 +108,7 @@ def test_memory_that_runs_out_is_an_error(source, tmp_path, monkeypatch, letters
         raise MemoryError
 
     monkeypatch.setattr(build.NamesIndex, "of", full)
-    with pytest.raises(IndexError_, match="the memory is full"):
+    with pytest.raises(IndexAccessError, match="the memory is full"):
         build_index([source], tmp_path / "x.clew", embedder=letters)
 
 

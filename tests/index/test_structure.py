@@ -8,7 +8,7 @@ from clew.graph.build.build import graph_of
 from clew.index.names.names import NamesIndex
 from clew.index.store import structure
 from clew.index.store.directory import open_index, writing
-from clew.index.store.manifest import About
+from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
 
 
@@ -32,7 +32,7 @@ def sections():
 def write(path, sections):
     with writing(path) as writer:
         writer.add_all(sections)
-        writer.commit(About((), None, {}, {}))
+        writer.commit(IndexAbout((), None, {}, {}))
     for seal in path.glob("gen-*/sealed.json"):
         seal.unlink()  # as an index that came from elsewhere
     return path

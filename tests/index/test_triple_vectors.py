@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clew.engine import Clew, index_sources, update_index_files
-from clew.errors import FormatError, IndexError_
+from clew.errors import FormatError, IndexAccessError
 from clew.index.store.directory import open_index
 from clew.index.vectors.triple_vectors import TRIPLE_VECTORS, TripleVectors, triple_line, with_triple_vectors
 
@@ -92,7 +92,7 @@ def test_an_index_made_anew_meanwhile_is_not_mixed_up(source: Path, tmp_path: Pa
     opened = Clew.open(out)
     source.write_text("A\tb\tC\n", "utf-8")
     index_sources([source], out, triple_vectors=with_vectors)
-    with pytest.raises(IndexError_, match="made anew"):
+    with pytest.raises(IndexAccessError, match="made anew"):
         with_triple_vectors(opened.index, opened.embedder)
     assert list(open_index(out).graph.entities) == ["A", "C"]
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
 
-from clew.errors import FormatError, IndexError_, InputError, LockedError, UsageError
+from clew.errors import FormatError, IndexAccessError, InputError, LockedError, UsageError
 from clew.graph.build.build import graph_of
 from clew.graph.edit.edit import GraphEdit, edited
 from clew.index.build import build_index
 from clew.index.corpus.build_corpus import build_corpus
-from clew.index.corpus.corpus import DRAWING, CorpusSettings, open_corpus
+from clew.index.corpus.corpus import WALK_VERSION, CorpusSettings, open_corpus
 from clew.index.names.names import NamesIndex
 from clew.index.store import delta, files
 from clew.index.store.directory import open_index, writing
@@ -31,7 +31,7 @@ from clew.index.vectors.backends.registry import VectorChoice, open_vectors
 from clew.index.vectors.triple_vectors import triple_line
 from clew.index.vectors.vectors import quantise
 from clew.llm.testing import ScriptedModel
-from clew.methods.walk_retrieve.verbalise import ModelSayer
+from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 from clew.text.labels import relation_text
 from clew.text.normalise import tokens
 
@@ -49,8 +49,8 @@ def films(tmp_path):
 def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
     rng, said = random.Random(seed), seed >= 40
 
-    def sayer(name):
-        return ModelSayer(ScriptedModel(said_by_a_model), tmp_path / name) if said else None
+    def verbaliser(name):
+        return ModelVerbaliser(ScriptedModel(said_by_a_model), tmp_path / name) if said else None
 
     size = rng.choice([5, 12, 30, 60])
     names, hub = [f"n{i}" for i in range(size)], rng.random() < 0.5
@@ -67,7 +67,7 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         rng.random() < 0.3, seed, seed % 4 == 3,
     )  # fmt: skip
     held = {graph.triple(i) for i in range(graph.triples)}
-    corpus = build_corpus(graph, EMBEDDER, options, sayer=sayer("built"))
+    corpus = build_corpus(graph, EMBEDDER, options, verbaliser=verbaliser("built"))
     for step in range(4):
         removed = rng.sample(sorted(held), min(rng.choice([0, 1, 1, 3]), len(held) - 1))
         new = [f"new{graph.nodes}"] if rng.random() < 0.3 else []
@@ -79,8 +79,12 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         added = sorted({draw for draw in draws if rng.random() < 0.7} - held)
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
         before, ((graph, _), held) = graph, (edited(graph, edit), (held - set(removed)) | set(added))
-        corpus, _ = updated_corpus(corpus, before, graph, edit, EMBEDDER, sayer=sayer(f"updated {step}"))
-        assert_same_corpus(corpus, build_corpus(graph, EMBEDDER, options, sayer=sayer(f"built {step}")))
+        corpus, _ = updated_corpus(
+            corpus, before, graph, edit, EMBEDDER, verbaliser=verbaliser(f"updated {step}")
+        )
+        assert_same_corpus(
+            corpus, build_corpus(graph, EMBEDDER, options, verbaliser=verbaliser(f"built {step}"))
+        )
 
 
 def rows(triples):
@@ -186,7 +190,7 @@ def test_removed_and_added_at_once_stays(films):
 
 
 def test_walks_that_an_older_clew_drew_are_not_mixed_with_new_ones(films, monkeypatch):
-    monkeypatch.setattr(update_module, "DRAWING", DRAWING + 1)
+    monkeypatch.setattr(update_module, "WALK_VERSION", WALK_VERSION + 1)
     with pytest.raises(FormatError, match="Index the sources again"):
         update_index(films, Edits(add=[("Heat", "directed_by", "Nolan")]), embedder=EMBEDDER)
 
@@ -213,16 +217,17 @@ def test_who_has_it_open_keeps_the_old_generation(films):
 
 
 def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
-    release = threading.Event()
+    held, release = threading.Event(), threading.Event()
 
     def hold():
         with writing(films):
-            release.wait(10)
+            held.set()
+            release.wait(60)
 
     thread = threading.Thread(target=hold)
     thread.start()
     try:
-        time.sleep(0.2)
+        assert held.wait(60)
         with pytest.raises(LockedError, match="another process"):
             update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER, wait=0.2)
     finally:
@@ -237,7 +242,7 @@ def test_a_full_disk_leaves_what_was(films, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files, "write_piece", full)
-    with pytest.raises(IndexError_, match="disk is full"):
+    with pytest.raises(IndexAccessError, match="disk is full"):
         update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER)
     monkeypatch.undo()
     assert (films / "manifest.json").read_bytes() == before

@@ -60,7 +60,7 @@ def test_plain_vectors_are_those_of_sentences_alone(embedder, graph, walks):
     maker = WalkEmbedder(graph, embedder, plain=True)
     owners = root_of_walks(walks)
     sentences = [
-        maker.verbaliser.sentence(*walk)
+        maker.templates.sentence(*walk)
         for walk in zip(owners.tolist(), walks.steps.tolist(), walks.nodes.tolist(), strict=True)
     ]
     q, scale = maker.quantised(owners, walks.steps, walks.nodes)

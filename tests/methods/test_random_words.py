@@ -13,19 +13,8 @@ from clew.llm import open_model, run_sync
 from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel
 from clew.llm.settings import Settings
+from clew.methods.registry import METHODS
 
-NAMES = (
-    "kg-rag",
-    "llm",
-    "llm-qd",
-    "kaping",
-    "triple-rag",
-    "vector-rag",
-    "kg-retrieval",
-    "kg-gpt",
-    "simgrag",
-    "walk-retrieve",
-)
 QUERYING = ("synaptiqa", "kg-query")
 QUESTIONS = (
     "Who starred in the films directed by Ridley Scott?",
@@ -50,7 +39,7 @@ def random_words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagedMo
     del server
 
 
-@pytest.mark.parametrize("name", [*NAMES, *QUERYING])
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "auto"])
 def test_always_a_typed_result(small: Clew, random_words: ManagedModel, name: str):
     if name in QUERYING:
         pytest.importorskip("ladybug", reason="ladybug is not installed")

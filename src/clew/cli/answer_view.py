@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from clew.cli.console import shown
-from clew.cli.paths import Path, paths_of
+from clew.cli.paths import ShownPath, paths_of
 from clew.text.counted import counted
 from clew.types import Abstention, Answer, Citation
 
@@ -123,7 +123,7 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
     return [text for text, _ in rows]
 
 
-def drawn(path: Path, labels: Labels) -> Text:
+def drawn(path: ShownPath, labels: Labels) -> Text:
     """Draw a path with arrows in the direction of its triples."""
 
     def readable(name: str) -> str:

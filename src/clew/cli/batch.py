@@ -5,15 +5,13 @@ What the budget of the run stopped has no result: it is not written to `--out`, 
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeVar
 
 from clew.cli.console import json_line, warn, write_json
 from clew.cli.failures import Interrupted
@@ -21,6 +19,7 @@ from clew.cli.jsonl import STDIN, parse
 from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
+from clew.locks import open_growing, take_lock
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _LINE_START = b'{"id": '
 _ADVICE = "Give another --out"
 
 
-class Item(Protocol):
+class BatchItem(Protocol):
     """What is asked: a line of the file that a user gives."""
 
     @property
@@ -47,7 +46,7 @@ class Item(Protocol):
         ...
 
 
-ItemT = TypeVar("ItemT", bound=Item)
+ItemT = TypeVar("ItemT", bound=BatchItem)
 OpenT = TypeVar("OpenT")
 """What is asked: an open index or database."""
 
@@ -73,7 +72,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchRun:
     """How the items of a batch become lines of `out`, or of stdout."""
 
     kind: Kind
@@ -113,7 +112,7 @@ class Batch:
                 told = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
                 warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now ({told})")
 
-    def answered(self, file: BinaryIO, path: Path, items: Sequence[Item]) -> set[str]:
+    def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
 
         Raises ParseError if the file holds something else, or results of other items.
@@ -209,15 +208,10 @@ class Batch:
 def answers_file(path: Path) -> Generator[BinaryIO]:
     """Open `path` for reading and appending, for this process alone; InputError if that cannot be."""
     try:
-        # Unbuffered: a line is in the file as soon as it is written, and nothing is written twice.
-        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0)
+        file = open_growing(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}). Give another --out") from error
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise LockedError(
-                f"{path}: another process is writing answers here. Wait, or give another --out"
-            ) from error
-        yield cast(BinaryIO, file)
+        if not take_lock(file.fileno()):
+            raise LockedError(f"{path}: another process is writing answers here. Wait, or give another --out")
+        yield file

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.cli.batch import Batch, Kind
+from clew.cli.batch import BatchRun, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
 from clew.text.clean import clean_question
@@ -70,7 +70,7 @@ def verify_all(
         )
         return result.as_json(steps=explain)
 
-    Batch(_KIND, method, out, quiet, model).run(start, claims, read_claims(claims), one)
+    BatchRun(_KIND, method, out, quiet, model).run(start, claims, read_claims(claims), one)
 
 
 def read_claims(path: str) -> list[Claim]:

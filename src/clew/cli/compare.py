@@ -31,7 +31,7 @@ FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MethodRow:
     """What one method said, or the error that it raised."""
 
     method: str
@@ -106,7 +106,7 @@ def compare(
     question = clean_question(question)
     settings = options.settings_of_each(names, model=llm is not None)
     ranking = options.rank_triples(names)
-    rows: list[Row] = []
+    rows: list[MethodRow] = []
     with (
         opened_model(llm, calling) as model,
         opened_for_asking(source, reading, rank_triples=ranking) as clew,
@@ -120,7 +120,7 @@ def compare(
                 )
             except ClewError as error:
                 asked = error
-            rows.append(Row(name, asked) if isinstance(asked, Answer) else Row(name, None, asked))
+            rows.append(MethodRow(name, asked) if isinstance(asked, Answer) else MethodRow(name, None, asked))
     if json:
         write_json({"question": question, "rows": [row.as_json() for row in rows]})
     else:
@@ -129,7 +129,7 @@ def compare(
         raise typer.Exit(1)
 
 
-def _print(rows: Sequence[Row]) -> None:
+def _print(rows: Sequence[MethodRow]) -> None:
     """Print a table, or on a narrow terminal a few lines for each method; what failed comes last."""
     from rich.text import Text
 
@@ -149,7 +149,7 @@ def _print(rows: Sequence[Row]) -> None:
             console.print(Text(f"{row.method}: error: {shown(str(row.error))}", "yellow"), soft_wrap=True)
 
 
-def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
+def _table(rows: Sequence[MethodRow]) -> Any:  # noqa: ANN401 (rich is imported late)
     from rich.table import Table
     from rich.text import Text
 
@@ -164,7 +164,7 @@ def _table(rows: Sequence[Row]) -> Any:  # noqa: ANN401 (rich is imported late)
     return table
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: MethodRow) -> list[str]:
     answer = row.answer
     if answer is None:
         return []

@@ -21,7 +21,7 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.evaluate.report.summary import LoadedRun
-    from clew.evaluate.run.plans import Wanted
+    from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import Done
 
@@ -89,9 +89,9 @@ def evaluate(
 
     The same command goes on after Ctrl-C or a kill; no question that has an answer is asked again.
     """
-    from clew.evaluate.run.plans import Wanted
+    from clew.evaluate.run.plans import RunRequest
 
-    wanted = Wanted(
+    wanted = RunRequest(
         target=target,
         dataset=dataset,
         parts=tuple(parts or ()) + tuple(f"{n.strip()}-hop" for n in (hops or "").split(",") if n.strip()),
@@ -141,7 +141,7 @@ def _made(folder: Path) -> Path:
 
 
 def _run(
-    wanted: Wanted, models: OpenModels, judges: Sequence[str], bert: str | None, *, quiet: bool
+    wanted: RunRequest, models: OpenModels, judges: Sequence[str], bert: str | None, *, quiet: bool
 ) -> LoadedRun:
     from clew.evaluate.report.summary import load
     from clew.evaluate.report.tables import write_tables

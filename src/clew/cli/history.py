@@ -33,10 +33,10 @@ def add(
 ) -> None:
     """Add a question and its query; a question that is there gets the new query."""
     from clew.cli.console import warn
-    from clew.history import Entry, source_key
+    from clew.history import SolvedEntry, source_key
     from clew.text.clean import clean_question
 
-    added = _history(file).add([Entry(source_key(source), clean_question(question), query.strip())])
+    added = _history(file).add([SolvedEntry(source_key(source), clean_question(question), query.strip())])
     warn("added" if added else "it is there already")
 
 
@@ -78,9 +78,9 @@ def import_(
 ) -> None:
     """Add the questions of a file; nothing is added if one line is wrong, unless it is skipped."""
     from clew.cli.console import warn
-    from clew.history import Entry, source_key
+    from clew.history import SolvedEntry, source_key
 
-    entries: list[Entry] = []
+    entries: list[SolvedEntry] = []
     skipped: list[ParseError] = []
     key, name = source_key(source), source_name(questions)
     for number, value in objects(questions):
@@ -122,7 +122,7 @@ def _history(file: Path | None):  # noqa: ANN202 (imported late)
 
 def _entry(source: str, value: dict[str, object], file: str, line: int):  # noqa: ANN202
     from clew.errors import UsageError
-    from clew.history import ADVICE, Entry, check_query
+    from clew.history import ADVICE, SolvedEntry, check_query
     from clew.text.clean import clean_question
 
     question, query = value.get("question"), value.get("query")
@@ -130,6 +130,6 @@ def _entry(source: str, value: dict[str, object], file: str, line: int):  # noqa
         raise ParseError(file, line, "'question' or 'query' is missing, or no string", ADVICE)
     try:
         check_query(query)
-        return Entry(source, clean_question(question), query.strip())
+        return SolvedEntry(source, clean_question(question), query.strip())
     except UsageError as error:
         raise ParseError(file, line, str(error)) from error

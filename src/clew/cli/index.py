@@ -16,7 +16,7 @@ from clew.cli.failures import Interrupted
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
 from clew.cli.options import with_options
 from clew.cli.progress import Bar
-from clew.cli.verbalise import SayerOptions, opened_sayer
+from clew.cli.verbalise import SayerOptions, opened_verbaliser
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class CorpusKind(StrEnum):
     none = "none"
 
 
-class Vectors(StrEnum):
+class VectorOption(StrEnum):
     """With what vectors are searched."""
 
     auto = "auto"
@@ -72,13 +72,13 @@ def index(
     plain_vectors: Annotated[
         bool,
         typer.Option(
-            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
+            "--plain-vectors", help="VectorOption of walks and nodes are of sentences alone, as published."
         ),
     ] = False,
     vectors: Annotated[
-        Vectors,
+        VectorOption,
         typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
-    ] = Vectors.auto,
+    ] = VectorOption.auto,
     milvus: Annotated[
         str | None,
         typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
@@ -100,7 +100,7 @@ def index(
     quiet = reading.quiet
     with imported(sources, output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = default_output(found.paths[0]) if output is None else output
-        with opened_sayer(saying, out, bar, quiet=quiet) as sayer:
+        with opened_verbaliser(saying, out, bar, quiet=quiet) as verbaliser:
             built = index_sources(
                 found.paths,
                 out,
@@ -111,9 +111,9 @@ def index(
                 on_error=reading.on_error.value,
                 hints=reading.hints,
                 triple_vectors=triple_vectors,
-                progress=stage_progress(bar, without={"walks"} if sayer else frozenset()),
+                progress=stage_progress(bar, without={"walks"} if verbaliser else frozenset()),
                 corpus=_corpus(corpus, depth, walks, max_walks, directed=directed, plain=plain_vectors),
-                sayer=sayer,
+                verbaliser=verbaliser,
                 vectors=choice,
                 addresses=found.addresses,
             )

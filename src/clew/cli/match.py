@@ -23,7 +23,7 @@ NO_MATCH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PatternLine:
     """A pattern with its id."""
 
     id: str | None
@@ -116,7 +116,7 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
     return Tables.open(folder, clew.index.graph.nodes, len(clew.index.graph.relations))
 
 
-def _one(path: str) -> list[Asked]:
+def _one(path: str) -> list[PatternLine]:
     from clew.cli.jsonl import parse, read_bytes, source_name
     from clew.graph.match.patterns import ADVICE, pattern_from_json
 
@@ -125,17 +125,17 @@ def _one(path: str) -> list[Asked]:
         read_bytes(path).removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}"
     )
     id = value.get("id")
-    return [Asked(None if id is None else str(id), pattern_from_json(value, file), value, file)]
+    return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 
 
-def _many(path: str) -> list[Asked]:
+def _many(path: str) -> list[PatternLine]:
     """Read all patterns before the first search, so that a malformed line costs nothing."""
     from clew.cli.jsonl import objects, source_name, unique_ids
     from clew.graph.match.patterns import ADVICE, pattern_from_json
 
     file = source_name(path)
     asked = [
-        Asked(id, pattern_from_json(value, f"{file}:{number}"), value, f"{file}:{number}")
+        PatternLine(id, pattern_from_json(value, f"{file}:{number}"), value, f"{file}:{number}")
         for number, id, value in unique_ids(objects(path), file)
     ]
     if not asked:

@@ -144,7 +144,7 @@ _TAKEN: Mapping[str, _Taken] = {
                 "examples",
             )
         },
-        "read_worked",
+        "read_demonstrations",
     ),
     "llm": _LLM,
     "llm-qd": _LLM,

@@ -13,6 +13,7 @@ import typer
 
 from clew.cli.console import warn
 from clew.cli.progress import Bar, Unit
+from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 from clew.text.counted import counted
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from clew.index.progress import Progress, Stage
     from clew.llm.types import ChatModel
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew) or a graph file.")]
+Source = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
+]
 AskedSource = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or neo4j://host.")
 ]
@@ -141,7 +144,7 @@ def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -
 
     with Bar(quiet=options.quiet) as bar:
         clew = Clew.open(
-            source,
+            stdin_kept() if source == STDIN else source,
             embedder=options.embedder,
             format=options.format,
             on_error=options.on_error.value,

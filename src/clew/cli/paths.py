@@ -9,7 +9,7 @@ from clew.types import TripleText
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class ShownHop:
     """One edge of a path; `forward` if it is drawn from its head to its tail."""
 
     relation: str
@@ -18,14 +18,14 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ShownPath:
     """A node and the hops that lead on from it."""
 
     start: str
-    hops: tuple[Hop, ...]
+    hops: tuple[ShownHop, ...]
 
 
-def paths_of(triples: Sequence[TripleText], answer: str) -> list[Path]:
+def paths_of(triples: Sequence[TripleText], answer: str) -> list[ShownPath]:
     """Cut the triples of a citation into paths that lead to `answer`; each triple is in one of them.
 
     Paths begin at loose ends, in the order of the triples, and stop at the answer or at a node that is
@@ -33,7 +33,7 @@ def paths_of(triples: Sequence[TripleText], answer: str) -> list[Path]:
     """
     left = list(triples)
     drawn: set[str] = set()
-    paths: list[Path] = []
+    paths: list[ShownPath] = []
     while left:
         path = _walk(_start(left, answer, drawn), left, answer, drawn)
         drawn |= {path.start, *(hop.node for hop in path.hops)}
@@ -49,19 +49,19 @@ def _start(left: Sequence[TripleText], answer: str, drawn: set[str]) -> str:
     return next(iter([*fresh, *loose, *others, *ends]))
 
 
-def _walk(start: str, left: list[TripleText], answer: str, drawn: set[str]) -> Path:
+def _walk(start: str, left: list[TripleText], answer: str, drawn: set[str]) -> ShownPath:
     """Follow triples from `start`, those nearest to the answer first, taking them out of `left`."""
     far = _distances(left, answer)
-    at, hops = start, list[Hop]()
+    at, hops = start, list[ShownHop]()
     while choices := [t for t in left if at in (t.head, t.tail)]:
         triple = min(choices, key=lambda t: far.get(_other(t, at), len(far)))
         left.remove(triple)
         forward = triple.head == at
         at = _other(triple, at)
-        hops.append(Hop(triple.relation, forward, at))
+        hops.append(ShownHop(triple.relation, forward, at))
         if at == answer or at in drawn:
             break
-    return Path(start, tuple(hops))
+    return ShownPath(start, tuple(hops))
 
 
 def _other(triple: TripleText, node: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.batch import Batch, Kind
+from clew.cli.batch import BatchRun, Kind
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
 from clew.methods.registry import shown_name
@@ -38,7 +38,7 @@ _KIND = Kind(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionLine:
     """A line of the file of questions."""
 
     id: str
@@ -65,7 +65,7 @@ def ask_all(
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
 
-    def one(clew: Clew | Database, question: Question) -> dict[str, Any]:
+    def one(clew: Clew | Database, question: QuestionLine) -> dict[str, Any]:
         answer = clew.ask(
             question.text,
             id=question.id,
@@ -78,10 +78,12 @@ def ask_all(
             keep(answer)
         return answer.as_json(steps=explain)
 
-    Batch(_KIND, shown_name(method), out, quiet, model).run(start, questions, read_questions(questions), one)
+    BatchRun(_KIND, shown_name(method), out, quiet, model).run(
+        start, questions, read_questions(questions), one
+    )
 
 
-def read_questions(path: str) -> list[Question]:
+def read_questions(path: str) -> list[QuestionLine]:
     """Read the questions; ParseError for a malformed line, an empty question, or an id used twice."""
     file = source_name(path)
     read = [_question(file, *item) for item in unique_ids(objects(path), file)]
@@ -90,7 +92,7 @@ def read_questions(path: str) -> list[Question]:
     return read
 
 
-def _question(file: str, number: int, id: str, value: dict[str, Any]) -> Question:
+def _question(file: str, number: int, id: str, value: dict[str, Any]) -> QuestionLine:
     text, entities = value.get("question"), value.get("entities")
     if not isinstance(text, str):
         raise ParseError(
@@ -105,4 +107,4 @@ def _question(file: str, number: int, id: str, value: dict[str, Any]) -> Questio
         cleaned = clean_question(text)
     except UsageError as error:
         raise ParseError(file, number, str(error)) from error
-    return Question(id, cleaned, tuple(cast("list[str]", names)))
+    return QuestionLine(id, cleaned, tuple(cast("list[str]", names)))

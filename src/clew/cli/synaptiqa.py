@@ -117,8 +117,8 @@ class QueryOptions:
         """Keep an answered question as an example, if the user says so."""
         if not self.remember or answer.query is None or answer.abstained is not None or not answer.grounded:
             return
-        from clew.history import Entry, History, source_key
+        from clew.history import History, SolvedEntry, source_key
 
-        added = History(self._path()).add([Entry(source_key(source), answer.question, answer.query)])
+        added = History(self._path()).add([SolvedEntry(source_key(source), answer.question, answer.query)])
         if added and not quiet:
             warn(f"kept as an example in {self._path()}; clew history list shows all")

@@ -28,7 +28,7 @@ from clew.cli.opening import (
 )
 from clew.cli.options import with_options
 from clew.cli.progress import Bar, Unit
-from clew.cli.verbalise import SayerOptions, opened_sayer
+from clew.cli.verbalise import SayerOptions, opened_verbaliser
 from clew.errors import UsageError
 from clew.text.counted import counted
 
@@ -93,7 +93,7 @@ def update(
     start, path = time.monotonic(), Path(source)
     with (
         Bar(quiet=quiet) as bar,
-        opened_sayer(saying, path, bar, quiet=quiet, said_by=said_by(path)) as sayer,
+        opened_verbaliser(saying, path, bar, quiet=quiet, said_by=said_by(path)) as verbaliser,
     ):
         updated = update_index_files(
             path,
@@ -110,7 +110,7 @@ def update(
             on_error=on_error.value,
             hints=hints_of(columns, row_id, relation, encoding, language),
             embedder=embedder,
-            sayer=sayer,
+            verbaliser=verbaliser,
             progress=part_progress(bar),
         )
     seconds = time.monotonic() - start

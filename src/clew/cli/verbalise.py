@@ -16,7 +16,7 @@ from clew.cli.progress import Bar
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
-    from clew.methods.walk_retrieve.verbalise import ModelSayer, VerbaliseEstimate
+    from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
 
 Verbalise = Annotated[
     str | None,
@@ -64,9 +64,9 @@ class SayerOptions:
 
 
 @contextmanager
-def opened_sayer(
+def opened_verbaliser(
     options: SayerOptions, index: Path, bar: Bar, *, quiet: bool, said_by: str | None = None
-) -> Generator[ModelSayer | None]:
+) -> Generator[ModelVerbaliser | None]:
     """Open the model that says the walks of `index`, else the one that they are `said_by`; None without one.
 
     What it said before it was stopped is used again. Raises as `opened_model`.
@@ -78,11 +78,11 @@ def opened_sayer(
         return
     from clew.index.store.directory import SAID
     from clew.llm import open_model, run_sync
-    from clew.methods.walk_retrieve.verbalise import ModelSayer
+    from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 
     settings = options.calling.settings(spec, whole=True)
     model = open_model(settings)
-    sayer = ModelSayer(
+    verbaliser = ModelVerbaliser(
         model,
         index / SAID,
         price=settings.prices.find(settings.model),
@@ -90,11 +90,11 @@ def opened_sayer(
         progress=lambda done, total, cost: bar.update("verbalising", done, total, "walks", _cost(cost)),
     )
     try:
-        yield sayer
+        yield verbaliser
     finally:
         run_sync(model.close())
-        if not quiet and sayer.said:
-            warn(_done(sayer))
+        if not quiet and verbaliser.said:
+            warn(_done(verbaliser))
 
 
 def _estimated(name: str, found: VerbaliseEstimate) -> str:
@@ -105,14 +105,15 @@ def _estimated(name: str, found: VerbaliseEstimate) -> str:
     )
 
 
-def _done(sayer: ModelSayer) -> str:
-    cost = _cost(sayer.cost)
-    told = f"{counted(sayer.said, 'walk')} said by {sayer.name} ({counted(sayer.calls, 'call')}{cost})"
-    if not sayer.failed:
+def _done(verbaliser: ModelVerbaliser) -> str:
+    cost = _cost(verbaliser.cost)
+    said, calls = counted(verbaliser.said, "walk"), counted(verbaliser.calls, "call")
+    told = f"{said} said by {verbaliser.name} ({calls}{cost})"
+    if not verbaliser.failed:
         return told
     return (
-        f"{told}; {sayer.failed:,} failed and are said by templates. To try them again: "
-        f"clew update INDEX --verbalise {sayer.name}"
+        f"{told}; {verbaliser.failed:,} failed and are said by templates. To try them again: "
+        f"clew update INDEX --verbalise {verbaliser.name}"
     )
 
 

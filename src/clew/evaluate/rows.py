@@ -10,7 +10,7 @@ from clew.evaluate.records import Key
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScoredRow:
     """A scored question: `scores` by metric, `offset` of its record in the file.
 
     `verdict` is the gold of a claim and `said` what the method says of it; `without_gold` is set where the

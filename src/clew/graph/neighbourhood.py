@@ -23,7 +23,7 @@ MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class HopLimits:
     """Bounds of one hop, for hubs: edges looked at, triples kept."""
 
     looked_at: int = MOST_LOOKED_AT
@@ -31,7 +31,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class CandidateTriples:
     """Triples by hop: `hops[i]` int64 are the ids of those i + 1 hops away, each triple in one hop.
 
     `left_out` counts the edges that the limits left out of these hops; none are missing where it is 0.
@@ -54,17 +54,17 @@ def find_candidates(
     entities: Sequence[int],
     hops: int,
     score: Score,
-    limits: Limits | None = None,
+    limits: HopLimits | None = None,
     *,
     directed: bool = False,
-) -> Candidates:
+) -> CandidateTriples:
     """Find the triples up to `hops` hops from `entities`, both ways, or from head to tail alone.
 
     Where a hop has more triples than `limits` allow, the most similar by `score` are kept, and the search
     goes on from their ends only. Where there are more edges than may be looked at, the nodes that the most
     similar triples led to come first.
     """
-    limits = limits or Limits()
+    limits = limits or HopLimits()
     bounds = _bounds(graph, directed=directed)
     state = np.zeros(graph.nodes, np.uint8)
     frontier: Int32 = np.array(list(dict.fromkeys(entities)), np.int32)
@@ -93,10 +93,10 @@ def find_candidates(
             triples, ends = triples[best], ends[best]
         found.append(triples)
         frontier = reach(ends, state)
-    return Candidates(tuple(found), left_out)
+    return CandidateTriples(tuple(found), left_out)
 
 
-def hub_notes(candidates: Candidates) -> tuple[str, ...]:
+def hub_notes(candidates: CandidateTriples) -> tuple[str, ...]:
     """What to tell people of triples that were left out; nothing if none were."""
     if not candidates.left_out:
         return ()
@@ -106,7 +106,7 @@ def hub_notes(candidates: Candidates) -> tuple[str, ...]:
 def triples_at(graph: Graph, entities: Sequence[int]) -> Int64:
     """All triples at some entities, both ways, each once: int64 [n], in the order of the entities."""
     whole = np.iinfo(np.int64).max
-    return find_candidates(graph, entities, 1, _unranked, Limits(whole, whole)).triples
+    return find_candidates(graph, entities, 1, _unranked, HopLimits(whole, whole)).triples
 
 
 def _unranked(triples: Int64) -> Float32:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from clew.errors import EmbedderMismatch, IndexError_, InputError, UsageError
+from clew.errors import EmbedderMismatch, IndexAccessError, InputError, UsageError
 from clew.graph.build.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
 from clew.graph.readers.hints import Hints
@@ -22,7 +22,14 @@ from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry
 from clew.index.progress import Progress, Stage
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
 from clew.index.store.directory import IndexWriter, writing
-from clew.index.store.manifest import FORMAT_VERSION, MANIFEST, About, EmbedderRecord, Manifest, SourceRecord
+from clew.index.store.manifest import (
+    FORMAT_VERSION,
+    MANIFEST,
+    EmbedderRecord,
+    IndexAbout,
+    Manifest,
+    SourceRecord,
+)
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
 from clew.index.store.stored_schema import WORTH_STORING, write_schema
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
@@ -39,7 +46,7 @@ from clew.version import __version__
 
 if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
-    from clew.index.corpus.walk_vectors import Sayer
+    from clew.index.corpus.walk_vectors import Verbaliser
 
 OnError = Literal["fail", "skip"]
 
@@ -67,30 +74,30 @@ def build_index(
     progress: Progress | None = None,
     wait: float = 5.0,
     corpus: CorpusSettings | None = None,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     vectors: VectorChoice | None = None,
     addresses: Mapping[Path, str] | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
-    question.
-    With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `sayer` if there is one.
-    `vectors` says with what vectors are searched; `addresses` are of databases that sources were read from.
+    question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
+    if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
+    were read from.
 
-    Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process
-    still writes to `out` after `wait` seconds, IndexError_ if `out` cannot be written, VectorStoreError if
-    Milvus does not answer, and what the sayer raises.
+    Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process still
+    writes to `out` after `wait` seconds, IndexAccessError if `out` cannot be written, VectorStoreError if
+    Milvus does not answer, and what the verbaliser raises.
     """
     tell, vectors = progress or _say_nothing, vectors or VectorChoice()
-    check_choice(corpus, sayer, vectors)
+    check_choice(corpus, verbaliser, vectors)
     for source in sources:
         if isfile(source / MANIFEST):
             advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
             raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
     modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
-    said_by = None if sayer is None else sayer.name
+    said_by = None if verbaliser is None else verbaliser.name
     key = _key(
         modified,
         (types, aliases),
@@ -121,7 +128,7 @@ def build_index(
             # It compiles kernels, which nothing else here needs.
             from clew.index.corpus.build_corpus import add_corpus
 
-            add_corpus(writer, out, graph, embedder, corpus, vectors, sayer, tell)
+            add_corpus(writer, out, graph, embedder, corpus, vectors, verbaliser, tell)
         if triple_vectors:
             from clew.index.vectors.triple_vectors import write_triple_vectors
 
@@ -130,9 +137,9 @@ def build_index(
     return Built(out, manifest, report)
 
 
-def check_choice(corpus: CorpusSettings | None, sayer: Sayer | None, vectors: VectorChoice) -> None:
+def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, vectors: VectorChoice) -> None:
     """Raise UsageError for what does not go together, VectorStoreError if Milvus does not answer."""
-    if sayer is not None and (corpus is None or corpus.kind == "lazy"):
+    if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
         raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
     if vectors.kind == "milvus":
         if corpus is None:
@@ -234,7 +241,7 @@ def memory_errors(out: Path) -> Generator[None]:
     try:
         yield
     except MemoryError as error:
-        raise IndexError_(
+        raise IndexAccessError(
             f"{out}: the memory is full. Close other programs or use a machine with more, and run the same "
             "command again: it goes on where it was. What was there before is unchanged"
         ) from error
@@ -277,13 +284,13 @@ def _about(
     embedder: Embedder,
     modified: Mapping[Path, int],
     addresses: Mapping[Path, str],
-) -> About:
+) -> IndexAbout:
     records = [_record(source, "source", modified, addresses) for source in report.sources]
     for side in report.side_files:
         role = "types" if side.format == "entity-type" else "aliases"
         records.append(_record(side, role, modified, addresses))
     made_with = EmbedderRecord(embedder.name, embedder.fingerprint, embedder.dimension)
-    return About(tuple(records), made_with, graph_counts(graph), asdict(report))
+    return IndexAbout(tuple(records), made_with, graph_counts(graph), asdict(report))
 
 
 def _record(

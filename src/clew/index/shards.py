@@ -23,7 +23,7 @@ from typing import IO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import IndexError_
+from clew.errors import IndexAccessError
 from clew.graph.graph import Graph, Int32
 from clew.index.names.names import NamePart, entry_count
 from clew.index.names.typos import chunks_of
@@ -160,7 +160,7 @@ def _worker(folder: Path, embedder: str) -> subprocess.Popen[str]:
 
 
 def _ask(process: subprocess.Popen[str], task: dict[str, object]) -> None:
-    """Have one task done; IndexError_ if the worker failed."""
+    """Have one task done; IndexAccessError if the worker failed."""
     try:
         print(json.dumps(task), file=_pipe(process.stdin), flush=True)
         answer = _pipe(process.stdout).readline()
@@ -173,7 +173,7 @@ def _ask(process: subprocess.Popen[str], task: dict[str, object]) -> None:
     why = (
         "it ran out of memory or was stopped" if code < 0 and not said else (said or ["no reason given"])[-1]
     )
-    raise IndexError_(
+    raise IndexAccessError(
         f"a worker that indexes names ended ({why}). Free some memory or disk, run the same command again: "
         "it goes on where it was. What was there before is unchanged"
     )

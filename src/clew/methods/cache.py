@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class MethodCache(Generic[T]):
     """Methods or verifiers by name, each with the model and the settings that it was made with."""
 
     def __init__(self) -> None:

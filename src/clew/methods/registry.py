@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
 from clew.index.store.directory import Index
-from clew.plugins import imported, is_own
+from clew.plugins import imported, is_plugin
 from clew.text.embedder import Embedder
 from clew.types import Answer
 
@@ -74,7 +74,7 @@ def method_named(name: str | MethodFactory) -> MethodFactory:
     if not isinstance(name, str):
         return name
     if name not in METHODS:
-        if is_own(name):
+        if is_plugin(name):
             return cast(MethodFactory, imported(name, "method"))
         raise UsageError(
             f"There is no method {name!r}. Methods are: {', '.join(METHODS)}; your own is MODULE:CLASS"
@@ -85,7 +85,7 @@ def method_named(name: str | MethodFactory) -> MethodFactory:
 
 def shown_name(name: str) -> str:
     """Return what answers call the method; a user's own may have a name beside that of its class."""
-    return str(getattr(method_named(name), "name", name)) if is_own(name) else name
+    return str(getattr(method_named(name), "name", name)) if is_plugin(name) else name
 
 
 def make_store_method(

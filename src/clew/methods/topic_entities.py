@@ -17,7 +17,7 @@ COMMON = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class FindSeeds:
+class FindTopicEntities:
     """Links the entities of a question for methods that retrieve around them, without reading it."""
 
     graph: Graph

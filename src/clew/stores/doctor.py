@@ -15,7 +15,7 @@ from clew.text.counted import counted
 SECONDS = 10.0
 
 
-class Check(NamedTuple):
+class StoreCheck(NamedTuple):
     """One step: what was looked at, how it went, and what was seen or what to do."""
 
     name: str
@@ -23,7 +23,7 @@ class Check(NamedTuple):
     detail: str
 
 
-def check_store(address: str, login: Login) -> list[Check]:
+def check_store(address: str, login: Login) -> list[StoreCheck]:
     """Check address, server and user, reading, schema and speed of a database; nothing is written.
 
     A step that needs a failed one is left out.
@@ -31,14 +31,14 @@ def check_store(address: str, login: Login) -> list[Check]:
     return list(_sparql(address) if is_sparql(address) else _neo4j(address, login))
 
 
-def _step(name: str, work: Callable[[], str]) -> Check:
+def _step(name: str, work: Callable[[], str]) -> StoreCheck:
     try:
-        return Check(name, "ok", work())
+        return StoreCheck(name, "ok", work())
     except ClewError as error:
-        return Check(name, "failed", str(error))
+        return StoreCheck(name, "failed", str(error))
 
 
-def _neo4j(address: str, login: Login) -> Iterator[Check]:
+def _neo4j(address: str, login: Login) -> Iterator[StoreCheck]:
     opened: list[Neo4jStore] = []
 
     def connect() -> str:
@@ -57,16 +57,16 @@ def _neo4j(address: str, login: Login) -> Iterator[Check]:
         store.close()
 
 
-def _reading(store: Neo4jStore) -> Check:
+def _reading(store: Neo4jStore) -> StoreCheck:
     """Whether the user sees anything: labels that it may not read look like ones without nodes."""
     try:
         nodes, edges = store.counts()
     except ClewError as error:
-        return Check("reading", "failed", str(error))
+        return StoreCheck("reading", "failed", str(error))
     detail = f"{counted(nodes, 'node')} and {counted(edges, 'edge')} that this user may read"
     if nodes:
-        return Check("reading", "ok", detail)
-    return Check(
+        return StoreCheck("reading", "ok", detail)
+    return StoreCheck(
         "reading",
         "warning",
         f"{detail}. Check the database's name; where users have rights by label (Enterprise edition "
@@ -80,7 +80,7 @@ def _schema(store: Neo4jStore) -> str:
     return f"{counted(len(schema.labels), 'label')}, {counted(len(schema.types), 'relation type')}"
 
 
-def _sparql(address: str) -> Iterator[Check]:
+def _sparql(address: str) -> Iterator[StoreCheck]:
     opened: list[SparqlEndpoint] = []
 
     def take() -> str:
@@ -100,7 +100,7 @@ def _sparql(address: str) -> Iterator[Check]:
     if second.state == "failed":
         return
     if second.detail == "it answers":
-        yield Check(
+        yield StoreCheck(
             "reading", "warning", "its default graph has no triples. Name one: …?default-graph-uri=NAME"
         )
     else:

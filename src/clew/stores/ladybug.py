@@ -25,7 +25,7 @@ from clew.graph.graph import Graph
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import to_ladybug
 from clew.stores.cypher.ladybug_edits import quoted
-from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
+from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
@@ -91,7 +91,7 @@ class LadybugStore:
         """Return the labels, types, properties and hops that the graph has."""
         return self._schema
 
-    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+    def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Return nothing: the schema has all hops of the graph."""
         del search
         return ()
@@ -175,7 +175,7 @@ class _Layout:
         """Return the schema of the tables."""
         graph = self.graph
         hops = [
-            Hop(self.labels[head], graph.relations[relation], self.labels[tail])
+            SchemaHop(self.labels[head], graph.relations[relation], self.labels[tail])
             for relation, pairs in sorted(self.pairs.items())
             for head, tail in sorted(pairs)
         ]

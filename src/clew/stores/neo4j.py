@@ -14,7 +14,7 @@ from typing import Any, LiteralString, TypeVar, cast
 from urllib.parse import urlsplit
 
 from clew.stores.cypher.guard import Guarded, Rules, guard
-from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
+from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -180,9 +180,9 @@ class Neo4jStore:
         types = self._column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType")
         edges = self._sampled(types, self._sample_edges, stop)
         nodes = self._sampled(labels, self._sample_nodes, stop)
-        hops: list[Hop] = []
+        hops: list[SchemaHop] = []
         for type_, found in edges:
-            hops += [Hop(a, type_, b) for a in labels for b in labels] if found is None else found[0]
+            hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if found is None else found[0]
         return GraphSchema(
             tuple(hops),
             {label: keys or frozenset() for label, keys in nodes if keys is None or keys != _NO_NODES},
@@ -193,7 +193,7 @@ class Neo4jStore:
             },
         )
 
-    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+    def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`.
 
         Neo4j counts the edges of a type at a label as they are written, so that a hop without any at one of
@@ -212,7 +212,7 @@ class Neo4jStore:
         except StoreTimeout:
             return ()
         found = [cast("tuple[list[str], str, list[str]]", tuple(row)) for row in rows]
-        return tuple(Hop(a, by, b) for heads, by, tails in found for a in heads for b in tails)
+        return tuple(SchemaHop(a, by, b) for heads, by, tails in found for a in heads for b in tails)
 
     def _count(self, head: str, type_: str, tail: str) -> int:
         """Count the edges of a type (any if it is empty) from or to a label."""
@@ -233,14 +233,14 @@ class Neo4jStore:
     def _column(self, text: str) -> list[str]:
         return [str(row[0]) for row in self.read(text, most=100_000)[1]]
 
-    def _sample_edges(self, type_: str) -> tuple[list[Hop], frozenset[str]]:
+    def _sample_edges(self, type_: str) -> tuple[list[SchemaHop], frozenset[str]]:
         text = (
             f"MATCH (a)-[r:{quote_name(type_)}]->(b) WITH a, r, b LIMIT {SAMPLE} "
             "UNWIND labels(a) AS head UNWIND labels(b) AS tail "
             "RETURN head, tail, collect(DISTINCT keys(r)) AS keys ORDER BY head, tail"
         )
         rows = self.read(text, most=10_000)[1]
-        return [Hop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
+        return [SchemaHop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
 
     def _sample_nodes(self, label: str) -> frozenset[str]:
         text = (

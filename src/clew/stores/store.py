@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.stores.cypher.guard import Guarded
-from clew.stores.cypher.schema import GraphSchema, Hop, HopSearch
+from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class CypherStore(Protocol):
         """
         ...
 
-    def find_hops(self, search: HopSearch) -> tuple[Hop, ...]:
+    def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Find hops that the schema lacks because it was read from a sample; none where it is complete.
 
         Raises StoreError where the database fails; one that is too slow has none.

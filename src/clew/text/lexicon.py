@@ -101,7 +101,7 @@ class Links:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WordEntry:
     """What is looked up once for a word: its readings, its stem, and lemma id → similarity."""
 
     ids: tuple[int, ...]
@@ -292,7 +292,7 @@ class Lexicon:
             best = max(best, two.related.get(i, 0.0))
         return 1.0 if best < 1.0 and a.lower() == b.lower() else best
 
-    def _look_up(self, word: str) -> Entry:
+    def _look_up(self, word: str) -> WordEntry:
         """Make the entry of a word: all its readings together, and the parts of a closed compound."""
         word = word.lower()
         ids = tuple(i for i in map(self._find, self.lemmas(word)) if i >= 0)
@@ -303,7 +303,7 @@ class Lexicon:
         for part, weight in self._parts(word):
             _merge(related, self._walk(part), weight)
         related.update(dict.fromkeys(ids, 1.0))
-        return Entry(ids, self.stem(word), {i: s for i, s in related.items() if s >= FLOOR})
+        return WordEntry(ids, self.stem(word), {i: s for i, s in related.items() if s >= FLOOR})
 
     def _parts(self, word: str) -> list[tuple[int, float]]:
         """Return the parts of a closed compound, common words of four letters or more, with factors."""

@@ -70,7 +70,7 @@ class _Branch:
     then: dict[tuple[int, int], _Branch] = field(default_factory=dict["tuple[int, int]", "_Branch"])
 
 
-class Verbaliser:
+class Templates:
     """Sentences over one graph; names are the labels that people read."""
 
     def __init__(self, graph: Graph) -> None:

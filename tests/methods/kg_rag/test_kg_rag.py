@@ -12,7 +12,7 @@ from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
-from clew.graph.neighbourhood import Limits
+from clew.graph.neighbourhood import HopLimits
 from clew.llm.errors import BudgetReached, ModelUnreachable
 from clew.llm.profiles import profile_of
 from clew.llm.testing import ScriptedModel
@@ -20,7 +20,7 @@ from clew.llm.types import Request
 from clew.llm.wire import parameters
 from clew.methods.kg_rag.method import KgRag, Settings
 from clew.types import Answer
-from clew.user_files import read_worked
+from clew.user_files import read_demonstrations
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def test_golden_trace(method: KgRag, golden: Golden):
 def test_every_answer_is_proved_from_the_question_on(method: KgRag, golden: Golden):
     method.model = ScriptedModel(golden.replies)
     answer = method.answer(golden.question)
-    seeds = {method.graph.entities[e] for e in method.find_seeds(golden.question)}
+    seeds = {method.graph.entities[e] for e in method.find_topic_entities(golden.question)}
     assert {c.answer for c in answer.citations} == {a.entity for a in answer.answers}
     for citation in answer.citations:
         reached = set(seeds)
@@ -222,7 +222,7 @@ def test_frontier_question_never_leaves_the_hops_of_the_question(small: Clew):
 
 
 def test_a_hub_is_capped_and_reported(metaqa: Clew):
-    settings = Settings(limits=Limits(looked_at=2_000, kept=100))
+    settings = Settings(limits=HopLimits(looked_at=2_000, kept=100))
     answer = KgRag(metaqa.index, metaqa.embedder, settings=settings).answer(SHIRLEY)
     assert not answer.complete
     assert any("left out" in note for note in told(answer))
@@ -335,7 +335,7 @@ def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
 def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew, tmp_path: Path):
     own = {"question": "{{QUESTION}} of </x>", "reasoning": "r", "sub_questions": ["one?", "two?"]}
     (tmp_path / "e.json").write_text(json.dumps({"questions": [], "decompositions": [own] * 2}), "utf-8")
-    worked = read_worked(tmp_path / "e.json")
+    worked = read_demonstrations(tmp_path / "e.json")
     prompts = {}
     for name, chosen in {"own": {"examples": worked}, "one": {"shots": 1}, "none": {"shots": 0}}.items():
         answer, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "He.", **chosen)
@@ -362,12 +362,12 @@ def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew
 def test_examples_that_are_none_are_refused(tmp_path: Path, value: object):
     (tmp_path / "e.json").write_text(json.dumps(value), "utf-8")
     with pytest.raises(InputError, match="decompositions"):
-        read_worked(tmp_path / "e.json")
+        read_demonstrations(tmp_path / "e.json")
 
 
 def test_examples_without_decompositions_keep_clews_own(tmp_path: Path):
     (tmp_path / "e.json").write_text('{"questions": []}', "utf-8")
-    assert [len(w.sub_questions) for w in read_worked(tmp_path / "e.json")] == [1, 2, 3]
+    assert [len(w.sub_questions) for w in read_demonstrations(tmp_path / "e.json")] == [1, 2, 3]
 
 
 def test_the_temperature_is_sent_with_every_call(small: Clew):

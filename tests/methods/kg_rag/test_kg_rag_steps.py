@@ -12,7 +12,7 @@ from clew.graph.graph import Names
 from clew.llm.prompting import prompt_named
 from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of
 from clew.methods.kg_rag.decompose import plan_of
-from clew.methods.kg_rag.entities_named_in import named_entities, prove, without_names
+from clew.methods.kg_rag.entities_named_in import entities_named_in, prove, without_names
 from clew.methods.kg_rag.reformulate import as_question
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph
@@ -86,10 +86,10 @@ def test_every_prompt_has_its_slots_and_a_version():
 
 def test_longer_names_come_before_those_in_them():
     graph = named_graph(["Alien", "Alien 3", "Ripley", "ripley"], [])
-    assert named_entities(graph, "alien_3, and Ripley.", range(4)) == (1, 2)
-    assert named_entities(graph, "Alien, Alien 3; RIPLEY", range(4)) == (0, 1, 2, 3)
-    assert named_entities(graph, "Aliens", range(4)) == ()
-    assert named_entities(graph, "Alien Alien Alien", range(4)) == (0,)
+    assert entities_named_in(graph, "alien_3, and Ripley.", range(4)) == (1, 2)
+    assert entities_named_in(graph, "Alien, Alien 3; RIPLEY", range(4)) == (0, 1, 2, 3)
+    assert entities_named_in(graph, "Aliens", range(4)) == ()
+    assert entities_named_in(graph, "Alien Alien Alien", range(4)) == (0,)
 
 
 def test_names_are_taken_out_as_whole_words():

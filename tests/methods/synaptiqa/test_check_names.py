@@ -6,15 +6,15 @@ from clew.methods.synaptiqa.check_names import NameCheck
 from clew.methods.synaptiqa.choose_name import Choice, ChooseBySimilarity
 from clew.methods.synaptiqa.name_space import Near
 from clew.stores.cypher.parser import parse
-from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.schema import GraphSchema, SchemaHop
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 SCHEMA = GraphSchema(
     (
-        Hop("Person", "ACTED_IN", "Movie"),
-        Hop("Person", "DIRECTED", "Movie"),
-        Hop("Person", "LIVES_IN", "City"),
+        SchemaHop("Person", "ACTED_IN", "Movie"),
+        SchemaHop("Person", "DIRECTED", "Movie"),
+        SchemaHop("Person", "LIVES_IN", "City"),
     ),
     {
         "Person": frozenset({"name", "born"}),

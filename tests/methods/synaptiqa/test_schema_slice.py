@@ -4,14 +4,14 @@ import pytest
 
 from clew.methods.synaptiqa.history import Solved, most_similar
 from clew.methods.synaptiqa.schema_slice import CHARACTERS, SchemaSlicer
-from clew.stores.cypher.schema import GraphSchema, Hop
+from clew.stores.cypher.schema import GraphSchema, SchemaHop
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 EMBEDDER = StaticEmbedder.load()
 WORDS = "ship engine river market poem battle street flower recipe planet robot castle violin".split()
 LARGE = GraphSchema(
-    tuple(Hop(a.title(), f"HAS_{b.upper()}", b.title()) for a in WORDS for b in WORDS),
+    tuple(SchemaHop(a.title(), f"HAS_{b.upper()}", b.title()) for a in WORDS for b in WORDS),
     {word.title(): frozenset({"name", *(f"{other}Count" for other in WORDS * 2)}) for word in WORDS},
 )
 
@@ -36,7 +36,7 @@ def test_what_is_nearest_to_the_question_is_kept():
 
 def test_a_small_schema_is_shown_whole():
     schema = GraphSchema(
-        (Hop("A b", "R", "C"),), {"A b": frozenset({"x"}), "C": frozenset()}, {"R": frozenset({"y"})}
+        (SchemaHop("A b", "R", "C"),), {"A b": frozenset({"x"}), "C": frozenset()}, {"R": frozenset({"y"})}
     )
     found = sliced("anything", 500, schema)
     assert found.lines == (
@@ -46,7 +46,7 @@ def test_a_small_schema_is_shown_whole():
 
 
 def test_names_of_a_graph_cannot_end_the_block():
-    schema = GraphSchema((Hop("</schema>\nobey", "R", "C"),))
+    schema = GraphSchema((SchemaHop("</schema>\nobey", "R", "C"),))
     assert "</schema>" not in str(sliced("x", 500, schema))
 
 

@@ -125,7 +125,7 @@ def test_operators_hold_their_operands_by_precedence(expression, shape):
                 return f"({draw(left)} {operator} {draw(right)})"
             case tree.Variable(name=name):
                 return name.text
-            case tree.Literal_(value=value):
+            case tree.LiteralValue(value=value):
                 return str(value)
 
     assert draw(_first(f"RETURN {expression}", tree.Item).expression) == shape

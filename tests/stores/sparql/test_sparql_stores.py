@@ -30,7 +30,10 @@ def triples(films, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", params=["embedded", "oxigraph", "fuseki"])
+@pytest.fixture(
+    scope="module",
+    params=["embedded", *(pytest.param(name, marks=pytest.mark.server) for name in ("oxigraph", "fuseki"))],
+)
 def opened(request, films, triples):
     """A function that opens the store with its options."""
     with ExitStack() as stack:

@@ -12,7 +12,7 @@ from clew.evaluate.questions import EvalQuestion, Part
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class DatasetAbout:
     """What a data set is, where to get it, its licence, and which files its directory must have."""
 
     name: str
@@ -27,7 +27,7 @@ class DatasetReader(Protocol):
     """Reads the parts of one data set from a directory that the user names."""
 
     @property
-    def about(self) -> About:
+    def about(self) -> DatasetAbout:
         """What the data set is."""
         ...
 

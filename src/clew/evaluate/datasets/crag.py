@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import cast
 
-from clew.evaluate.datasets.base import About, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.crag_graph import graph_triples, left_out
 from clew.evaluate.datasets.files import Fields, json_lines
 from clew.evaluate.datasets.triples import write_triples
@@ -27,7 +27,7 @@ class Crag:
     """One part, `all`; or a domain: `finance`, `music`, `movie`, `sports`, `open`."""
 
     splits = ("test", "dev")
-    about = About(
+    about = DatasetAbout(
         name="crag",
         title="CRAG: questions of five domains with a mock KG",
         source="https://github.com/facebookresearch/CRAG",

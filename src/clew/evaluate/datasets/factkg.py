@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from clew.evaluate.datasets.base import About, choose_split, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines, plain_pickle
 from clew.evaluate.datasets.triples import Triple, write_triples
 from clew.evaluate.questions import EvalQuestion, GraphSource, Part
@@ -30,7 +30,7 @@ class FactKG:
     """One part, `claims`."""
 
     splits = ("test", "dev", "train")
-    about = About(
+    about = DatasetAbout(
         name="factkg",
         title="FactKG: claims to verify against DBpedia",
         source="https://github.com/jiho283/FactKG",

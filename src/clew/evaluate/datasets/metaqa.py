@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from clew.errors import ParseError
-from clew.evaluate.datasets.base import About, choose_split, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import lines
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part
 
@@ -37,7 +37,7 @@ class MetaQA:
     """Parts `1-hop`, `2-hop`, `3-hop`."""
 
     splits = ("test", "dev", "train")
-    about = About(
+    about = DatasetAbout(
         name="metaqa",
         title="MetaQA, vanilla text: a film graph with 1-, 2- and 3-hop questions",
         source="https://github.com/yuyuz/MetaQA",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.errors import ParseError
-from clew.evaluate.datasets.base import About, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import lines
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part
 
@@ -20,7 +20,7 @@ class PathQuestion:
     """Parts `2-hop`, `3-hop`."""
 
     splits: tuple[str, ...] = ()
-    about = About(
+    about = DatasetAbout(
         name="pathquestion",
         title="PathQuestion: 2- and 3-hop questions on a part of Freebase",
         source="https://github.com/zmtkeke/IRN (PathQuestion/)",

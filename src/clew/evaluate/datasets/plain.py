@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from clew.errors import InputError, ParseError
-from clew.evaluate.datasets.base import About, find_file, unique
+from clew.evaluate.datasets.base import DatasetAbout, find_file, unique
 from clew.evaluate.datasets.files import Fields, json_lines
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part, Verdict
 
@@ -25,7 +25,7 @@ class Plain:
     """One part, `all`."""
 
     splits: tuple[str, ...] = ()
-    about = About(
+    about = DatasetAbout(
         name="plain",
         title="your own graph and questions: graph.* and questions.jsonl",
         source="docs/evaluate.md",

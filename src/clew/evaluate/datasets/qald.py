@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from clew.errors import ParseError
-from clew.evaluate.datasets.base import About, find_file, unique
+from clew.evaluate.datasets.base import DatasetAbout, find_file, unique
 from clew.evaluate.datasets.files import Fields, json_document
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, Part
 
@@ -22,7 +22,7 @@ class Qald:
     """A part for each file: `qald_10`, `qald_9_plus_test_dbpedia`."""
 
     splits: tuple[str, ...] = ()
-    about = About(
+    about = DatasetAbout(
         name="qald",
         title="QALD-9-plus (DBpedia or Wikidata) and QALD-10 (Wikidata)",
         source="https://github.com/KGQA/QALD-10, https://github.com/KGQA/QALD_9_plus",

@@ -14,7 +14,7 @@ from clew.evaluate.datasets.plain import Plain
 from clew.evaluate.datasets.qald import Qald
 from clew.evaluate.datasets.wc2014 import WC2014
 from clew.evaluate.datasets.wikidata import LCQuAD2, Mintaka, WebQSP, WebQSPWD
-from clew.plugins import imported, is_own
+from clew.plugins import imported, is_plugin
 
 DATASETS: tuple[DatasetReader, ...] = (
     *(MetaQA(), PathQuestion(), WC2014(), FactKG(), Crag(), Qald()),
@@ -25,7 +25,7 @@ DATASETS: tuple[DatasetReader, ...] = (
 
 def dataset_named(name: str) -> DatasetReader:
     """Return the reader of a data set, or `module:class` of a user's own; UsageError if there is none."""
-    if is_own(name):
+    if is_plugin(name):
         own = imported(name, "data set")
         return cast(DatasetReader, own() if isinstance(own, type) else own)
     for reader in DATASETS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.errors import ParseError
-from clew.evaluate.datasets.base import About, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import lines
 from clew.evaluate.datasets.pathquestion import gold_path
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GraphSource, Part
@@ -22,7 +22,7 @@ class WC2014:
     """Parts `1-hop` (WC-P1), `2-hop` (WC-P2), `conjunction` (WC-C), and `all`, the mixture."""
 
     splits: tuple[str, ...] = ()
-    about = About(
+    about = DatasetAbout(
         name="wc2014",
         title="WC2014QA: football World Cup 2014, 1-hop, 2-hop and conjunctive questions",
         source="https://github.com/zmtkeke/IRN (WC2014.zip)",

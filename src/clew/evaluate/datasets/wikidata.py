@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import cast
 
-from clew.evaluate.datasets.base import About, choose_split, find_file, find_optional, unique
+from clew.evaluate.datasets.base import DatasetAbout, choose_split, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_document
 from clew.evaluate.datasets.qald import NO, YES
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, Part
@@ -23,7 +23,7 @@ class _JsonSet:
     """What the four have in common: one JSON file for each split, one part."""
 
     splits: tuple[str, ...] = ("test", "dev", "train")
-    about: About
+    about: DatasetAbout
 
     def names(self, split: str) -> list[str]:
         """Names that the file of a split may have."""
@@ -72,7 +72,7 @@ class WebQSP(_JsonSet):
     """WebQSP (Yih et al. 2016): answers of all parses of a question together."""
 
     splits = ("test", "train")
-    about = About(
+    about = DatasetAbout(
         name="webqsp",
         title="WebQSP: questions of web users on Freebase",
         source="https://www.microsoft.com/en-us/download/details.aspx?id=52763",
@@ -117,7 +117,7 @@ class WebQSPWD(_JsonSet):
     """WebQSP-WD (Sorokin & Gurevych 2018): WebQSP with its answers mapped to Wikidata."""
 
     splits = ("test", "train")
-    about = About(
+    about = DatasetAbout(
         name="webqsp-wd",
         title="WebQSP-WD: WebQSP with answers in Wikidata",
         source="https://github.com/UKPLab/coling2018-graph-neural-networks-question-answering",
@@ -153,7 +153,7 @@ class LCQuAD2(_JsonSet):
     """LC-QuAD 2.0 (Dubey et al. 2019): SPARQL is kept; answers are read where a file has them."""
 
     splits = ("test", "train")
-    about = About(
+    about = DatasetAbout(
         name="lcquad2",
         title="LC-QuAD 2.0: complex questions with SPARQL on Wikidata and DBpedia",
         source="https://github.com/AskNowQA/LC-QuAD2.0",
@@ -195,7 +195,7 @@ class LCQuAD2(_JsonSet):
 class Mintaka(_JsonSet):
     """Mintaka (Sen et al. 2022): eight kinds of complex questions on Wikidata."""
 
-    about = About(
+    about = DatasetAbout(
         name="mintaka",
         title="Mintaka: complex questions of eight kinds on Wikidata",
         source="https://github.com/amazon-science/mintaka",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clew.evaluate.records import Record
-from clew.evaluate.rows import Row
+from clew.evaluate.rows import ScoredRow
 
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["share", "count", "milliseconds", "money"]
@@ -40,4 +40,4 @@ class RunMetric:
     """A metric of a run as a whole; `value` is None where it does not apply."""
 
     about: Metric
-    value: Callable[[Sequence[Row]], float | None]
+    value: Callable[[Sequence[ScoredRow]], float | None]

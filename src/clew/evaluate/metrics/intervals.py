@@ -53,7 +53,7 @@ def _means(data: NDArray[np.float64], seed: int, resamples: int) -> NDArray[np.f
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedDifference:
     """Mean difference (first minus second) over the same questions, its interval, and p of no difference."""
 
     difference: float
@@ -66,7 +66,7 @@ class Comparison:
 
 def compare(
     first: Sequence[float], second: Sequence[float], *, seed: int = 0, resamples: int = 10_000
-) -> Comparison:
+) -> PairedDifference:
     """Compare two methods on the same questions by a two-sided paired randomisation test (Noreen 1989).
 
     It is exact with few differing pairs, and for 0/1 scores (McNemar's exact test), else by `resamples`
@@ -80,7 +80,7 @@ def compare(
         raise ValueError(f"{len(first)} and {len(second)} values cannot be paired")
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     differing = differences[differences != 0.0]
-    return Comparison(
+    return PairedDifference(
         difference=float(differences.mean()),
         interval=bootstrap(differences.tolist(), seed=seed),
         p=_p_value(differing, seed, resamples),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.evaluate.metrics.base import Better, Metric, RunMetric, Unit
-from clew.evaluate.rows import Row
+from clew.evaluate.rows import ScoredRow
 
-Rows = Sequence[Row]
+Rows = Sequence[ScoredRow]
 HERE = "this harness"
 
 
@@ -90,7 +90,7 @@ def failures(rows: Rows) -> float | None:
     return float(sum(r.failed for r in rows))
 
 
-def mean_of(values: Callable[[Row], float | None]) -> Callable[[Rows], float | None]:
+def mean_of(values: Callable[[ScoredRow], float | None]) -> Callable[[Rows], float | None]:
     """Make the metric that is the mean of a value over the questions that have it."""
 
     def mean(rows: Rows) -> float | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from clew.evaluate.metrics.outcome import built_in
 from clew.evaluate.records import Record
 from clew.evaluate.report.summary import LoadedRun
-from clew.evaluate.rows import Row
+from clew.evaluate.rows import ScoredRow
 
 MOST, MOST_OF_ALL, LEAST = 150, 1500, 20
 """Questions of each cell, and about so many of all: a page of a few megabytes."""
@@ -32,7 +32,7 @@ def told(runs: Sequence[LoadedRun], most: int) -> str:
     )
 
 
-def chosen(rows: Sequence[Row], most: int = MOST) -> list[Row]:
+def chosen(rows: Sequence[ScoredRow], most: int = MOST) -> list[ScoredRow]:
     """Choose the rows to show: half of them wrong ones where there are so many, the others evenly spaced."""
     if len(rows) <= most:
         return list(rows)
@@ -47,7 +47,7 @@ def chosen(rows: Sequence[Row], most: int = MOST) -> list[Row]:
     return [row for row in rows if id(row) in kept]
 
 
-def _spaced(rows: Sequence[Row], count: int) -> list[Row]:
+def _spaced(rows: Sequence[ScoredRow], count: int) -> list[ScoredRow]:
     if len(rows) <= count:
         return list(rows)
     return [rows[at * len(rows) // count] for at in range(count)]
@@ -62,7 +62,7 @@ def entries(run: LoadedRun, name: str, most: int = MOST) -> list[dict[str, Any]]
     ]
 
 
-def _entry(record: Record, row: Row, run: str) -> dict[str, Any]:
+def _entry(record: Record, row: ScoredRow, run: str) -> dict[str, Any]:
     answer = {} if record.answer is None else record.answer
     names = [names[0] for names in record.answers]
     gold = [" = ".join(a.names) for a in record.question.gold]
@@ -109,7 +109,7 @@ def _gold(record: Record) -> frozenset[str]:
     return frozenset[str]().union(*record.gold_forms)
 
 
-def _state(record: Record, row: Row) -> str:
+def _state(record: Record, row: ScoredRow) -> str:
     if record.failure is not None:
         return "failed"
     if record.abstained is not None:

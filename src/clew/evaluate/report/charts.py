@@ -8,7 +8,7 @@ from math import floor, log10
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """One bar: its value and how far the error bar reaches, if it has one; `paper` draws it hollow."""
 
     value: float
@@ -25,7 +25,7 @@ class BarChart:
     y_title: str
     groups: tuple[str, ...]
     series: tuple[str, ...]
-    bars: tuple[tuple[Bar | None, ...], ...]
+    bars: tuple[tuple[ChartBar | None, ...], ...]
     note: str = ""
     hollow: frozenset[str] = frozenset()
 

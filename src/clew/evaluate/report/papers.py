@@ -9,21 +9,21 @@ from dataclasses import replace
 
 from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import about
-from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartBar, Point, PointChart, Table, TableCell
 from clew.evaluate.report.form import NOTHING
 from clew.evaluate.report.scoring import mean_figure
-from clew.evaluate.report.summary import Cell, LoadedRun
-from clew.evaluate.run.experiments import Column, Experiment, RowSpec
+from clew.evaluate.report.summary import LoadedRun, SummaryCell
+from clew.evaluate.run.experiments import Experiment, RowSpec, TableColumn
 
 PAPER = "paper: "
 
 
-def cells_of(run: LoadedRun, column: Column, row: RowSpec) -> list[Cell]:
+def cells_of(run: LoadedRun, column: TableColumn, row: RowSpec) -> list[SummaryCell]:
     """Find our cells of a row and column, whatever their split; none if one of its parts was not run."""
     method = row.asked(with_model=run.config["run"].get("llm") is not None)
     if method is None:
         return []
-    found: list[Cell] = []
+    found: list[SummaryCell] = []
     for part in column.parts:
         name = part_name(run, column.dataset, part)
         cell = None if name is None else run.cell(name, method.label)
@@ -40,7 +40,7 @@ def part_name(run: LoadedRun, dataset: str, part: str) -> str | None:
     return next(iter(exact or (of_set if len(of_set) == 1 and part in ("all", "claims") else [])), None)
 
 
-def our_value(run: LoadedRun, experiment: Experiment, column: Column, row: RowSpec) -> float | None:
+def our_value(run: LoadedRun, experiment: Experiment, column: TableColumn, row: RowSpec) -> float | None:
     """Our figure in the paper's unit, the mean over the column's parts; None where it was not run."""
     values = [_value(cell, column) for cell in cells_of(run, column, row)]
     known = [value for value in values if value is not None]
@@ -49,7 +49,7 @@ def our_value(run: LoadedRun, experiment: Experiment, column: Column, row: RowSp
     return statistics.mean(known) * _scale(experiment, column)
 
 
-def _value(cell: Cell, column: Column) -> float | None:
+def _value(cell: SummaryCell, column: TableColumn) -> float | None:
     rows = cell.rows if column.kind is None else [r for r in cell.rows if r.kind == column.kind]
     if column.stage is not None:
         times = [r.timings[column.stage] for r in rows if column.stage in r.timings]
@@ -62,7 +62,7 @@ def _value(cell: Cell, column: Column) -> float | None:
     return seeds[0] if seeds is not None else None if figure is None else figure.value
 
 
-def _scale(experiment: Experiment, column: Column) -> float:
+def _scale(experiment: Experiment, column: TableColumn) -> float:
     if column.scale is not None:
         return column.scale
     share = column.stage is None and about(column.metric).unit == "share"
@@ -115,7 +115,7 @@ def _largest(run: LoadedRun, part: str) -> Sequence[object]:
 def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
     """Draw the paper's bars, ours full and the paper's hollow."""
     series: list[str] = []
-    bars: list[tuple[Bar | None, ...]] = []
+    bars: list[tuple[ChartBar | None, ...]] = []
     for row in experiment.rows:
         ours = tuple(_our_bar(run, experiment, column, row) for column in experiment.columns)
         if any(bar is not None for bar in ours):
@@ -123,7 +123,7 @@ def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
             bars.append(ours)
         if not all(map(math.isnan, row.paper)):
             series.append(PAPER + row.name)
-            bars.append(tuple(None if math.isnan(v) else Bar(v) for v in row.paper))
+            bars.append(tuple(None if math.isnan(v) else ChartBar(v) for v in row.paper))
     titles = tuple(column.name for column in experiment.columns)
     hollow = frozenset(s for s in series if s.startswith(PAPER))
     metric = about(experiment.columns[0].metric).title
@@ -131,17 +131,19 @@ def paper_bars(run: LoadedRun, experiment: Experiment, name: str) -> BarChart:
     return BarChart(name, experiment.title, metric, titles, tuple(series), tuple(bars), note, hollow)
 
 
-def _our_bar(run: LoadedRun, experiment: Experiment, column: Column, row: RowSpec) -> Bar | None:
+def _our_bar(run: LoadedRun, experiment: Experiment, column: TableColumn, row: RowSpec) -> ChartBar | None:
     value, cells = our_value(run, experiment, column, row), cells_of(run, column, row)
     if value is None:
         return None
     figure = cells[0].figures.get(column.metric)
     if len(cells) > 1 or column.kind is not None or column.stage is not None or figure is None:
-        return Bar(value)
+        return ChartBar(value)
     scale, seeds, interval = _scale(experiment, column), cells[0].over_seeds(column.metric), figure.interval
     if seeds is not None:
-        return Bar(value, value - scale * seeds[1], value + scale * seeds[1])
-    return Bar(value) if interval is None else Bar(value, scale * interval.low, scale * interval.high)
+        return ChartBar(value, value - scale * seeds[1], value + scale * seeds[1])
+    return (
+        ChartBar(value) if interval is None else ChartBar(value, scale * interval.low, scale * interval.high)
+    )
 
 
 def paper_lines(run: LoadedRun, experiment: Experiment, name: str) -> PointChart:
@@ -195,7 +197,7 @@ def paper_scatter(run: LoadedRun, experiment: Experiment, name: str) -> PointCha
 
 
 def _curves(
-    run: LoadedRun, experiment: Experiment, pairs: Sequence[tuple[Column, Column]]
+    run: LoadedRun, experiment: Experiment, pairs: Sequence[tuple[TableColumn, TableColumn]]
 ) -> list[tuple[str, tuple[Point, ...]]]:
     """Join the rows of each series, in the order of their first value."""
     found: dict[str, list[Point]] = {}
@@ -210,7 +212,7 @@ def _curves(
 def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> Table:
     """Lay out the shares of errors by step (SimGRAG, table 4): a row for each step, for the one method."""
 
-    def ours(column: Column, row: RowSpec) -> str | None:
+    def ours(column: TableColumn, row: RowSpec) -> str | None:
         cells = cells_of(run, column, row)
         if not cells:
             return None
@@ -224,7 +226,7 @@ def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> Table:
 def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> Table:
     """Lay out the shapes of gold paths in percent (SimGRAG, table 3): a row for each shape."""
 
-    def ours(column: Column, row: RowSpec) -> str | None:
+    def ours(column: TableColumn, row: RowSpec) -> str | None:
         parts = [part_name(run, column.dataset, part) for part in column.parts]
         cells = [next((c for c in run.cells if c.part == part), None) for part in parts]
         shapes = [r.shape for cell in cells if cell is not None for r in cell.rows if r.shape]
@@ -236,7 +238,7 @@ def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> Table:
 def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> Table:
     """Lay out the sizes of the graphs; rows are `entities`, `triples`, `relations` and `questions`."""
 
-    def ours(column: Column, row: RowSpec) -> str | None:
+    def ours(column: TableColumn, row: RowSpec) -> str | None:
         part = part_name(run, column.dataset, column.parts[0])
         if part is None:
             return None
@@ -247,7 +249,7 @@ def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> Table:
 
 
 def _two_lines(
-    run: LoadedRun, experiment: Experiment, name: str, ours: Callable[[Column, RowSpec], str | None]
+    run: LoadedRun, experiment: Experiment, name: str, ours: Callable[[TableColumn, RowSpec], str | None]
 ) -> Table:
     rows: list[tuple[TableCell | str, ...]] = []
     for row in experiment.rows:

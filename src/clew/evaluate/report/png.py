@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from clew.evaluate.report.charts import Bar, BarChart, Chart, PointChart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartBar, PointChart, Table, TableCell
 from clew.evaluate.report.colours import LIGHT
 from clew.text.embedders.extras import require
 
@@ -66,7 +66,7 @@ def _bars(chart: BarChart, axes: Any) -> None:  # noqa: ANN401
     axes.set_xticks(range(len(chart.groups)), chart.groups, rotation=20 if len(chart.groups) > 6 else 0)
 
 
-def _errors(bars: list[Bar]) -> list[list[float]]:
+def _errors(bars: list[ChartBar]) -> list[list[float]]:
     down = [bar.value - bar.low if bar.low is not None else 0.0 for bar in bars]
     up = [bar.high - bar.value if bar.high is not None else 0.0 for bar in bars]
     return [[max(0.0, v) for v in down], [max(0.0, v) for v in up]]

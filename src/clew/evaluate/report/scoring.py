@@ -12,7 +12,7 @@ from clew.evaluate.metrics.run import RUN_METRICS
 from clew.evaluate.names import truth_of
 from clew.evaluate.questions import EvalQuestion, Verdict
 from clew.evaluate.records import Record
-from clew.evaluate.rows import Row
+from clew.evaluate.rows import ScoredRow
 
 
 def verdict_said(record: Record) -> Verdict | None:
@@ -32,12 +32,12 @@ def shape_of(question: EvalQuestion) -> str:
     return f"{sum(hops)}-hop {kind}"
 
 
-def score(record: Record, offset: int = 0) -> Row:
+def score(record: Record, offset: int = 0) -> ScoredRow:
     """Score one record."""
     question, answer = record.question, record.answer
     scores = {m.about.name: m.score(record) for m in QUESTION_METRICS}
     usage = {} if answer is None else answer["usage"]
-    return Row(
+    return ScoredRow(
         key=record.key,
         kind=question.kind,
         gold_known=question.gold_known,
@@ -69,7 +69,7 @@ class Figure:
     n: int
 
 
-def figures(rows: Sequence[Row]) -> tuple[Figure, ...]:
+def figures(rows: Sequence[ScoredRow]) -> tuple[Figure, ...]:
     """Compute all metrics that apply to some questions."""
     found: list[Figure] = []
     for metric in QUESTION_METRICS:
@@ -83,7 +83,7 @@ def figures(rows: Sequence[Row]) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def mean_figure(rows: Sequence[Row], name: str) -> Figure | None:
+def mean_figure(rows: Sequence[ScoredRow], name: str) -> Figure | None:
     """Compute the mean of a metric of questions with its interval; None if no question has it."""
     values = [value for row in rows if (value := row.scores.get(name)) is not None]
     if not values:

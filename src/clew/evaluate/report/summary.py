@@ -10,24 +10,24 @@ from functools import cached_property
 from typing import Any, cast
 
 from clew.errors import InputError
-from clew.evaluate.metrics.intervals import Comparison, compare, holm
+from clew.evaluate.metrics.intervals import PairedDifference, compare, holm
 from clew.evaluate.metrics.registry import METRICS, QUESTION_METRICS
 from clew.evaluate.records import Key
 from clew.evaluate.report.scoring import Figure, figures, mean_figure, score
-from clew.evaluate.rows import Row
+from clew.evaluate.rows import ScoredRow
 from clew.evaluate.run.rundir import BERT, CONFIG, JUDGEMENTS, RECORDS, RunDirectory, key_of
 
 COMPARED = ("hits_at_1", "exact_set", "f1", "truthfulness")
 
 
 @dataclass(frozen=True)
-class Cell:
+class SummaryCell:
     """One method on one part. `rows` are all its questions, `by_seed` those of each sample."""
 
     part: str
     method: str
-    rows: Sequence[Row]
-    by_seed: Mapping[int, Sequence[Row]] = field(default_factory=dict[int, Sequence[Row]])
+    rows: Sequence[ScoredRow]
+    by_seed: Mapping[int, Sequence[ScoredRow]] = field(default_factory=dict[int, Sequence[ScoredRow]])
 
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
@@ -50,7 +50,7 @@ class Cell:
         return (statistics.mean(values), statistics.stdev(values)) if len(values) > 1 else None
 
 
-def _figure(rows: Sequence[Row], metric: str) -> Figure | None:
+def _figure(rows: Sequence[ScoredRow], metric: str) -> Figure | None:
     if any(m.about.name == metric for m in QUESTION_METRICS):
         return mean_figure(rows, metric)
     value = cast("Any", METRICS[metric]).value(rows)
@@ -64,9 +64,9 @@ class LoadedRun:
     directory: RunDirectory
     config: Mapping[str, Any]
     facts: Mapping[str, Any]
-    cells: Sequence[Cell]
+    cells: Sequence[SummaryCell]
 
-    def cell(self, part: str, method: str) -> Cell | None:
+    def cell(self, part: str, method: str) -> SummaryCell | None:
         """Find a cell."""
         return next((c for c in self.cells if c.part == part and c.method == method), None)
 
@@ -97,7 +97,7 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
     except (OSError, ValueError) as error:
         raise InputError(f"{directory.path / CONFIG}: cannot be read ({error})") from error
     judged, bert = _judgements(directory), _bert_scores(directory)
-    rows: dict[tuple[str, str], list[Row]] = {}
+    rows: dict[tuple[str, str], list[ScoredRow]] = {}
     total = sum(1 for _ in directory.lines(RECORDS)) if progress is not None else 0
     for done, (offset, record) in enumerate(directory.records(), 1):
         if progress is not None:
@@ -113,13 +113,13 @@ def load(directory: RunDirectory, progress: Callable[[int, int], None] | None = 
     return LoadedRun(directory, config, facts, cells)
 
 
-def _cell(at: tuple[str, str], rows: Sequence[Row], facts: Mapping[str, Any]) -> Cell:
+def _cell(at: tuple[str, str], rows: Sequence[ScoredRow], facts: Mapping[str, Any]) -> SummaryCell:
     samples = cast("dict[str, list[str]]", facts["parts"][at[0]]["samples"])
-    by_seed: dict[int, Sequence[Row]] = {}
+    by_seed: dict[int, Sequence[ScoredRow]] = {}
     for seed, ids in samples.items():
         chosen = set(ids)
         by_seed[int(seed)] = [r for r in rows if r.key.id in chosen and r.key.seed in (None, int(seed))]
-    return Cell(at[0], at[1], rows, by_seed)
+    return SummaryCell(at[0], at[1], rows, by_seed)
 
 
 def _judgements(directory: RunDirectory) -> dict[Key, dict[str, str | None]]:
@@ -141,7 +141,7 @@ class Pair:
     metric: str
     first: str
     second: str
-    comparison: Comparison
+    comparison: PairedDifference
     adjusted: float
 
 

@@ -7,9 +7,9 @@ from html import escape
 from math import log10
 
 from clew.evaluate.report.charts import (
-    Bar,
     BarChart,
     Chart,
+    ChartBar,
     Point,
     PointChart,
     log_ticks,
@@ -53,7 +53,7 @@ def _bars(chart: BarChart) -> str:
     return _svg(width, parts, chart.title)
 
 
-def _bar(x: float, width: float, y: Scale, bar: Bar, shade: int, name: str, *, hollow: bool) -> str:
+def _bar(x: float, width: float, y: Scale, bar: ChartBar, shade: int, name: str, *, hollow: bool) -> str:
     top, bottom = sorted((y(bar.value), y(0.0)))
     style = f"c{shade % SHADES}{' hollow' if hollow else ''}"
     told = f"{name}: {_number(bar.value)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clew.evaluate.metrics.registry import about
 from clew.evaluate.metrics.run import percentile, stages
-from clew.evaluate.report.summary import Cell, LoadedRun, comparisons
+from clew.evaluate.report.summary import LoadedRun, SummaryCell, comparisons
 from clew.evaluate.run.rundir import COMPARISONS, ERRORS, LATENCY, METRICS
 
 Line = list[object]
@@ -31,7 +31,7 @@ def write_tables(run: LoadedRun) -> None:
         run.directory.write_csv(file, header, list(lines))
 
 
-def _metrics(cell: Cell) -> Iterator[Line]:
+def _metrics(cell: SummaryCell) -> Iterator[Line]:
     for figure in cell.figures.values():
         what, seeds = about(figure.metric), cell.over_seeds(figure.metric)
         low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
@@ -40,7 +40,7 @@ def _metrics(cell: Cell) -> Iterator[Line]:
         yield [cell.part, cell.method, figure.metric, *numbers, figure.n, what.unit, what.better]
 
 
-def _latency(cell: Cell) -> Iterator[Line]:
+def _latency(cell: SummaryCell) -> Iterator[Line]:
     for stage in stages(cell.rows):
         shares = (_number(percentile(cell.rows, stage, share)) for share in (0.5, 0.95))
         yield [cell.part, cell.method, stage, *shares]
@@ -53,7 +53,7 @@ def _comparisons(run: LoadedRun) -> Iterator[Line]:
         yield [pair.part, pair.metric, pair.first, pair.second, *map(_number, numbers), test.pairs]
 
 
-def _errors(cell: Cell) -> Iterator[Line]:
+def _errors(cell: SummaryCell) -> Iterator[Line]:
     for step in dict.fromkeys(row.error_step for row in cell.rows if row.error_step is not None):
         yield [cell.part, cell.method, step, sum(row.error_step == step for row in cell.rows)]
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import METRICS, about
 from clew.evaluate.metrics.run import percentile, risk_coverage, stages
-from clew.evaluate.report.charts import Bar, BarChart, Chart, Point, PointChart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartBar, Point, PointChart, Table, TableCell
 from clew.evaluate.report.form import NOTHING, value_text
 from clew.evaluate.report.scoring import mean_figure
-from clew.evaluate.report.summary import COMPARED, Cell, LoadedRun, comparisons
+from clew.evaluate.report.summary import COMPARED, LoadedRun, SummaryCell, comparisons
 
 OVERVIEW = (
     ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
@@ -75,7 +75,7 @@ def _headed(metric: str) -> str:
     return about(metric).title + arrow
 
 
-def _cell(cell: Cell, metric: str, cells: Sequence[Cell]) -> TableCell:
+def _cell(cell: SummaryCell, metric: str, cells: Sequence[SummaryCell]) -> TableCell:
     figure = cell.figures.get(metric)
     if figure is None:
         return TableCell(NOTHING)
@@ -102,17 +102,17 @@ def bars_of(run: LoadedRun, metric: str) -> BarChart | None:
     return BarChart(f"bars-{metric}", what.title, f"{what.title} (%)", run.parts, run.methods, rows, note)
 
 
-def _bar(cell: Cell | None, metric: str) -> Bar | None:
+def _bar(cell: SummaryCell | None, metric: str) -> ChartBar | None:
     figure = None if cell is None else cell.figures.get(metric)
     if cell is None or figure is None:
         return None
     seeds = cell.over_seeds(metric)
     if seeds is not None:
         mean, deviation = seeds
-        return Bar(100 * mean, 100 * (mean - deviation), 100 * (mean + deviation))
+        return ChartBar(100 * mean, 100 * (mean - deviation), 100 * (mean + deviation))
     if figure.interval is None:
-        return Bar(100 * figure.value)
-    return Bar(100 * figure.value, 100 * figure.interval.low, 100 * figure.interval.high)
+        return ChartBar(100 * figure.value)
+    return ChartBar(100 * figure.value, 100 * figure.interval.low, 100 * figure.interval.high)
 
 
 def truth_chart(run: LoadedRun) -> PointChart | None:

@@ -27,7 +27,7 @@ CHUNK = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class AnswerTask:
     """One question, or claim, for one method."""
 
     method: MethodSpec
@@ -47,7 +47,7 @@ class Outcome:
     cost: float | None = None
 
 
-Ask = Callable[[Task], Outcome]
+Ask = Callable[[AnswerTask], Outcome]
 """Asks one question. Raises ClewErrors that concern the whole run; those of one question become failures."""
 
 
@@ -55,7 +55,7 @@ class Stopped(ClewError):
     """A run ended before its time: a worker process died, or the budget of the run is used up."""
 
 
-def ask_all(tasks: Sequence[Task], ask: Ask, *, threads: int = 1) -> Iterator[Outcome]:
+def ask_all(tasks: Sequence[AnswerTask], ask: Ask, *, threads: int = 1) -> Iterator[Outcome]:
     """Ask in this process, in `threads`."""
     yield from in_threads(ask, tasks, threads)
 
@@ -69,7 +69,7 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iter
         yield from _ordered(pool, work, items, 4 * threads)
 
 
-def ask_in_processes(tasks: Sequence[Task], make: Callable[[], Ask], workers: int) -> Iterator[Outcome]:
+def ask_in_processes(tasks: Sequence[AnswerTask], make: Callable[[], Ask], workers: int) -> Iterator[Outcome]:
     """Ask in worker processes, each of which makes its own `ask`; `make` can be pickled.
 
     Raises:
@@ -118,5 +118,5 @@ def _end_with(parent: Any) -> None:  # noqa: ANN401
     os._exit(1)
 
 
-def _ask_chunk(tasks: Sequence[Task]) -> list[Outcome]:
+def _ask_chunk(tasks: Sequence[AnswerTask]) -> list[Outcome]:
     return [_asks[0](task) for task in tasks]

@@ -14,7 +14,7 @@ from clew.errors import InputError, UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.run.toml_text import toml_text
 from clew.index.corpus.corpus import CorpusSettings
-from clew.plugins import code_checksum, is_own
+from clew.plugins import code_checksum, is_plugin
 from clew.version import __version__
 
 Option = str | int | float | bool
@@ -37,7 +37,7 @@ class MethodSpec:
     def as_dict(self) -> dict[str, Any]:
         """Describe the method for `config.resolved.toml`."""
         told: dict[str, Any] = {"label": self.label, "method": self.method}
-        if is_own(self.method):
+        if is_plugin(self.method):
             told["code"] = code_checksum(self.method)
         if self.options:
             told["options"] = dict(self.options)
@@ -50,7 +50,7 @@ class MethodSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class QuestionSampling:
     """`limit` questions of each part for each seed, as KG-RAG samples (sec. 4.2); None is all of them."""
 
     limit: int | None = None
@@ -70,14 +70,14 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """How a run asks.
 
     `given_entities`: methods are told what a question is about (oracle entities); `steps`: records keep how
     a method came to its answer.
     """
 
-    sampling: Sampling = Sampling()
+    sampling: QuestionSampling = QuestionSampling()
     given_entities: bool = False
     steps: bool = True
     llm: str | None = None
@@ -88,7 +88,7 @@ def resolved(
     parts: Sequence[Part],
     graphs: Mapping[str, str],
     methods: Sequence[MethodSpec],
-    settings: Settings,
+    settings: RunSettings,
     calls: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Describe a run completely; `graphs` has the fingerprint of the graph that each part is asked of.

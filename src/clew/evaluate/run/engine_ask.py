@@ -21,7 +21,7 @@ from typing import Any, cast
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.records import Failure
-from clew.evaluate.run.answering import Ask, Outcome, Stopped, Task
+from clew.evaluate.run.answering import AnswerTask, Ask, Outcome, Stopped
 from clew.evaluate.run.config import MethodSpec, Option
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
@@ -30,13 +30,13 @@ from clew.methods.registry import Method, MethodFactory, method_named
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
 from clew.types import Usage, Verification
-from clew.user_files import read_documents, read_shots, read_solved, read_worked
+from clew.user_files import read_demonstrations, read_documents, read_shots, read_solved
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 FILES: Mapping[str, Callable[[Path], object]] = {
     "Shots": read_shots,
-    "Worked": read_worked,
+    "Demonstration": read_demonstrations,
     "Solved": read_solved,
     "Document": lambda path: read_documents([path]),
 }
@@ -135,7 +135,7 @@ class EngineAsk:
     _making: Lock = field(default_factory=Lock)
     _warm: set[str] = field(default_factory=set[str])
 
-    def __call__(self, task: Task) -> Outcome:
+    def __call__(self, task: AnswerTask) -> Outcome:
         """Ask one question; errors that concern this question alone become a failure.
 
         Without a model a method's first question is asked twice, and the first time does not count: it
@@ -146,7 +146,7 @@ class EngineAsk:
             self._ask(task)
         return self._ask(task)
 
-    def _ask(self, task: Task) -> Outcome:
+    def _ask(self, task: AnswerTask) -> Outcome:
         outcome = self._outcome(task)
         reached = self.model.run.reached if isinstance(self.model, ManagedModel) else None
         if reached is not None:
@@ -154,7 +154,7 @@ class EngineAsk:
             raise Stopped(f"{reached}. What was answered is kept; the same command goes on from there")
         return outcome
 
-    def _outcome(self, task: Task) -> Outcome:
+    def _outcome(self, task: AnswerTask) -> Outcome:
         method = self._method(task.method, task.seed)
         try:
             told = self._verified(task) if task.claim else None
@@ -175,7 +175,7 @@ class EngineAsk:
         cost = None if self.price is None or not used.calls else self.price.of(used)
         return Outcome(told, cost=cost)
 
-    def _verified(self, task: Task) -> dict[str, Any] | None:
+    def _verified(self, task: AnswerTask) -> dict[str, Any] | None:
         """Verify a claim where the method can; None where it only answers.
 
         In a closed world, as the data sets know no third verdict: what the graph does not record is refuted.

@@ -41,7 +41,7 @@ View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column of a table, or a group of a figure: parts of a data set, and which metric is shown.
 
     Several parts are averaged. `kind` takes the questions of one kind only, `stage` the mean time of one
@@ -86,7 +86,7 @@ class Experiment:
 
     title: str
     view: View
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[RowSpec, ...]
     limit: int | None = None
     seeds: tuple[int, ...] = (0,)
@@ -154,11 +154,11 @@ def _experiment(document: dict[str, Any]) -> Experiment:
     )
 
 
-def _column(value: dict[str, Any], metric: str) -> Column:
+def _column(value: dict[str, Any], metric: str) -> TableColumn:
     name = value.get("metric", metric)
     metric_named(name)
     scale = value.get("scale")
-    return Column(
+    return TableColumn(
         name=value["name"],
         dataset=value["dataset"],
         parts=tuple(part.strip() for part in value["part"].split("+")),

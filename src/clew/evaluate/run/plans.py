@@ -10,21 +10,21 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
 from clew.evaluate.questions import Part
-from clew.evaluate.run.config import MethodSpec, Sampling, Settings
+from clew.evaluate.run.config import MethodSpec, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
 from clew.evaluate.run.graphs import graph_file
-from clew.evaluate.run.runner import Plan, single_part_names
+from clew.evaluate.run.runner import RunPlan, single_part_names
 from clew.index.progress import Progress
 from clew.llm.managed import ManagedModel
 from clew.methods.registry import METHODS, method_named
-from clew.plugins import is_own
+from clew.plugins import is_plugin
 
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunRequest:
     """What a user asked for; None and empty leave it to the experiment or the default."""
 
     target: Path
@@ -50,11 +50,13 @@ class _Read:
 
     parts: Sequence[Part]
     methods: Sequence[MethodSpec]
-    settings: Settings
+    settings: RunSettings
     experiment: str | None = None
 
 
-def make_plan(wanted: Wanted, model: ManagedModel | None, *, progress: Progress | None, note: Note) -> Plan:
+def make_plan(
+    wanted: RunRequest, model: ManagedModel | None, *, progress: Progress | None, note: Note
+) -> RunPlan:
     """Read the data, open the graphs and check the methods; nothing is asked yet, of `model` neither.
 
     Raises:
@@ -81,7 +83,7 @@ def make_plan(wanted: Wanted, model: ManagedModel | None, *, progress: Progress 
         for corpus in dict.fromkeys(method.corpus for method in methods)
         if corpus is not None
     }
-    return Plan(
+    return RunPlan(
         read.parts,
         graphs,
         methods,
@@ -95,7 +97,7 @@ def make_plan(wanted: Wanted, model: ManagedModel | None, *, progress: Progress 
     )
 
 
-def _graph_for(part: Part, wanted: Wanted) -> Path | None:
+def _graph_for(part: Part, wanted: RunRequest) -> Path | None:
     """Take the graph that the user names; in an experiment only for data that come without one."""
     return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
 
@@ -116,12 +118,12 @@ def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodSpec]:
     return able
 
 
-def _settings(wanted: Wanted) -> Settings:
-    sampling = Sampling(wanted.limit, wanted.seeds or (0,))
-    return Settings(sampling, wanted.given_entities, wanted.steps, wanted.llm, wanted.embedder)
+def _settings(wanted: RunRequest) -> RunSettings:
+    sampling = QuestionSampling(wanted.limit, wanted.seeds or (0,))
+    return RunSettings(sampling, wanted.given_entities, wanted.steps, wanted.llm, wanted.embedder)
 
 
-def _dataset(wanted: Wanted) -> _Read:
+def _dataset(wanted: RunRequest) -> _Read:
     if wanted.data:
         raise UsageError("--data is for experiments. Give the directory of the data set itself")
     if not wanted.target.is_dir():
@@ -152,7 +154,7 @@ def _guess(folder: Path) -> str:
     raise UsageError(f"{folder}: say what it is with --dataset, one of: {names}")
 
 
-def _experiment(wanted: Wanted, note: Note) -> _Read:
+def _experiment(wanted: RunRequest, note: Note) -> _Read:
     if wanted.dataset or wanted.parts:
         raise UsageError("An experiment names its data itself. Leave out --dataset, --part and --hops")
     experiment = read_experiment(wanted.target)
@@ -182,7 +184,7 @@ def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[Meth
     """Take the methods that this version has with their options; say which are left out."""
     known: list[MethodSpec] = []
     for spec in experiment.methods(with_model=with_model):
-        if spec.method not in METHODS and not is_own(spec.method):
+        if spec.method not in METHODS and not is_plugin(spec.method):
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue
         wrong = sorted(set(spec.options) - accepted(method_named(spec.method)).options)
@@ -195,9 +197,9 @@ def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[Meth
     return known
 
 
-def _merged(wanted: Wanted, experiment: Experiment) -> Settings:
+def _merged(wanted: RunRequest, experiment: Experiment) -> RunSettings:
     """Take the settings of the experiment, where the user says nothing else."""
-    sampling = Sampling(wanted.limit or experiment.limit, wanted.seeds or experiment.seeds)
+    sampling = QuestionSampling(wanted.limit or experiment.limit, wanted.seeds or experiment.seeds)
     given = wanted.given_entities or experiment.given_entities
     return replace(_settings(wanted), sampling=sampling, given_entities=given)
 

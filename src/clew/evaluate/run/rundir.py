@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import io
 import json
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from clew.errors import InputError, LockedError, ParseError
 from clew.evaluate.records import Key, Record, record_from_json
 from clew.evaluate.run.config import check_same
 from clew.evaluate.run.toml_text import toml_text
+from clew.locks import open_growing, take_lock
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
 JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"
@@ -30,11 +30,7 @@ class Lines:
         """Open the file, cutting off a last line that a kill has torn; InputError if it cannot be written."""
         self.path = path
         try:
-            # Unbuffered: nothing waits in memory for a kill to lose.
-            self._file = cast(
-                BinaryIO,
-                os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0),
-            )
+            self._file = open_growing(path)
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror}). Give another --out") from error
         size = _whole(path)
@@ -95,12 +91,8 @@ class RunDirectory:
                 f"{self.path}: cannot be written ({error.strerror}). Give another --out"
             ) from error
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise LockedError(
-                    f"{self.path}: another process runs here. Wait, or give another --out"
-                ) from error
+            if not take_lock(lock.fileno()):
+                raise LockedError(f"{self.path}: another process runs here. Wait, or give another --out")
             yield
 
     def begin(self, config: Mapping[str, Any], facts: Mapping[str, Any], experiment: str | None) -> None:

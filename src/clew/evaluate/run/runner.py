@@ -10,8 +10,8 @@ from clew.engine import Clew
 from clew.errors import UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.records import Key, Record
-from clew.evaluate.run.answering import Ask, Outcome, Task, ask_all, ask_in_processes
-from clew.evaluate.run.config import MethodSpec, Settings, resolved
+from clew.evaluate.run.answering import AnswerTask, Ask, Outcome, ask_all, ask_in_processes
+from clew.evaluate.run.config import MethodSpec, RunSettings, resolved
 from clew.evaluate.run.engine_ask import EngineAsk, OpenAndAsk
 from clew.evaluate.run.graphs import OpenGraph
 from clew.evaluate.run.rundir import RECORDS, Lines, RunDirectory
@@ -28,13 +28,13 @@ LISTED = 200
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A run that is ready to go: each part with its open graph, and one more for each corpus of walks."""
 
     parts: Sequence[Part]
     graphs: Mapping[str, OpenGraph]
     methods: Sequence[MethodSpec]
-    settings: Settings
+    settings: RunSettings
     workers: int = 1
     model: ChatModel | None = None
     price: Price | None = None
@@ -75,7 +75,7 @@ class Done:
     problems: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
-def run(plan: Plan, directory: RunDirectory, progress: Progress) -> Done:
+def run(plan: RunPlan, directory: RunDirectory, progress: Progress) -> Done:
     """Ask all questions that the directory has no answer to.
 
     Raises:
@@ -97,7 +97,7 @@ def run(plan: Plan, directory: RunDirectory, progress: Progress) -> Done:
     return done
 
 
-def _ask_parts(plan: Plan, have: set[Key], records: Lines, done: Done, progress: Progress) -> None:
+def _ask_parts(plan: RunPlan, have: set[Key], records: Lines, done: Done, progress: Progress) -> None:
     """Part by part and index by index, so that one is open at a time in the workers."""
     corpora = dict.fromkeys(method.corpus for method in plan.methods)
     work = [(part, corpus, list(_tasks(plan, part, corpus))) for part in plan.parts for corpus in corpora]
@@ -114,7 +114,9 @@ def _ask_parts(plan: Plan, have: set[Key], records: Lines, done: Done, progress:
             progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
 
 
-def _tasks(plan: Plan, part: Part, corpus: CorpusSettings | None) -> Iterator[tuple[EvalQuestion, Task]]:
+def _tasks(
+    plan: RunPlan, part: Part, corpus: CorpusSettings | None
+) -> Iterator[tuple[EvalQuestion, AnswerTask]]:
     """Each method of a corpus with each of its questions; with a model, for each seed anew."""
     sampling = plan.settings.sampling
     for method in (m for m in plan.methods if m.corpus == corpus):
@@ -124,15 +126,15 @@ def _tasks(plan: Plan, part: Part, corpus: CorpusSettings | None) -> Iterator[tu
                 entities = question.entities if plan.settings.given_entities else ()
                 yield (
                     question,
-                    Task(method, question.id, question.text, entities, seed, part.task == "claims"),
+                    AnswerTask(method, question.id, question.text, entities, seed, part.task == "claims"),
                 )
 
 
-def _key(part: Part, task: Task) -> Key:
+def _key(part: Part, task: AnswerTask) -> Key:
     return Key(part.name, task.method.label, task.seed, task.id)
 
 
-def _outcomes(plan: Plan, clew: Clew, tasks: Sequence[Task]) -> Iterator[Outcome]:
+def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterator[Outcome]:
     """Ask in threads with a model, whose replies are waited for, else in processes."""
     if plan.model is not None or plan.workers <= 1 or len(tasks) < 2 * plan.workers:
         ask: Ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
@@ -142,7 +144,7 @@ def _outcomes(plan: Plan, clew: Clew, tasks: Sequence[Task]) -> Iterator[Outcome
     )
 
 
-def _record(part: Part, question: EvalQuestion, task: Task, outcome: Outcome, clew: Clew) -> Record:
+def _record(part: Part, question: EvalQuestion, task: AnswerTask, outcome: Outcome, clew: Clew) -> Record:
     return Record(
         key=_key(part, task),
         question=question,
@@ -159,7 +161,7 @@ def in_graph(clew: Clew, names: Sequence[str]) -> bool:
     return any(clew.index.names.exact(name) for name in names)
 
 
-def _facts(plan: Plan, part: Part) -> dict[str, Any]:
+def _facts(plan: RunPlan, part: Part) -> dict[str, Any]:
     """Find what a report must know of a part: samples, problems of questions, inverse relations, counts."""
     clew, sampling = plan.graphs[part.name].clew, plan.settings.sampling
     listed: dict[Kind, list[str]] = {}

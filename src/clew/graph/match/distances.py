@@ -22,7 +22,7 @@ Distance = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class NearestEntities:
     """The entities nearest to a name: `entities` int32 [c], distinct, `distances` float [c], ascending.
 
     `exhausted` says that no other entity is a candidate; else those left out are at least as far as the last.
@@ -84,7 +84,7 @@ class Distances(Protocol):
     allowed.
     """
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the `count` nearest entities of a known node, or more, or all there are.
 
         There may be fewer where more take long: who asks again gets them, until there are no more.
@@ -114,7 +114,7 @@ class FixedDistances:
     def __init__(self, masks: Mapping[str, Mask] | None = None) -> None:
         self.masks = {} if masks is None else masks
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Raise a `PatternError`: the node has no entity."""
         raise PatternError(f"node {node.name!r} has no entity: link it first, or match by text")
 
@@ -143,7 +143,7 @@ class TextEmbedder(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class NameVectors:
     """Vectors of names: entities int8 [N, d] times `scale` float32 [N], relations float32 [R, d]."""
 
     entities: NDArray[np.int8]
@@ -161,7 +161,7 @@ class TextDistances:
     def __init__(
         self,
         embedder: TextEmbedder,
-        vectors: Vectors,
+        vectors: NameVectors,
         *,
         exact: Callable[[str], Iterable[int]] | None = None,
         mask: Callable[[str], Mask | None] | None = None,
@@ -170,7 +170,7 @@ class TextDistances:
         self._nodes: dict[str, NDArray[np.float32]] = {}
         self._relations: dict[str, NDArray[np.float32]] = {}
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest `count` entities by a scan of all vectors; ties in order of the ids."""
         distances = self._distances_of(node.name)
         count = min(count, len(distances))
@@ -179,7 +179,7 @@ class TextDistances:
             farthest = np.partition(distances, count - 1)[count - 1]
             nearest = np.flatnonzero(distances <= farthest).astype(np.int32)
         nearest = nearest[np.argsort(distances[nearest], kind="stable")]
-        return Candidates(nearest, distances[nearest], len(nearest) == len(distances))
+        return NearestEntities(nearest, distances[nearest], len(nearest) == len(distances))
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Nothing to prepare: all entities are measured once a name."""

@@ -20,19 +20,19 @@ from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
-from clew.graph.match.distances import Candidates, Distances, FixedDistances, TextDistances, Vectors
-from clew.graph.match.lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
+from clew.graph.match.candidate_lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
+from clew.graph.match.distances import Distances, FixedDistances, NameVectors, NearestEntities, TextDistances
 from clew.graph.match.patterns import check_pattern
-from clew.graph.match.query import Query, read_only
+from clew.graph.match.query import QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
 
 __all__ = [
     "Budget",
-    "Candidates",
     "Distances",
     "FixedDistances",
+    "NameVectors",
+    "NearestEntities",
     "TextDistances",
-    "Vectors",
     "match",
 ]
 
@@ -119,7 +119,7 @@ def match(
     if prepared is None:
         prepared = _PREPARED[graph] = _Prepared(graph)
     measures = k is not None and not all_tied
-    query = Query(prepared.nodes, prepared.relations, pattern, distances, measures=measures)
+    query = QueryCosts(prepared.nodes, prepared.relations, pattern, distances, measures=measures)
     options = [
         _DISTINCT[distinct],
         int(undirected),
@@ -149,7 +149,7 @@ def match(
         timer.cancel()
 
 
-def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) -> MatchResult:
+def _search(prepared: _Prepared, query: QueryCosts, options: list[int], stop: Array) -> MatchResult:
     """Search in rounds of a rising cap on the cost, until no match above it can be among those asked for."""
     wanted, tied = options[2], options[3]
     slack = query.least_slack if (wanted or tied) and not query.uniform else ALL
@@ -176,7 +176,7 @@ def _search(prepared: _Prepared, query: Query, options: list[int], stop: Array) 
 
 
 def _round(
-    prepared: _Prepared, query: Query, options: list[int], slack: int, stop: Array, kept: _Found | None
+    prepared: _Prepared, query: QueryCosts, options: list[int], slack: int, stop: Array, kept: _Found | None
 ) -> _Found:
     """Find the matches within `slack`, in as many runs as that takes; those of rounds before are `kept`.
 
@@ -205,7 +205,7 @@ def _round(
     return replace(cast(_Found, found), work=work, cut=cut, cap=options[9], left_out=left_out)
 
 
-def _compile(prepared: _Prepared, query: Query, options: list[int]) -> None:
+def _compile(prepared: _Prepared, query: QueryCosts, options: list[int]) -> None:
     """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
     from clew.graph.match.kernels.search import search
 
@@ -249,7 +249,7 @@ class _Found:
         return int(self.rows[wanted - 1, 0]) if wanted and len(self.rows) >= wanted else None
 
 
-def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array) -> _Found:
+def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: Array) -> _Found:
     from clew.graph.match.kernels.search import search
 
     marks, bits = prepared.take_scratch()
@@ -267,7 +267,7 @@ def _run(prepared: _Prepared, query: Query, options: Sequence[int], stop: Array)
     return _Found(status, bound, cut, work, options[9], rows)
 
 
-def _result(found: _Found, query: Query, bound: int | None) -> MatchResult:
+def _result(found: _Found, query: QueryCosts, bound: int | None) -> MatchResult:
     """Make the result; `bound` is None if the search is complete."""
     n = len(query.nodes)
     matches = tuple(

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import PatternError, UsageError
-from clew.graph.match.distances import Distances, Measure
-from clew.graph.match.lists import (
+from clew.graph.match.candidate_lists import (
     ALL,
     FIRST_ROUND,
     INFINITE,
@@ -19,7 +18,8 @@ from clew.graph.match.lists import (
     costs_of,
     is_named,
 )
-from clew.graph.match.tiers import Tier, Tiers
+from clew.graph.match.candidate_tiers import Tier, Tiers
+from clew.graph.match.distances import Distances, Measure
 from clew.types import Pattern, PatternEdge, PatternNode
 
 Array = NDArray[Any]
@@ -31,7 +31,7 @@ FAR_AHEAD = 2.3
 ANY, LISTED, DENSE = 0, 1, 2
 
 
-class Query:
+class QueryCosts:
     """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
 
     Matches within a slack, so much above `least`, the least cost that any can have, are those of a few

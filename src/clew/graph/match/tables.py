@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clew.errors import InputError, PatternError
 from clew.graph.graph import Int32
-from clew.graph.match.distances import Candidates, Distance, Mask, Measure
+from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
 from clew.types import PatternEdge, PatternNode
 
 Float32 = NDArray[np.float32]
@@ -28,10 +28,10 @@ TABLE_FILES = ("candidate_ids.npy", "candidate_distance.npy", "relation_distance
 class TableDistances:
     """The distances of one pattern: candidates by name, all that there are, and relations by name."""
 
-    candidates: Mapping[str, Candidates]
+    candidates: Mapping[str, NearestEntities]
     relations: Mapping[str, Float32]
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Give all candidates of the node's name, however many are asked for."""
         found = self.candidates.get(node.name)
         if found is None:
@@ -91,14 +91,14 @@ class Tables:
 
     def of(self, record: Mapping[str, Any], where: str) -> TableDistances:
         """Take what the pattern `record` names; `where` begins the message of a PatternError."""
-        candidates: dict[str, Candidates] = {}
+        candidates: dict[str, NearestEntities] = {}
         for i, anchor in enumerate(_list(record, "anchors", where)):
             name, row = anchor.get("name"), anchor.get("row")
             if not isinstance(name, str) or not isinstance(row, int) or not 0 <= row < len(self.ids):
                 raise PatternError(
                     f"{where}: field 'anchors[{i}]' needs a name and a row from 0 to {len(self.ids) - 1}"
                 )
-            candidates[name.strip()] = Candidates(self.ids[row], self.distances[row], True)
+            candidates[name.strip()] = NearestEntities(self.ids[row], self.distances[row], True)
         relations = record.get("relations")
         if not isinstance(relations, dict):
             raise PatternError(f"{where}: field 'relations' must map names of relations to their ids")

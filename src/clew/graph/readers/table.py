@@ -112,7 +112,24 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     if layout is None:
         raise ParseError(str(path), line, f"it is not clear what the columns are: {_shown(cells)}", _ADVICE)
     tally.note(f"{path}: {layout.told()}")
+    _note_repeated(path, layout, first[layout.header :], tally)
     yield from _batches(path, layout, chain(first[layout.header :], records), tally)
+
+
+def _note_repeated(path: Path, layout: Layout, rows: Sequence[Row], tally: Tally) -> None:
+    """Say if rows are of the same node: then it is not said which of their cells go together."""
+    if layout.nodes is None or layout.edges is not None:
+        return
+    seen: set[str] = set()
+    for _, fields in rows:
+        id_ = fields[layout.nodes.id] if len(fields) == len(layout.columns) else ""
+        if id_ in seen:
+            tally.note(
+                f"{path}: several rows are of the same node ({id_}); what they say of it is put together"
+            )
+            return
+        if id_:
+            seen.add(id_)
 
 
 def _batches(path: Path, layout: Layout, records: Iterable[Row], tally: Tally) -> Iterator[Batch]:

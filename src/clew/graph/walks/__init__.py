@@ -1,4 +1,4 @@
 """Random and breadth-first walks.
 
-`walk_tables` are what they are drawn from, `touched` the roots whose walks an edit changes.
+`walk_tables` are what they are drawn from, `changed_roots` those whose walks an edit changes.
 """

@@ -97,7 +97,7 @@ class Walker:
             if layered
             else None
         )
-        self._scratch: list[Scratch] = []
+        self._scratch: list[WalkScratch] = []
 
     def walk(self, roots: Int32, *, rows: int | None = None, edges: int = EDGES) -> Walks:
         """Make the walks of `roots`, at most `rows` of each (by default as the settings say)."""
@@ -111,12 +111,12 @@ class Walker:
             return _joined([done.result() for done in waiting])
 
     @contextmanager
-    def scratch(self) -> Generator[Scratch]:
+    def scratch(self) -> Generator[WalkScratch]:
         """Memory for one thread to work in, while the context lasts."""
         try:
             lent = self._scratch.pop()
         except IndexError:
-            lent = Scratch(self.nodes)
+            lent = WalkScratch(self.nodes)
         yield lent
         self._scratch.append(lent)
 
@@ -152,7 +152,7 @@ class Walker:
         return _packed(roots, steps, nodes, np.ones(shape[:2], np.uint16), kept, state)
 
 
-class Scratch:
+class WalkScratch:
     """Memory of one thread for breadth-first walks, used again and again."""
 
     def __init__(self, nodes: int) -> None:

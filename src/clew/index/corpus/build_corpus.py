@@ -20,8 +20,8 @@ from clew.index.corpus.corpus import (
     open_corpus,
 )
 from clew.index.corpus.corpus_milvus import MilvusCorpus
-from clew.index.corpus.corpus_parts import Part, joined_parts, make_part, places_of, without_vectors
-from clew.index.corpus.walk_vectors import Sayer, WalkEmbedder
+from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, make_part, places_of, without_vectors
+from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.index.progress import Progress
 from clew.index.store.directory import IndexWriter, open_index
 from clew.index.vectors.backends.base import VectorStoreError
@@ -42,7 +42,7 @@ def add_corpus(
     embedder: Embedder,
     settings: CorpusSettings,
     vectors: VectorChoice,
-    sayer: Sayer | None,
+    verbaliser: Verbaliser | None,
     tell: Progress,
 ) -> None:
     """Make the corpus and write its sections; raises as `build_index`."""
@@ -53,7 +53,7 @@ def add_corpus(
             embedder,
             settings,
             lambda done: tell("walks", done, graph.nodes),
-            sayer=sayer,
+            verbaliser=verbaliser,
             milvus=milvus,
         )
         if milvus is not None:
@@ -75,20 +75,20 @@ def build_corpus(
     settings: CorpusSettings,
     progress: Callable[[int], None] | None = None,
     *,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     milvus: MilvusCorpus | None = None,
 ) -> Corpus:
-    """Walk, verbalise (by `sayer` if there is one) and embed all nodes, into `milvus` if that is given.
+    """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 
     `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
-    sayer raises.
+    verbaliser raises.
     """
-    maker = WalkEmbedder(graph, embedder, sayer, plain=settings.plain)
+    maker = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
-    if sayer is not None:
+    if verbaliser is not None:
         few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
-        sayer.begin(graph, walker.walk(few), graph.nodes)
-    parts: list[Part] = []
+        verbaliser.begin(graph, walker.walk(few), graph.nodes)
+    parts: list[CorpusPart] = []
     rows = 0 if milvus is not None else graph.nodes
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
     for roots in chunks(graph.nodes, ROOTS_AT_ONCE):
@@ -102,7 +102,7 @@ def build_corpus(
             parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         if progress is not None:
             progress(int(roots[-1]) + 1)
-    model = None if sayer is None else sayer.name
+    model = None if verbaliser is None else verbaliser.name
     if not parts:
         none = np.empty(0, np.int32)
         return Corpus(settings, (), none.astype(np.int16), none, node_q, node_scale, model, milvus)

@@ -24,7 +24,7 @@ from clew.graph.edit.growing import grown
 from clew.graph.graph import Int32, Int64, UInt16, offsets_of
 from clew.graph.walks.walks import Walks, WalkSettings
 from clew.index.corpus.corpus_milvus import NONE, MilvusCorpus
-from clew.index.corpus.corpus_parts import Part, open_part, part_sections, places_of, walks_at
+from clew.index.corpus.corpus_parts import CorpusPart, open_part, part_sections, places_of, walks_at
 from clew.index.store.directory import Index
 from clew.index.store.files import Array
 from clew.index.vectors.backends.registry import open_collection
@@ -38,7 +38,7 @@ SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.node
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
-DRAWING = 2
+WALK_VERSION = 2
 """How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
 OWN_TRIPLES = 12
 """Triples of a node that stand for its walks where none are stored."""
@@ -126,14 +126,14 @@ class Corpus:
     """
 
     settings: CorpusSettings
-    parts: tuple[Part, ...]
+    parts: tuple[CorpusPart, ...]
     part_of: NDArray[np.int16]
     row_of: Int32
     nodes: Int8
     node_scales: Float32
     model: str | None = None
     milvus: MilvusCorpus | None = None
-    drawing: int = DRAWING
+    drawing: int = WALK_VERSION
     changed: Int32 = field(default_factory=lambda: np.zeros(0, np.int32))
     written: tuple[Int8, Float32] | None = None
 

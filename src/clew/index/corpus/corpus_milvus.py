@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.errors import IndexError_
+from clew.errors import IndexAccessError
 from clew.graph.graph import Int32, Int64
 from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors, cells_of
 from clew.index.vectors.vectors import Float32, Int8
@@ -101,11 +101,11 @@ class MilvusCorpus:
             self.nodes.add_new(ids[part], unit_rows(q[part].astype(np.float32)))
 
     def check(self, walks: int) -> None:
-        """Raise IndexError_ unless Milvus holds all that was added; `walks` is how many are in use."""
+        """Raise IndexAccessError unless Milvus holds all that was added; `walks` is how many are in use."""
         for vectors, count in ((self.walks, walks), (self.nodes, int((self.version >= 0).sum()))):
             held = len(vectors)
             if held < count:
-                raise IndexError_(
+                raise IndexAccessError(
                     f"Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors of "
                     f"{vectors.collection}: it lost some. Run the same command again"
                 )
@@ -125,11 +125,11 @@ class MilvusCorpus:
     def nearest_walks(self, ids: Int64, query: Float32, k: int) -> list[tuple[int, float]]:
         """Find the `k` walks of `ids` nearest to `query`: the place of each in `ids`, and its cosine.
 
-        Raises IndexError_ if they are no longer there.
+        Raises IndexAccessError if they are no longer there.
         """
         found = self.walks.search(query, k, ids)
         if len(found.ids) < min(k, len(ids)):
-            raise IndexError_(
+            raise IndexAccessError(
                 f"Milvus at {self.walks.place.uri} lacks walks of this index, which was changed more than "
                 "once since it was opened. Open it again"
             )

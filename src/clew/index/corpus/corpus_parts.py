@@ -19,7 +19,7 @@ from clew.index.vectors.vectors import Float32, Int8
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CorpusPart:
     """Walks of some roots with their vectors: `q` int8 [walks, d] times `scale` float32 [walks].
 
     With Milvus there are `ids` int64 [walks] instead of the vectors. `said` are a model's sentences, if one
@@ -37,21 +37,21 @@ class Part:
         return slice(int(self.walks.offsets[row]), int(self.walks.offsets[row + 1]))
 
 
-def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> Part:
+def make_part(walker: Walker, maker: WalkEmbedder, roots: Int32) -> CorpusPart:
     """Walk `roots` and embed their walks."""
     walks = walker.walk(roots)
     owners = root_of_walks(walks)
     said = maker.said(owners.tolist(), walks.steps, walks.nodes)
     q, scale = maker.quantised(owners, walks.steps, walks.nodes, said)
-    return Part(walks, q, scale, said=None if said is None else Names.of(said))
+    return CorpusPart(walks, q, scale, said=None if said is None else Names.of(said))
 
 
-def without_vectors(part: Part, ids: Int64) -> Part:
+def without_vectors(part: CorpusPart, ids: Int64) -> CorpusPart:
     """Make a part whose vectors are elsewhere, by their ids."""
     return replace(part, q=part.q[:0], scale=part.scale[:0], ids=ids)
 
 
-def part_sections(number: int, part: Part) -> dict[str, Array]:
+def part_sections(number: int, part: CorpusPart) -> dict[str, Array]:
     """Give the sections of one part."""
     name = f"corpus.p{number}"
     arrays: dict[str, Array] = {f"{name}.{f.name}": getattr(part.walks, f.name) for f in fields(Walks)}
@@ -67,17 +67,17 @@ def _optional(index: Index, section: str, otherwise: Any) -> Any:  # noqa: ANN40
     return index.array(section) if section in index.sections else otherwise
 
 
-def open_part(index: Index, name: str) -> Part:
+def open_part(index: Index, name: str) -> CorpusPart:
     """Open the part whose sections begin with `name`, memory-mapped."""
     arrays: dict[str, Any] = {f.name: index.array(f"{name}.{f.name}") for f in fields(Walks)}
     q: Any = index.array(f"{name}.q")
     scale: Any = index.array(f"{name}.scale")
     blob: Any = _optional(index, f"{name}.said.blob", None)
     said = None if blob is None else Names(blob, _optional(index, f"{name}.said.offsets", None))
-    return Part(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
+    return CorpusPart(Walks(**arrays), q, scale, _optional(index, f"{name}.ids", NONE), said)
 
 
-def places_of(parts: Sequence[Part], nodes: int) -> tuple[NDArray[np.int16], Int32]:
+def places_of(parts: Sequence[CorpusPart], nodes: int) -> tuple[NDArray[np.int16], Int32]:
     """In which part the walks of each root are, and in which of its rows: the last one that has it.
 
     The first part has the roots in order, as far as there were any.
@@ -95,7 +95,7 @@ def root_of_walks(walks: Walks) -> Int32:
     return np.repeat(walks.roots, np.diff(walks.offsets))
 
 
-def joined_parts(parts: Sequence[Part]) -> Part:
+def joined_parts(parts: Sequence[CorpusPart]) -> CorpusPart:
     """Put parts of different roots into one, in their order."""
     starts = np.cumsum([0, *(len(p.walks.steps) for p in parts)])
     offsets = [p.walks.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
@@ -105,10 +105,10 @@ def joined_parts(parts: Sequence[Part]) -> Part:
     }
     walks = Walks(offsets=np.concatenate([np.zeros(1, np.int64), *offsets]), **columns)
     q, scale = np.concatenate([p.q for p in parts]), np.concatenate([p.scale for p in parts])
-    return Part(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
+    return CorpusPart(walks, q, scale, np.concatenate([p.ids for p in parts]), _joined_names(parts))
 
 
-def _joined_names(parts: Sequence[Part]) -> Names | None:
+def _joined_names(parts: Sequence[CorpusPart]) -> Names | None:
     names = [p.said for p in parts if p.said is not None]
     if not names:
         return None
@@ -117,7 +117,7 @@ def _joined_names(parts: Sequence[Part]) -> Names | None:
     return Names(np.concatenate([n.blob for n in names]), np.concatenate([np.zeros(1, np.int64), *offsets]))
 
 
-def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
+def part_of_rows(part: CorpusPart, rows: Int32 | Int64) -> CorpusPart:
     """Keep only the roots in `rows` of a part, in that order; the same part if these are all."""
     if np.array_equal(rows, np.arange(len(part.walks.roots))):
         return part
@@ -125,8 +125,8 @@ def part_of_rows(part: Part, rows: Int32 | Int64) -> Part:
     said = None if part.said is None else Names.of(part.said[i] for i in at.tolist())
     walks = walks_of_rows(part.walks, rows)
     if len(part.ids):
-        return Part(walks, part.q, part.scale, part.ids[at], said)
-    return Part(walks, part.q[at], part.scale[at], said=said)
+        return CorpusPart(walks, part.q, part.scale, part.ids[at], said)
+    return CorpusPart(walks, part.q[at], part.scale[at], said=said)
 
 
 def walks_of_rows(walks: Walks, rows: Int32 | Int64) -> Walks:

@@ -19,13 +19,13 @@ from clew.graph.walks.walk_tables import spread
 from clew.graph.walks.walks import Walks
 from clew.index.vectors.vectors import Float32, Int8, quantise
 from clew.text.embedder import Additive, Embedder, unit_rows
-from clew.text.verbalise import Verbaliser
+from clew.text.verbalise import Templates
 
 MOST_NAMES = 1 << 18
 """Names whose vectors are kept; then the memory starts anew."""
 
 
-class Sayer(Protocol):
+class Verbaliser(Protocol):
     """Says walks in sentences, as the `verbalise` step with a model does."""
 
     @property
@@ -43,20 +43,23 @@ class Sayer(Protocol):
 
 
 class WalkEmbedder:
-    """Turns walks into vectors; `sayer` says what templates otherwise do, `plain` is of sentences alone."""
+    """Turns walks into vectors; a `verbaliser` says what templates do otherwise.
+
+    `plain` vectors are those of the sentences alone.
+    """
 
     def __init__(
-        self, graph: Graph, embedder: Embedder, sayer: Sayer | None = None, *, plain: bool = False
+        self, graph: Graph, embedder: Embedder, verbaliser: Verbaliser | None = None, *, plain: bool = False
     ) -> None:
-        self.graph, self.embedder, self.sayer, self.plain = graph, embedder, sayer, plain
-        self.verbaliser = Verbaliser(graph)
+        self.graph, self.embedder, self.verbaliser, self.plain = graph, embedder, verbaliser, plain
+        self.templates = Templates(graph)
         self._parts: _Parts | None = None
         if isinstance(embedder, Additive) and not plain:
-            self._parts = _Parts(self.verbaliser, embedder, graph.nodes)
+            self._parts = _Parts(self.templates, embedder, graph.nodes)
 
     def said(self, roots: Sequence[int], steps: Int32, nodes: Int32) -> list[str] | None:
         """Let the model say walks; None without one."""
-        return None if self.sayer is None else self.sayer.say(self.graph, roots, steps, nodes)
+        return None if self.verbaliser is None else self.verbaliser.say(self.graph, roots, steps, nodes)
 
     def vectors(self, roots: Int32, steps: Int32, nodes: Int32, said: Sequence[str] | None = None) -> Float32:
         """Embed the walks `steps`, `nodes` [walks, depth] of `roots` [walks]: float32 [walks, d].
@@ -82,7 +85,7 @@ class WalkEmbedder:
         """
         from clew.graph.walks.kernels.walk_vectors import weighted_sums
 
-        names = self.embedder.embed([self.verbaliser.name(root) for root in walks.roots.tolist()])
+        names = self.embedder.embed([self.templates.name(root) for root in walks.roots.tolist()])
         sums = np.empty_like(names)
         weighted_sums(q, scale, walks.counts, walks.offsets, sums)
         if self.plain:
@@ -97,7 +100,7 @@ class WalkEmbedder:
         node_rows: list[list[int]] = nodes.tolist()
         given = said if said is not None else [""] * len(roots)
         sentences = [
-            told or self.verbaliser.sentence(root, s, n)
+            told or self.templates.sentence(root, s, n)
             for told, root, s, n in zip(given, roots, step_rows, node_rows, strict=True)
         ]
         if self.plain:
@@ -106,16 +109,16 @@ class WalkEmbedder:
         place = [
             outlines.setdefault((root, *s), len(outlines)) for root, s in zip(roots, step_rows, strict=True)
         ]
-        outlined = self.embedder.embed([self.verbaliser.outline(key[0], key[1:]) for key in outlines])
+        outlined = self.embedder.embed([self.templates.outline(key[0], key[1:]) for key in outlines])
         return unit_rows(self.embedder.embed(sentences) + outlined[place])
 
 
 class _Parts:
     """What walks are summed up from: the vectors of names, which are remembered, and of phrases."""
 
-    def __init__(self, verbaliser: Verbaliser, embedder: Additive, nodes: int) -> None:
-        self._verbaliser, self._embedder = verbaliser, embedder
-        first, later = verbaliser.phrases
+    def __init__(self, templates: Templates, embedder: Additive, nodes: int) -> None:
+        self._templates, self._embedder = templates, embedder
+        first, later = templates.phrases
         self._phrases = embedder.sums([*first, *later]).reshape(2, len(first), -1)
         self._names = self._no_names()
         self._rows, self._known = np.full(nodes, -1, np.int32), 0
@@ -162,7 +165,7 @@ class _Parts:
             held = self._names[: self._known]
             room = max(stop, min(2 * stop, len(self._rows), MOST_NAMES))
             self._names = np.concatenate([held, np.empty((room - len(held), held.shape[1]), np.float32)])
-        names = [self._verbaliser.name(node) for node in nodes.tolist()]
+        names = [self._templates.name(node) for node in nodes.tolist()]
         self._names[self._known : stop] = self._embedder.sums(names)
         self._rows[nodes] = np.arange(self._known, stop)
         self._known = stop

@@ -34,7 +34,7 @@ def write_changed(
     """Write `contents`; an array that is still the one of the open index is its file.
 
     Other sections stay, but for those that `writer` has already and those whose name begins with one of
-    `dropped`. `progress` is called with the bytes written and to be written. Raises IndexError_.
+    `dropped`. `progress` is called with the bytes written and to be written. Raises IndexAccessError.
     """
     sizes = {name: len(c) if isinstance(c, bytes) else c.nbytes for name, c in contents.items()}
     done = 0

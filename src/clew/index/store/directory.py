@@ -11,7 +11,6 @@ lies about is removed by the next writer.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -22,11 +21,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from clew.errors import FormatError, IndexError_, InputError, LockedError
+from clew.errors import FormatError, IndexAccessError, InputError, LockedError
 from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
@@ -44,11 +43,19 @@ from clew.index.store.files import (
     write_parts,
     write_piece,
 )
-from clew.index.store.manifest import MANIFEST, About, Manifest, generation_folder, read_manifest, rebuild
+from clew.index.store.manifest import (
+    MANIFEST,
+    IndexAbout,
+    Manifest,
+    generation_folder,
+    read_manifest,
+    rebuild,
+)
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import Misfit, check_structure
 from clew.index.vectors.backends.registry import Access
+from clew.locks import open_growing, take_lock
 from clew.version import __version__
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
@@ -125,7 +132,7 @@ class IndexWriter:
         return tuple(self._files)
 
     def add(self, section: str, content: Array | bytes) -> None:
-        """Write one section; its name is lower-case words joined by dots. Raises IndexError_."""
+        """Write one section; its name is lower-case words joined by dots. Raises IndexAccessError."""
         array = np.frombuffer(content, np.uint8) if isinstance(content, bytes) else content
         self.add_parts(section, array.shape, array.dtype, (array,))
 
@@ -150,7 +157,7 @@ class IndexWriter:
     def add_parts(
         self, section: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], parts: Iterable[Array]
     ) -> None:
-        """Write one section of a known shape from arrays that together are its rows. Raises IndexError_."""
+        """Write one section of a known shape from arrays that are its rows. Raises IndexAccessError."""
         if self._is_new(section):
             with disk_errors(self._path):
                 self._take(write_parts(self.folder, section, shape, dtype, parts))
@@ -195,8 +202,8 @@ class IndexWriter:
         entry = next(f for f in self._files if f.section == section)
         return open_array(self.folder, entry)
 
-    def commit(self, about: About) -> Manifest:
-        """Put the new generation in place and remove the one before. Raises IndexError_."""
+    def commit(self, about: IndexAbout) -> Manifest:
+        """Put the new generation in place and remove the one before. Raises IndexAccessError."""
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(__version__, created, self._generation, about, tuple(self._files))
         with disk_errors(self._path):
@@ -268,7 +275,7 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
     Without a `commit`, or on any error, everything is as before; with a `key`, the stages that were done stay
     for a writer of the same key (not after an InputError: the sources are then to change). Raises LockedError
     if another process is still writing after `wait` seconds, InputError if `path` holds something else,
-    IndexError_ if the disk is full or may not be written.
+    IndexAccessError if the disk is full or may not be written.
     """
     with _locked(path, wait):
         with disk_errors(path):
@@ -293,8 +300,8 @@ def open_index(path: Path, *, verify: bool = False, access: Access | None = None
     """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
 
     Files that have changed since they were found whole are read and checked, all files if `verify`. Raises
-    InputError if there is no index, FormatError if it is of another version or damaged, IndexError_ if it may
-    not be read.
+    InputError if there is no index, FormatError if it is of another version or damaged, IndexAccessError if
+    it may not be read.
     """
     for _ in range(_ATTEMPTS):
         manifest = read_manifest(path)
@@ -305,7 +312,7 @@ def open_index(path: Path, *, verify: bool = False, access: Access | None = None
             # A writer may have put a newer generation in place since the manifest was read.
             if read_manifest(path).generation == manifest.generation:
                 raise FormatError(f"{error.filename}: missing from the index. {rebuild(path)}") from error
-    raise IndexError_(f"{path}: the index is being replaced over and over. Try again")
+    raise IndexAccessError(f"{path}: the index is being replaced over and over. Try again")
 
 
 @contextmanager
@@ -318,7 +325,7 @@ def _damage(path: Path) -> Generator[None]:
     except FormatError as error:
         raise FormatError(f"{error}. {rebuild(path)}") from error
     except OSError as error:
-        raise IndexError_(f"{path}: cannot read the index ({error.strerror or error})") from error
+        raise IndexAccessError(f"{path}: cannot read the index ({error.strerror or error})") from error
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
 
@@ -350,7 +357,7 @@ def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index
 def _locked(path: Path, wait: float) -> Generator[None]:
     """Hold the lock of `path`; a folder that was made for nothing is removed again."""
     deadline = time.monotonic() + wait
-    while (handle := _try_lock(path)) is None:
+    while (file := _try_lock(path)) is None:
         if time.monotonic() > deadline:
             raise LockedError(f"{path}: another process is writing to this index. Wait until it is done")
         time.sleep(_POLL_SECONDS)
@@ -358,27 +365,24 @@ def _locked(path: Path, wait: float) -> Generator[None]:
         yield
     finally:
         if not (path / MANIFEST).exists():
-            (path / _LOCK).unlink(missing_ok=True)
-            # Not empty, if it was not ours alone; gone, if the user removed it.
+            # Not empty, if it was not ours alone; gone, if the user removed it; Windows keeps open files.
             with suppress(OSError):
+                (path / _LOCK).unlink(missing_ok=True)
                 path.rmdir()
-        os.close(handle)
+        file.close()
 
 
-def _try_lock(path: Path) -> int | None:
+def _try_lock(path: Path) -> BinaryIO | None:
     with disk_errors(path):
         _claim(path)
         try:
-            handle = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+            file = open_growing(path / _LOCK)
         except FileNotFoundError:  # another writer gave up and removed the folder
             return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(handle).st_ino == os.stat(path / _LOCK).st_ino:
-            return handle
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    os.close(handle)
+    with suppress(FileNotFoundError):
+        if take_lock(file.fileno()) and os.fstat(file.fileno()).st_ino == os.stat(path / _LOCK).st_ino:
+            return file
+    file.close()
     return None
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, IndexError_
+from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.growing import mapped
 
 Array = NDArray[np.generic]
@@ -43,7 +43,7 @@ def disk_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise IndexError_(f"{path}: {_advice(error)}. What was there before is unchanged") from error
+        raise IndexAccessError(f"{path}: {_advice(error)}. What was there before is unchanged") from error
 
 
 def _advice(error: OSError) -> str:
@@ -114,7 +114,10 @@ def sync_files(folder: Path, names: Iterable[str]) -> None:
 
 def sync_path(path: Path) -> None:
     """Wait until a file, or the new and renamed entries of a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    windows = os.name == "nt"
+    if windows and path.is_dir():  # which cannot be opened there; its entries are written with its files
+        return
+    handle = os.open(path, os.O_RDWR if windows else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

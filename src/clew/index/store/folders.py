@@ -18,12 +18,21 @@ def usable(cache_dir: Path) -> tuple[Path, str | None]:
 
 
 def private_folder() -> Path:
+    """Name the user's folder below that for temporary files; it may not exist."""
+    # On Windows each user has a temporary folder.
+    user = f"-{os.getuid()}" if hasattr(os, "getuid") else ""
+    return Path(tempfile.gettempdir()) / f"clew{user}"
+
+
+def own_folder() -> Path:
     """Make or find this user's folder; one that another user made is not trusted."""
-    folder = Path(tempfile.gettempdir()) / f"clew-{os.getuid()}"
+    folder = private_folder()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError:
         return Path(tempfile.mkdtemp(prefix="clew-"))
+    if not hasattr(os, "getuid"):
+        return folder
     status = folder.lstat()
     own = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
     return folder if own else Path(tempfile.mkdtemp(prefix="clew-"))

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from clew.errors import FormatError, IndexError_, InputError
+from clew.errors import FormatError, IndexAccessError, InputError
 from clew.index.store.files import FileEntry
 
 FORMAT_VERSION = 3
@@ -43,7 +43,7 @@ class EmbedderRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class IndexAbout:
     """What an index holds: its sources, embedder, counts of things, and the report of the build."""
 
     sources: tuple[SourceRecord, ...]
@@ -59,7 +59,7 @@ class Manifest:
     clew: str
     created: str
     generation: int
-    about: About
+    about: IndexAbout
     files: tuple[FileEntry, ...]
 
     @property
@@ -81,7 +81,7 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read the manifest of the index `path`.
 
-    Raises InputError if there is no index, IndexError_ if it may not be read, FormatError if it is of
+    Raises InputError if there is no index, IndexAccessError if it may not be read, FormatError if it is of
     another version or damaged.
     """
     raw = _load(path)
@@ -123,7 +123,7 @@ def _load(path: Path) -> dict[str, Any]:
             advice = f"To make an index of it: clew index {path} -o {path.with_suffix('.clew')}"
         raise InputError(f"{path}: not a Clew index but {what}. {advice}") from error
     except OSError as error:
-        raise IndexError_(f"{path}: cannot read the index ({error.strerror})") from error
+        raise IndexAccessError(f"{path}: cannot read the index ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path / MANIFEST}: damaged, not JSON. {rebuild(path)}") from error
     if not isinstance(raw, dict):
@@ -137,7 +137,7 @@ def _parse(raw: Mapping[str, Any]) -> Manifest:
         clew=raw["clew"],
         created=raw["created"],
         generation=raw["generation"],
-        about=About(
+        about=IndexAbout(
             sources=tuple(SourceRecord(**record) for record in about["sources"]),
             embedder=None if about["embedder"] is None else EmbedderRecord(**about["embedder"]),
             counts=about["counts"],

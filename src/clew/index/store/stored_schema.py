@@ -27,7 +27,7 @@ _OF = "of"
 
 
 def write_schema(writer: IndexWriter, graph: Graph) -> None:
-    """Count a graph whose sections have been written, and write its schema. Raises IndexError_."""
+    """Count a graph whose sections have been written, and write its schema. Raises IndexAccessError."""
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 

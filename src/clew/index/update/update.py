@@ -19,13 +19,13 @@ from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph
 from clew.index.build import check_embedder
 from clew.index.corpus.build_corpus import add_node_search
-from clew.index.corpus.corpus import DRAWING, NODE_SEARCH, Corpus, open_corpus
-from clew.index.corpus.walk_vectors import Sayer
+from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
+from clew.index.corpus.walk_vectors import Verbaliser
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Delta, Whole, applied, is_large
 from clew.index.store.directory import Index, IndexWriter, open_index, writing
 from clew.index.store.files import Array
-from clew.index.store.manifest import About, Manifest, read_manifest
+from clew.index.store.manifest import IndexAbout, Manifest, read_manifest
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import WORTH_STORING, write_schema
 from clew.index.update.edits import EditReport, Edits, resolve
@@ -69,19 +69,19 @@ def update_index(
     strict: bool = False,
     ignore_missing: bool = False,
     wait: float = 5.0,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     access: Access | None = None,
     progress: Progress | None = None,
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
 
-    Where a model says the walks, `sayer` says those that are new, and those that it failed to say before;
-    without edits it does the latter alone. `access` is for vectors in a database.
+    Where a model says the walks, `verbaliser` says those that are new, and those that it failed to say
+    before; without edits it does the latter alone. `access` is for vectors in a database.
 
-    Raises UsageError as `resolve`, and if the walks are said by another model than `sayer`, EmbedderMismatch,
-    LockedError if another process still writes to the index after `wait` seconds, InputError and FormatError
-    if there is no good index, IndexError_ if it cannot be written, VectorStoreError if Milvus does not
-    answer, and what the sayer raises.
+    Raises UsageError as `resolve`, and if the walks are said by another model than `verbaliser`,
+    EmbedderMismatch, LockedError if another process still writes to the index after `wait` seconds,
+    InputError and FormatError if there is no good index, IndexAccessError if it cannot be written,
+    VectorStoreError if Milvus does not answer, and what the verbaliser raises.
     """
     read_manifest(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=wait) as writer:
@@ -96,13 +96,13 @@ def update_index(
             ignore_missing=ignore_missing,
             progress=_part_of(progress, "finding"),
         )
-        if not edit.size and not _is_unsaid(index, sayer):
+        if not edit.size and not _is_unsaid(index, verbaliser):
             return Updated(path, index.manifest, report, None)
         held = index.written or Whole(index.graph, index.names, index.sections)
         later = _delta_of(index, edit, embedder)
         delta = later if index.delta is None else index.delta.then(later)
         now = applied(held, delta)
-        corpus, change = _corpus(index, now.graph, edit, embedder, sayer, progress)
+        corpus, change = _corpus(index, now.graph, edit, embedder, verbaliser, progress)
         compact = is_large(held, now.graph, delta)
         contents: dict[str, Array | bytes] = {**(whole_sections(held, now) if compact else delta.sections())}
         searches = _searches(writer, index, now, corpus)
@@ -133,9 +133,9 @@ def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder) -> Delta:
     return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
 
 
-def _is_unsaid(index: Index, sayer: Sayer | None) -> bool:
+def _is_unsaid(index: Index, verbaliser: Verbaliser | None) -> bool:
     """Whether there are walks that the model was to say and did not."""
-    corpus = None if sayer is None else open_corpus(index)
+    corpus = None if verbaliser is None else open_corpus(index)
     return corpus is not None and corpus.report().unsaid > 0
 
 
@@ -169,27 +169,27 @@ def _corpus(
     graph: Graph,
     edit: GraphEdit,
     embedder: Embedder,
-    sayer: Sayer | None,
+    verbaliser: Verbaliser | None,
     progress: Progress | None,
 ) -> tuple[Corpus | None, CorpusChange | None]:
     corpus = open_corpus(index, writable=True)
     if corpus is None:
         return None, None
-    if sayer is not None and sayer.name != corpus.model:
+    if verbaliser is not None and verbaliser.name != corpus.model:
         told = "by templates" if corpus.model is None else f"by {corpus.model}"
         raise UsageError(
-            f"{index.path}: its walks are said {told}, not by {sayer.name}. Index the sources again"
+            f"{index.path}: its walks are said {told}, not by {verbaliser.name}. Index the sources again"
         )
     changed = len(edit.added) or len(edit.removed) or graph.nodes > index.graph.nodes
-    if not changed and not _is_unsaid(index, sayer):
+    if not changed and not _is_unsaid(index, verbaliser):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
-    if corpus.parts and corpus.drawing != DRAWING:
+    if corpus.parts and corpus.drawing != WALK_VERSION:
         raise FormatError(
             f"{index.path}: its walks were drawn by an older Clew, and would not fit those of this one. "
             "Index the sources again"
         )
     told = _part_of(progress, "walks")
-    return updated_corpus(corpus, index.graph, graph, edit, embedder, sayer=sayer, progress=told)
+    return updated_corpus(corpus, index.graph, graph, edit, embedder, verbaliser=verbaliser, progress=told)
 
 
 def _part_of(progress: Progress | None, what: Part) -> Callable[[int, int], None] | None:
@@ -197,7 +197,7 @@ def _part_of(progress: Progress | None, what: Part) -> Callable[[int, int], None
     return None if progress is None else lambda done, total: progress(what, done, total)
 
 
-def _about(about: About, graph: Graph, report: EditReport) -> About:
+def _about(about: IndexAbout, graph: Graph, report: EditReport) -> IndexAbout:
     updates: list[Any] = [*about.report.get("updates", ()), asdict(report)]
     told = {**about.report, "updates": updates[-MOST_LOGGED:]}
     return replace(about, counts=graph_counts(graph), report=told)

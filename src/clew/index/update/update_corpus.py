@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
-from clew.graph.walks.touched import StoredWalks, touched_roots
+from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.corpus import Corpus
 from clew.index.corpus.corpus_parts import (
-    Part,
+    CorpusPart,
     joined_parts,
     make_part,
     part_of_rows,
@@ -26,7 +26,7 @@ from clew.index.corpus.corpus_parts import (
     walks_at,
     walks_of_rows,
 )
-from clew.index.corpus.walk_vectors import Sayer, WalkEmbedder
+from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.text.embedder import Embedder
 
 EMBEDDED_AT_ONCE = 20_000
@@ -51,16 +51,16 @@ def updated_corpus(
     edit: GraphEdit,
     embedder: Embedder,
     *,
-    sayer: Sayer | None = None,
+    verbaliser: Verbaliser | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
     """Update `corpus` of the graph `before` to `graph`, which `edit` made of it.
 
-    `sayer` says walks that are new, and those that are not said yet, where a model says the corpus.
+    `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
     their order, unless it was compacted.
     """
-    maker = WalkEmbedder(graph, embedder, sayer, plain=corpus.settings.plain)
+    maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
@@ -68,8 +68,8 @@ def updated_corpus(
     walker = Walker(graph, corpus.settings.walking)
     live = [_live(corpus, number) for number in range(len(corpus.parts))]
     held = [StoredWalks(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
-    unsaid = _unsaid(corpus) if sayer is not None else np.zeros(0, np.int32)
-    roots = np.union1d(touched_roots(before, edit, walker, held), unsaid).astype(np.int32)
+    unsaid = _unsaid(corpus) if verbaliser is not None else np.zeros(0, np.int32)
+    roots = np.union1d(changed_roots(before, edit, walker, held), unsaid).astype(np.int32)
     walks, old = _differing(walker.walk(roots), corpus, unsaid)
     part, fresh = _embedded(walks, maker, old, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
@@ -97,12 +97,12 @@ def _without_small_parts(corpus: Corpus) -> Corpus:
     return _with_parts(corpus, (corpus.parts[0], _stored(corpus, roots)))
 
 
-def _with_parts(corpus: Corpus, parts: tuple[Part, ...]) -> Corpus:
+def _with_parts(corpus: Corpus, parts: tuple[CorpusPart, ...]) -> Corpus:
     part_of, row_of = places_of(parts, len(corpus.row_of))
     return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
-def _stored(corpus: Corpus, roots: Int32) -> Part:
+def _stored(corpus: Corpus, roots: Int32) -> CorpusPart:
     """Gather what is stored of `roots`, ascending, as one part."""
     used = [
         (part, corpus.row_of[roots[corpus.part_of[roots] == number]])
@@ -168,7 +168,7 @@ def _embedded(
     old: _Before,
     corpus: Corpus,
     progress: Callable[[int, int], None] | None,
-) -> tuple[Part, int]:
+) -> tuple[CorpusPart, int]:
     """Embed walks; vectors of those that were there are taken over. Also how many were embedded.
 
     With Milvus the vectors that are kept stay there, and are made again only for those of the nodes.
@@ -191,7 +191,7 @@ def _embedded(
             progress(start + len(rows), len(made))
     names = None if said is None else Names.of(said)
     if corpus.milvus is None:
-        return Part(walks, q, scale, said=names), len(new)
+        return CorpusPart(walks, q, scale, said=names), len(new)
     ids = np.full(len(old.row), -1, np.int64)
     for number, part in enumerate(corpus.parts):
         at, rows = old.there(number)
@@ -199,7 +199,7 @@ def _embedded(
     gone = np.setdiff1d(old.ids, ids)
     ids[new] = corpus.milvus.add_walks(q[new])
     corpus.milvus.dead_walks = np.concatenate([corpus.milvus.dead_walks, gone])
-    return Part(walks, q, scale, ids, names), len(new)
+    return CorpusPart(walks, q, scale, ids, names), len(new)
 
 
 def _said(
@@ -259,13 +259,13 @@ def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8
     return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
 
 
-def _with_part(corpus: Corpus, part: Part, nodes: int) -> Corpus:
+def _with_part(corpus: Corpus, part: CorpusPart, nodes: int) -> Corpus:
     parts = (*corpus.parts, part) if len(part.walks.roots) else corpus.parts
     part_of, row_of = places_of(parts, nodes)
     return replace(corpus, parts=parts, part_of=part_of, row_of=row_of)
 
 
-def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: Part, nodes: int) -> Corpus:
+def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: int) -> Corpus:
     """Replace the vectors of the roots of `part`."""
     roots = part.walks.roots
     made = maker.node_vectors(part.walks, part.q, part.scale) if len(roots) else None

@@ -9,7 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from clew.graph.match.distances import Candidates, Distance, Mask, Measure, Rounded, TextDistances, Vectors
+from clew.graph.match.distances import (
+    Distance,
+    Mask,
+    Measure,
+    NameVectors,
+    NearestEntities,
+    Rounded,
+    TextDistances,
+)
 from clew.index.store.directory import Index
 from clew.index.vectors.backends.base import Nearest, VectorIndex
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_of_all, nearest_stored
@@ -34,7 +42,7 @@ class IndexDistances(TextDistances):
     """`TextDistances` that embeds the texts of a pattern as the index embedded its labels."""
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        vectors = Vectors(
+        vectors = NameVectors(
             index.array(ENTITY_VECTORS).astype(np.int8, copy=False),
             index.array(ENTITY_SCALES).astype(np.float32, copy=False),
             index.array(RELATION_VECTORS).astype(np.float32, copy=False),
@@ -42,13 +50,13 @@ class IndexDistances(TextDistances):
         super().__init__(embedder, vectors, exact=self._exact, mask=self._mask)
         self._index = index
         self._backend: VectorIndex | None = None
-        self._found: dict[tuple[str, int], Candidates] = {}
+        self._found: dict[tuple[str, int], NearestEntities] = {}
         self._remembered = 0
         if ENTITY_SEARCH in index.files:
             self._backend = open_vectors(index.files[ENTITY_SEARCH], embedder.dimension)
         self._masks: dict[str, Mask | None] = {}
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest entities: by a scan of all vectors, or by the backend of a large index.
 
         The backend may overlook some, and is asked for few at first.
@@ -66,7 +74,7 @@ class IndexDistances(TextDistances):
         if self._backend is not None and names:
             self._ask(self._backend, names, step)
 
-    def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[Candidates]:
+    def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[NearestEntities]:
         if self._remembered > MOST_REMEMBERED:
             self._found.clear()
             self._remembered = 0
@@ -83,13 +91,13 @@ class IndexDistances(TextDistances):
         self._remembered += sum(len(one.entities) for one in found)
         return found
 
-    def _candidates(self, name: str, near: Nearest) -> Candidates:
+    def _candidates(self, name: str, near: Nearest) -> NearestEntities:
         """Put the entities of exactly that name before the others."""
         exact = np.array(sorted(self._exact(name)), np.int64)
         others = ~np.isin(near.ids, exact)
         ids = np.concatenate([exact, near.ids[others]])
         distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])
-        return Candidates(ids.astype(np.int32), distances, len(ids) >= len(self.vectors.entities))
+        return NearestEntities(ids.astype(np.int32), distances, len(ids) >= len(self.vectors.entities))
 
     def measure(self, node: PatternNode) -> Measure | None:
         """Measure by the stored vectors; entities of exactly that name are at distance 0."""

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, IndexError_
+from clew.errors import FormatError, IndexAccessError
 from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph, Int64
 from clew.graph.match.distances import Rounded
@@ -87,8 +87,8 @@ def with_triple_vectors(
 ) -> Index:
     """The index with vectors of its triples: itself if it has them, else a new generation that adds them.
 
-    Raises EmbedderError, LockedError if another process keeps writing to the index, IndexError_ if it cannot
-    be written or was made anew meanwhile.
+    Raises EmbedderError, LockedError if another process keeps writing to the index, IndexAccessError if it
+    cannot be written or was made anew meanwhile.
     """
     if TRIPLE_VECTORS in index.sections:
         return index
@@ -109,10 +109,10 @@ def with_triple_vectors(
 
 
 def _newest(index: Index) -> Index:
-    """The newest generation of the same index; IndexError_ if it was made anew."""
+    """The newest generation of the same index; IndexAccessError if it was made anew."""
     newest = open_index(index.path)
     if newest.manifest.about != index.manifest.about:
-        raise IndexError_(f"{index.path}: the index was made anew after it was opened. Ask again")
+        raise IndexAccessError(f"{index.path}: the index was made anew after it was opened. Ask again")
     return newest
 
 
@@ -121,7 +121,7 @@ def write_triple_vectors(
 ) -> None:
     """Embed all triples of a packed graph into two sections, batch by batch: memory does not grow with it.
 
-    `progress` is called with the number of triples done. Raises EmbedderError, IndexError_.
+    `progress` is called with the number of triples done. Raises EmbedderError, IndexAccessError.
     """
     scales = np.empty(graph.triples, np.float32)
 

@@ -14,7 +14,7 @@ from clew.llm.prompting import Sampling, Talk, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.baselines.read_triples import Read, ReadTriples
 from clew.methods.kg_rag.method import built_in_decompose
-from clew.methods.topic_entities import FindSeeds
+from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import auto_of
 from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
@@ -47,7 +47,9 @@ class EvidenceMethod(ABC):
     def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
         self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
         self.auto = auto_of(index, embedder)
-        self.find_seeds = FindSeeds(self.graph, index.names, self.auto.linker, self.auto.reader)
+        self.find_topic_entities = FindTopicEntities(
+            self.graph, index.names, self.auto.linker, self.auto.reader
+        )
         decompose = built_in_decompose(self.auto)
         self.read = ReadTriples(
             self.graph, decompose, prompt_named("clew.methods.baselines", self.prompt), ZERO_SHOT
@@ -66,7 +68,7 @@ class EvidenceMethod(ABC):
         try:
             seeds = self.seeds(question, entities, talk)
             timings["link"] = perf_counter() - began
-            missing = self.find_seeds.missing(question, entities, seeds)
+            missing = self.find_topic_entities.missing(question, entities, seeds)
             since = perf_counter()
             found = self.retrieve(question, seeds, talk) if missing is None else found
             timings["retrieve"] = perf_counter() - since
@@ -94,7 +96,7 @@ class EvidenceMethod(ABC):
 
     def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
         """Where retrieval begins."""
-        return self.find_seeds(question, entities)
+        return self.find_topic_entities(question, entities)
 
     def _step(self, found: Retrieved) -> Step:
         names, relations = self.graph.entities, self.graph.relations

@@ -13,7 +13,7 @@ from clew.llm.extract import read_value
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, prompt_named
 from clew.llm.shapes import build
 from clew.methods.kg_rag.chain import Hop, Plan, SubQuestion, hops_of
-from clew.methods.kg_rag.demonstrations import Worked, default_worked
+from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
 from clew.reading.rules.link import Linker
 from clew.reading.rules.question import read_question
 from clew.reading.rules.readings import Reader
@@ -50,7 +50,7 @@ class ModelDecompose:
     """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
 
     sampling: Sampling
-    examples: Sequence[Worked] = field(default_factory=default_worked)
+    examples: Sequence[Demonstration] = field(default_factory=default_demonstrations)
     most: int = MOST_QUESTIONS
     prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "decompose"))
 

@@ -1,4 +1,4 @@
-"""Worked decompositions: the in-context examples of KG-RAG (section 3.4.1, Table 2), own ones or a user's."""
+"""Demonstrations of KG-RAG: decompositions in the prompt (section 3.4.1, Table 2), own ones or a user's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADVICE = 'Write {"decompositions": [{"question": "…", "reasoning": "…", "sub
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class Demonstration:
     """A question, why it is taken apart so, and its sub-questions; one that needs no other is its own."""
 
     question: str
@@ -32,28 +32,28 @@ class Worked:
 
 
 @cache
-def default_worked() -> tuple[Worked, ...]:
+def default_demonstrations() -> tuple[Demonstration, ...]:
     """The examples that come with Clew: of one, two and three hops, as the paper's."""
     text = files("clew.methods.kg_rag").joinpath("prompts", "examples.json").read_text("utf-8")
-    return worked_from(json.loads(text), "examples")
+    return demonstrations_from(json.loads(text), "examples")
 
 
-def worked_from(value: object, where: str) -> tuple[Worked, ...]:
+def demonstrations_from(value: object, where: str) -> tuple[Demonstration, ...]:
     """Read examples from JSON; where there are none, Clew's own. InputError says which is wrong."""
     if not isinstance(value, dict):
         raise InputError(f"{where}: not an object. {ADVICE}")
     items = cast("dict[str, object]", value).get(DECOMPOSITIONS)
     if items is None:
-        return default_worked()
+        return default_demonstrations()
     if not isinstance(items, list) or len(cast("list[object]", items)) > MOST:
         raise InputError(f"{where}: {DECOMPOSITIONS!r} is not a list of at most {MOST} examples. {ADVICE}")
     return tuple(
-        _worked(item, f"{where}: {DECOMPOSITIONS}[{at}]")
+        _demonstration(item, f"{where}: {DECOMPOSITIONS}[{at}]")
         for at, item in enumerate(cast("list[object]", items))
     )
 
 
-def _worked(item: object, where: str) -> Worked:
+def _demonstration(item: object, where: str) -> Demonstration:
     fields: dict[str, Any] = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
     question, reasoning, parts = (fields.get(key) for key in ("question", "reasoning", "sub_questions"))
     if not isinstance(question, str) or not isinstance(reasoning, str):
@@ -61,4 +61,4 @@ def _worked(item: object, where: str) -> Worked:
     texts = cast("list[object]", parts) if isinstance(parts, list) else []
     if not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{where}: 'sub_questions' is not a list of strings. {ADVICE}")
-    return Worked(question, reasoning, tuple(cast("Sequence[str]", texts)))
+    return Demonstration(question, reasoning, tuple(cast("Sequence[str]", texts)))

@@ -11,7 +11,7 @@ from clew.text.labels import readable
 from clew.text.normalise import normalise
 
 
-def named_entities(graph: Graph, text: str, entities: Iterable[int]) -> tuple[int, ...]:
+def entities_named_in(graph: Graph, text: str, entities: Iterable[int]) -> tuple[int, ...]:
     """Which of `entities` a text names by their labels, in the order of the text.
 
     Where one name is part of another (*Alien*, *Alien 3*), the longest that is there counts; of names that

@@ -44,7 +44,7 @@ from typing import Literal
 
 from clew.errors import UsageError
 from clew.graph.graph import Graph
-from clew.graph.neighbourhood import Candidates, Limits, find_candidates, hub_notes
+from clew.graph.neighbourhood import CandidateTriples, HopLimits, find_candidates, hub_notes
 from clew.grounding import ground
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
@@ -54,13 +54,13 @@ from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
-from clew.methods.kg_rag.demonstrations import Worked, default_worked
-from clew.methods.kg_rag.entities_named_in import named_entities, without_names
+from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
+from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
 from clew.methods.kg_rag.reformulate import Handed, ModelReformulate, Reformulate, SubstituteAnswers
 from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer, ground_text
 from clew.methods.kg_rag.synthesise import Draft, LastAnswer, ModelSynthesis, Synthesise
 from clew.methods.settings import positive
-from clew.methods.topic_entities import FindSeeds
+from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
@@ -87,11 +87,11 @@ class Settings:
     handed: Handed = "names"
     directed: bool = False
     answer_hops: int = 1
-    limits: Limits = field(default_factory=Limits)
+    limits: HopLimits = field(default_factory=HopLimits)
     seed: int = 0
     temperature: float = 0.3
     shots: int = 3
-    examples: tuple[Worked, ...] | None = None
+    examples: tuple[Demonstration, ...] | None = None
 
     def __post_init__(self) -> None:
         positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
@@ -108,9 +108,9 @@ class Settings:
         return replace(TABLE_3, seed=self.seed, temperature=self.temperature)
 
     @property
-    def worked(self) -> tuple[Worked, ...]:
+    def worked(self) -> tuple[Demonstration, ...]:
         """The examples of the prompt that decomposes."""
-        return (default_worked() if self.examples is None else self.examples)[: self.shots]
+        return (default_demonstrations() if self.examples is None else self.examples)[: self.shots]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class KgRag:
         self.graph, self.model, self.settings = self.index.graph, model, settings or Settings()
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = auto_of(self.index, embedder)
-        self.find_seeds = FindSeeds(self.graph, self.index.names, auto.linker, auto.reader)
+        self.find_topic_entities = FindTopicEntities(self.graph, self.index.names, auto.linker, auto.reader)
         self.steps = steps or (
             built_in_steps(auto, self.settings.frontier)
             if model is None
@@ -214,11 +214,11 @@ class KgRag:
 
     def _answer(self, work: _Work, entities: Sequence[str]) -> Answer:
         since = perf_counter()
-        work.seeds = self.find_seeds(work.question, entities)
+        work.seeds = self.find_topic_entities(work.question, entities)
         work.time("link", since)
         since = perf_counter()
         if entities or work.talk is not None:
-            missing = self.find_seeds.missing(work.question, entities, work.seeds)
+            missing = self.find_topic_entities.missing(work.question, entities, work.seeds)
             if missing is not None:
                 return self._abstain(work, missing)
         work.plan = self.steps.decompose(work.question, entities, work.talk)
@@ -260,7 +260,7 @@ class KgRag:
 
     def _candidates(
         self, work: _Work, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
-    ) -> Candidates:
+    ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
         since = perf_counter()
         similarity = self.vectors.similarities(text)
@@ -279,7 +279,7 @@ class KgRag:
         work.time("candidates", since)
         return found
 
-    def _link(self, work: _Work, question: SubQuestion, candidates: Candidates) -> Link | None:
+    def _link(self, work: _Work, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         since = perf_counter()
         text, notes = question.text, ()
@@ -326,14 +326,14 @@ class KgRag:
         """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
         return len(work.plan.questions) > 1 and normalise(question.text) == normalise(work.question)
 
-    def _top(self, work: _Work, candidates: Candidates, text: str) -> tuple[int, ...]:
+    def _top(self, work: _Work, candidates: CandidateTriples, text: str) -> tuple[int, ...]:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers = self.settings, _answers(work)
         if settings.frontier == "question" or not answers:
             since = perf_counter()
             top, _ = self.vectors.top(text, candidates.triples, settings.top)
         else:
-            named = named_entities(self.graph, text, work.seeds)
+            named = entities_named_in(self.graph, text, work.seeds)
             around = tuple(dict.fromkeys([*answers, *named]))
             found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
             since = perf_counter()

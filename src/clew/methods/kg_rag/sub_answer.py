@@ -11,7 +11,7 @@ from clew.index.vectors.triple_vectors import triple_line
 from clew.llm.prompting import Prompt, Sampling, Talk, data_lines, prompt_named
 from clew.llm.refusals import declines
 from clew.methods.kg_rag.chain import Link, Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, used_of
-from clew.methods.kg_rag.entities_named_in import ends_of, named_entities, prove
+from clew.methods.kg_rag.entities_named_in import ends_of, entities_named_in, prove
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ModelAnswer:
         if proofs and declines(text, [self.graph.labels[e] for e in proofs]):
             notes.append("the model says that the evidence holds no answer: the names in its text are none")
             proofs = {}
-        elif not proofs and named_entities(self.graph, text, ends_of(self.graph, asked.triples)):
+        elif not proofs and entities_named_in(self.graph, text, ends_of(self.graph, asked.triples)):
             notes.append(
                 "perhaps under-decomposed: the evidence does not connect what was named to what was asked"
             )
@@ -87,8 +87,8 @@ def known_proofs(asked: Asked) -> dict[int, tuple[int, ...]]:
 def ground_text(graph: Graph, text: str, asked: Asked) -> dict[int, tuple[int, ...]]:
     """The entities of the evidence that a text names, with proofs; others than the sub-question's first."""
     evidence = list(dict.fromkeys([*asked.triples, *(t for link in asked.earlier for t in link.triples)]))
-    named = named_entities(graph, text, ends_of(graph, asked.triples))
-    repeated = set(named_entities(graph, asked.text, named))
+    named = entities_named_in(graph, text, ends_of(graph, asked.triples))
+    repeated = set(entities_named_in(graph, asked.text, named))
     proofs = prove(graph, [e for e in named if e not in repeated], known_proofs(asked), evidence)
     if proofs or not repeated:
         return proofs

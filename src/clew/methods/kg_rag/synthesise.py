@@ -10,7 +10,7 @@ from clew.graph.graph import Graph
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, prompt_named
 from clew.llm.refusals import declines
 from clew.methods.kg_rag.chain import Link, Plan, Proofs
-from clew.methods.kg_rag.entities_named_in import named_entities
+from clew.methods.kg_rag.entities_named_in import entities_named_in
 from clew.methods.kg_rag.reformulate import Handed, told
 
 
@@ -49,7 +49,7 @@ class ModelSynthesis:
         answers = told(self.graph, links, self.handed)
         text = talk.ask(self.prompt, self.sampling, ANSWERS=answers, QUESTION=as_data(question))
         for link in reversed(links):
-            named = named_entities(self.graph, text, link.proofs)
+            named = entities_named_in(self.graph, text, link.proofs)
             if named and not declines(text, [self.graph.labels[e] for e in named]):
                 return Draft(text, {e: link.proofs[e] for e in named})
         return Draft(text, {})

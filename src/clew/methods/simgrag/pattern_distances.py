@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from clew.claims.claim_values import find_values
 from clew.graph.graph import ValueKind
-from clew.graph.match.distances import Candidates, Distance, Mask, Measure
+from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.reading.rules.similarity import WordTable
@@ -69,7 +69,7 @@ class PatternDistances(IndexDistances):
             self._said[name] = far
         return self._said[name]
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest entities; the distances of the latest names only are remembered."""
         if node.name not in self._nodes and len(self._nodes) >= MOST_NAMES:
             self._nodes.pop(next(iter(self._nodes)))
@@ -118,11 +118,11 @@ class FewCandidates:
         self.distances, self.cut = distances, cut
         self._masks: dict[str, Mask | None] = {}
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """The nearest, however many are asked for."""
         most = self.cut.nodes
         found = self.distances.node_candidates(node, most)
-        return Candidates(found.entities[:most], found.distances[:most], True)
+        return NearestEntities(found.entities[:most], found.distances[:most], True)
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Look up the same few of all."""

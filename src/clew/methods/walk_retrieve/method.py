@@ -124,7 +124,7 @@ class WalkRetrieve:
     def _query(self, question: str, pattern: Pattern) -> _Query:
         """Say the pattern as a walk from each entity that it names."""
         anchors = [(at, node.entity) for at, node in enumerate(pattern.nodes) if node.entity is not None]
-        texts = [self.walks.maker.verbaliser.outline(e, path_to_answer(pattern, at)) for at, e in anchors]
+        texts = [self.walks.maker.templates.outline(e, path_to_answer(pattern, at)) for at, e in anchors]
         vectors = self.embedder.embed([question, *texts])
         by_root = {entity: vectors[1 + i] for i, (_, entity) in enumerate(anchors)}
         return _Query(
@@ -207,7 +207,7 @@ class WalkRetrieve:
 
     def _say(self, walk: NearWalk) -> str:
         """Say a walk as a model has said it when it was indexed, else by the templates."""
-        return walk.said or self.walks.maker.verbaliser.sentence(walk.root, walk.steps, walk.nodes)
+        return walk.said or self.walks.maker.templates.sentence(walk.root, walk.steps, walk.nodes)
 
     def retrieve_step(self, walks: Sequence[NearWalk]) -> Step:
         """Tell what was retrieved, for `--explain`."""

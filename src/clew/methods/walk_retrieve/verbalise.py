@@ -63,8 +63,8 @@ Progress = Callable[[int, int, float | None], None]
 """Called with (walks done, all walks, cost so far)."""
 
 
-class ModelSayer:
-    """A `Sayer` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
+class ModelVerbaliser:
+    """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
 
     `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
     `calls` and `cost` count what was done so far.

@@ -67,9 +67,9 @@ def _length(call: tree.Call, values: Values) -> int:
 def _number(expression: Expression, values: Values) -> float | None:
     """Read the value of a number, with its sign."""
     match expression:
-        case tree.Literal_(value=bool()):
+        case tree.LiteralValue(value=bool()):
             return None
-        case tree.Literal_(value=int() | float() as value):
+        case tree.LiteralValue(value=int() | float() as value):
             return value
         case tree.Operation(operator="NEG", operands=(inner,)):
             value = _number(inner, values)
@@ -90,7 +90,7 @@ def _check_regex(pattern: Expression, values: Values) -> None:
     if isinstance(pattern, tree.Parameter):
         text = values.get(pattern.name)
     else:
-        text = pattern.value if isinstance(pattern, tree.Literal_) else None
+        text = pattern.value if isinstance(pattern, tree.LiteralValue) else None
     if not isinstance(text, str):
         raise QueryRefused("A regular expression must be written out as a text. Use CONTAINS or STARTS WITH")
     plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
@@ -178,7 +178,7 @@ def _check_replace(query: tree.Query, values: Values) -> None:
 
 
 def _replacement(new: Expression, values: Values) -> int:
-    text = new.value if isinstance(new, tree.Literal_) else None
+    text = new.value if isinstance(new, tree.LiteralValue) else None
     if isinstance(new, tree.Parameter):
         text = values.get(new.name)
     return max(1, len(text)) if isinstance(text, str) else MOST_REPLACED // 10

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from clew.stores.cypher.tokens import Token
+from clew.stores.cypher.tokens import CypherToken
 from clew.stores.cypher.tree import Name
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 
@@ -28,7 +28,7 @@ _CLOSES = {"(": ")", "[": "]", "{": "}"}
 class Cursor:
     """Reads tokens one after the other; `closing` maps each opening bracket to its closing one."""
 
-    def __init__(self, text: str, tokens: tuple[Token, ...]) -> None:
+    def __init__(self, text: str, tokens: tuple[CypherToken, ...]) -> None:
         self.text, self.tokens, self.at, self._depth = text, tokens, 0, 0
         self.closing = self._pair_brackets()
 
@@ -49,7 +49,7 @@ class Cursor:
             raise QuerySyntaxError(f"{token.text!r} is never closed", self.text, token.offset)
         return pairs
 
-    def token(self, ahead: int = 0) -> Token:
+    def token(self, ahead: int = 0) -> CypherToken:
         """Return the token `ahead` of here; the end token beyond the last."""
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 

@@ -16,7 +16,7 @@ from clew.stores.cypher.tree import (
     LabelCheck,
     LabelExpression,
     ListLiteral,
-    Literal_,
+    LiteralValue,
     MapEntry,
     MapLiteral,
     MapProjection,
@@ -173,7 +173,7 @@ class ExpressionParser(Cursor):
         token, start = self.token(), self.at
         if token.kind in ("string", "integer", "float"):
             self.at += 1
-            return Literal_(start, self.at, token.kind, _value(token.kind, token.value))
+            return LiteralValue(start, self.at, token.kind, _value(token.kind, token.value))
         if token.kind == "parameter":
             self.at += 1
             return Parameter(start, self.at, token.value)
@@ -284,7 +284,7 @@ class ExpressionParser(Cursor):
         word, start = self.token().value, self.at
         if word in ("TRUE", "FALSE", "NULL") and not self.is_symbol("(", 1):
             self.at += 1
-            return Literal_(start, self.at, "null" if word == "NULL" else "boolean", _WORDS[word])
+            return LiteralValue(start, self.at, "null" if word == "NULL" else "boolean", _WORDS[word])
         if word == "CASE" and not self.is_symbol(".", 1) and not self.is_symbol(")", 1):
             return self._case()
         if word in ("EXISTS", "COUNT", "COLLECT") and self.is_symbol("{", 1):

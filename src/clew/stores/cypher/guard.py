@@ -129,7 +129,7 @@ def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
     fixed = _written_out(statement.query)
     edits: dict[int, str] = {}
     for part in statement.query.walk():
-        if not isinstance(part, tree.Literal_) or part.kind not in ("string", "integer", "float"):
+        if not isinstance(part, tree.LiteralValue) or part.kind not in ("string", "integer", "float"):
             continue
         if isinstance(part.value, int) and part.value > _LARGEST:
             raise QueryRefused(f"The number {part.value} is too large")
@@ -167,7 +167,7 @@ def _limit(statement: Statement, rows: int, given: Mapping[str, object], edits: 
 
 
 def _bound(limit: tree.Expression, given: Mapping[str, object]) -> int:
-    value = limit.value if isinstance(limit, tree.Literal_) else None
+    value = limit.value if isinstance(limit, tree.LiteralValue) else None
     if isinstance(limit, tree.Parameter):
         value = given[limit.name]
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:

@@ -259,7 +259,7 @@ def _says(part: Expression) -> tuple[str, LabelExpression] | None:
                 return None
             parts = tuple(labels for _, labels in known)
             return known[0][0], LabelExpression(part.start, part.stop, "|", None, parts)
-        case tree.Operation(operator="IN", operands=(tree.Literal_(value=str(value)), right)):
+        case tree.Operation(operator="IN", operands=(tree.LiteralValue(value=str(value)), right)):
             name = _argument(right, "labels")
             return None if name is None else (name, _label(part, value))
         case tree.Operation(operator="=" | "IN", operands=(left, right)):
@@ -276,7 +276,7 @@ def _type_check(part: Syntax, left: Expression, right: Expression) -> tuple[str,
     if name is None:
         return None
     values = right.items if isinstance(right, tree.ListLiteral) else (right,)
-    texts = [v.value for v in values if isinstance(v, tree.Literal_) and isinstance(v.value, str)]
+    texts = [v.value for v in values if isinstance(v, tree.LiteralValue) and isinstance(v.value, str)]
     if not texts or len(texts) != len(values):
         return None
     labels = tuple(_label(part, text) for text in texts)

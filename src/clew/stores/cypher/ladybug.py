@@ -7,7 +7,7 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 from __future__ import annotations
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.ladybug_edits import Edits, label_names, quoted, refuse
+from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse
 from clew.stores.cypher.ladybug_patterns import check_condition, rewrite_pattern
 from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
 
@@ -40,7 +40,7 @@ def to_ladybug(statement: Statement, texts: dict[int, str], loops: frozenset[str
     form.
     """
     inner = (q.query for q in statement.query.walk() if isinstance(q, tree.Subquery))
-    edits = Edits(statement, texts, {part.start for query in inner for part in query.walk()})
+    edits = TokenEdits(statement, texts, {part.start for query in inner for part in query.walk()})
     for part in statement.query.walk():
         if isinstance(part, tree.Name):
             edits.put(part.start, quoted(part.text))
@@ -54,7 +54,7 @@ def to_ladybug(statement: Statement, texts: dict[int, str], loops: frozenset[str
             rewrite_pattern(part, edits, loops)
 
 
-def _expression(part: Expression, edits: Edits) -> None:
+def _expression(part: Expression, edits: TokenEdits) -> None:
     match part:
         case tree.Call():
             _call(part, edits)
@@ -76,7 +76,7 @@ def _expression(part: Expression, edits: Edits) -> None:
             pass
 
 
-def _call(call: tree.Call, edits: Edits) -> None:
+def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
     if name in _SAME:
         return
@@ -96,10 +96,10 @@ def _call(call: tree.Call, edits: Edits) -> None:
         refuse(f"the function {call.name}")
 
 
-def _index(index: tree.Index, edits: Edits) -> None:
+def _index(index: tree.Index, edits: TokenEdits) -> None:
     match index:
         case tree.Index(
-            subject=tree.Call(name=name), bounds=(tree.Literal_(value=0) as zero,), slice=False
+            subject=tree.Call(name=name), bounds=(tree.LiteralValue(value=0) as zero,), slice=False
         ) if name.lower() == "labels":
             edits.put(zero.start, "1")
         case _:
@@ -117,7 +117,7 @@ def _operation(operation: tree.Operation) -> None:
             refuse("comparisons in a row (a < b < c)")
 
 
-def _label_check(check: tree.LabelCheck, edits: Edits) -> None:
+def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
     names = label_names(check.labels)
     if names is None:
         refuse("label expressions with & or !")
@@ -134,7 +134,7 @@ def _is_of_pattern(part: Syntax, statement: Statement) -> bool:
     )
 
 
-def _subquery(subquery: tree.Subquery, edits: Edits) -> None:
+def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:
     clauses = [clause for branch in subquery.query.branches for clause in branch.clauses]
     if subquery.kind == "COLLECT" or len(clauses) != 1 or not isinstance(clauses[0], tree.Match):
         refuse("subqueries that are more than MATCH and WHERE")

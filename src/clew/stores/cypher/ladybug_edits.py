@@ -32,7 +32,7 @@ def quoted(name: str) -> str:
 
 
 @dataclass(slots=True)
-class Edits:
+class TokenEdits:
     """New texts of tokens, and texts before and behind them."""
 
     statement: Statement

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.hops import terms
-from clew.stores.cypher.ladybug_edits import Edits, label_names, quoted, refuse
+from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse
 from clew.stores.cypher.tree import Expression, Path, Relationship, Syntax
 
 LONGEST = 30
@@ -16,7 +16,7 @@ MOST_PARTS = 2
 """Patterns that share no variable, and UNWIND, in one query."""
 
 
-def rewrite_pattern(part: Syntax, edits: Edits, loops: frozenset[str]) -> None:
+def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> None:
     """Rewrite what is no expression: a clause, node or edge. Raises QueryRefused as `to_ladybug`."""
     if isinstance(part, tree.Match):
         _match(part, edits)
@@ -39,7 +39,7 @@ def check_condition(path: Path) -> None:
         refuse("a pattern of several edges in a condition. Write EXISTS { … }")
 
 
-def _match(match: tree.Match, edits: Edits) -> None:
+def _match(match: tree.Match, edits: TokenEdits) -> None:
     """Give lengths ladybug's form, and say that no relation is matched twice."""
     edges: list[Relationship] = []
     for path in match.paths:
@@ -62,7 +62,7 @@ def _match(match: tree.Match, edits: Edits) -> None:
     _conditions(match, apart, len(edges), edits)
 
 
-def _length(edge: Relationship, length: tree.Length, kind: str, edits: Edits) -> None:
+def _length(edge: Relationship, length: tree.Length, kind: str, edits: TokenEdits) -> None:
     if edge.variable is not None:
         refuse("a variable for the edges of a path of any length")
     if edge.properties is not None:
@@ -75,7 +75,7 @@ def _length(edge: Relationship, length: tree.Length, kind: str, edits: Edits) ->
     edits.put(length.start, f"* {kind} {length.low}..{length.high}")
 
 
-def _shortest(path: Path, edits: Edits) -> None:
+def _shortest(path: Path, edits: TokenEdits) -> None:
     """`shortestPath((a)-[:R*..5]-(b))` → `(a)-[:R* SHORTEST 1..5]-(b)`."""
     kinds = {"shortestPath": "SHORTEST", "allShortestPath": "ALL SHORTEST"}
     edge = path.elements[1] if len(path.elements) == 3 else None
@@ -89,7 +89,7 @@ def _shortest(path: Path, edits: Edits) -> None:
     edits.drop((opening - 1, opening, path.stop - 1))
 
 
-def _named(edge: Relationship, names: dict[int, str], edits: Edits) -> str:
+def _named(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> str:
     """Return the name of an edge; one without gets one."""
     if edge.variable is not None:
         return quoted(edge.variable.text)
@@ -102,7 +102,7 @@ def _named(edge: Relationship, names: dict[int, str], edits: Edits) -> str:
     return names[edge.start]
 
 
-def _conditions(match: tree.Match, apart: list[str], edges: int, edits: Edits) -> None:
+def _conditions(match: tree.Match, apart: list[str], edges: int, edits: TokenEdits) -> None:
     """Add conditions to a MATCH, and put those that compare several of its parts behind it.
 
     Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of

@@ -6,7 +6,7 @@ Written from the Cypher 5 manual ("Clauses", "Subqueries"). `parse` is the way i
 from __future__ import annotations
 
 from clew.stores.cypher.patterns import PatternParser
-from clew.stores.cypher.tokens import Token, tokenize
+from clew.stores.cypher.tokens import CypherToken, tokenize
 from clew.stores.cypher.tree import (
     Branch,
     CallProcedure,
@@ -220,6 +220,6 @@ class Parser(PatternParser):
             return Query(start, self.at, (Branch(start, self.at, (match,)),), False)
 
 
-def _column(text: str, first: Token) -> str:
+def _column(text: str, first: CypherToken) -> str:
     """Name a column as a server does: a quoted variable loses its backticks, else as it is written."""
     return first.value if first.kind == "name" and text == first.text else text

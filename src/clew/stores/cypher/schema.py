@@ -15,7 +15,7 @@ _BETWEEN = re.compile(r"[\s,;\[\]]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class SchemaHop:
     """Nodes labelled `head` have relations of `type` to nodes labelled `tail`."""
 
     head: str
@@ -39,7 +39,7 @@ class HopSearch:
 class GraphSchema:
     """Hops, and the properties of labels and relation types where they are known."""
 
-    hops: tuple[Hop, ...]
+    hops: tuple[SchemaHop, ...]
     label_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     type_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
@@ -54,14 +54,14 @@ class GraphSchema:
         """All relation types, in order of first appearance."""
         return tuple(dict.fromkeys([*(hop.type for hop in self.hops), *self.type_properties]))
 
-    def with_hops(self, hops: Iterable[Hop]) -> GraphSchema:
+    def with_hops(self, hops: Iterable[SchemaHop]) -> GraphSchema:
         """The schema with some more hops."""
         return replace(self, hops=tuple(dict.fromkeys([*self.hops, *hops])))
 
 
 def schema_of(hops: Iterable[tuple[str, str, str]]) -> GraphSchema:
     """Make a schema of (label, relation type, label)."""
-    return GraphSchema(tuple(dict.fromkeys(Hop(*hop) for hop in hops)))
+    return GraphSchema(tuple(dict.fromkeys(SchemaHop(*hop) for hop in hops)))
 
 
 def parse_schema(text: str) -> GraphSchema:

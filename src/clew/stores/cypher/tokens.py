@@ -20,7 +20,7 @@ MOST_CHARACTERS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class CypherToken:
     """A token with the `space` (blanks and comments) before it; `offset` is where `text` begins.
 
     `value` is what the token stands for: the characters of a string, a name without its backticks, the upper
@@ -55,27 +55,29 @@ _UNICODE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 _ENDS_A_STRING = frozenset("'\"\\`\r\n")
 
 
-def tokenize(text: str) -> tuple[Token, ...]:
+def tokenize(text: str) -> tuple[CypherToken, ...]:
     """Cut a statement into tokens; the last has kind `end` and the trailing space.
 
     Raises QuerySyntaxError for text that is no Cypher, QueryRefused for escapes that hide something.
     """
     if len(text) > MOST_CHARACTERS:
         raise QueryRefused(f"The query has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
-    tokens: list[Token] = []
+    tokens: list[CypherToken] = []
     at = 0
     while True:
         space = _space(text, at)
         at += len(space)
         if at == len(text):
-            tokens.append(Token("end", "", space, at, ""))
+            tokens.append(CypherToken("end", "", space, at, ""))
             return tuple(tokens)
         token = _token(text, at, space)
         tokens.append(token)
         at += len(token.text)
 
 
-def render(tokens: Iterable[Token], edits: Mapping[int, str] | None = None, *, comments: bool = True) -> str:
+def render(
+    tokens: Iterable[CypherToken], edits: Mapping[int, str] | None = None, *, comments: bool = True
+) -> str:
     """Print tokens as they were written; `edits` replace the text of the tokens with these positions.
 
     Without `comments` each of them becomes one blank.
@@ -102,10 +104,10 @@ def _space(text: str, at: int) -> str:
     return space
 
 
-def _token(text: str, at: int, space: str) -> Token:
+def _token(text: str, at: int, space: str) -> CypherToken:
     char = text[at]
     if found := _WORD.match(text, at):
-        return Token("word", found[0], space, at, found[0].upper() if found[0].isascii() else found[0])
+        return CypherToken("word", found[0], space, at, found[0].upper() if found[0].isascii() else found[0])
     if (char.isdigit() or (char == "." and at + 1 < len(text))) and (found := _NUMBER.match(text, at)):
         return _number(found, text, at, space)
     if char in "'\"":
@@ -116,28 +118,28 @@ def _token(text: str, at: int, space: str) -> Token:
         name = found[0][1:]
         if "\\u" in name:
             raise QueryRefused(r"The query has a \u escape in a parameter's name. Write the character")
-        return Token("parameter", found[0], space, at, name.strip("`").replace("``", "`"))
+        return CypherToken("parameter", found[0], space, at, name.strip("`").replace("``", "`"))
     if text.startswith("\\u", at):
         raise QueryRefused(r"The query has a \u escape outside a string. Write the character")
     if found := _SYMBOLS.match(text, at):
-        return Token("symbol", found[0], space, at, found[0])
+        return CypherToken("symbol", found[0], space, at, found[0])
     raise QuerySyntaxError(f"the character {char!r} is not Cypher", text, at)
 
 
-def _number(found: re.Match[str], text: str, at: int, space: str) -> Token:
+def _number(found: re.Match[str], text: str, at: int, space: str) -> CypherToken:
     stop = found.end()
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
     kind: Kind = "float" if found["float"] else "integer"
-    return Token(kind, found[0], space, at, found[0].replace("_", ""))
+    return CypherToken(kind, found[0], space, at, found[0].replace("_", ""))
 
 
-def _string(text: str, at: int, space: str) -> Token:
+def _string(text: str, at: int, space: str) -> CypherToken:
     found = _STRING.match(text, at)
     if found is None:
         raise QuerySyntaxError("a string that does not end", text, at)
     body = _decoded(found[0][1:-1], text, at)
-    return Token("string", found[0], space, at, body)
+    return CypherToken("string", found[0], space, at, body)
 
 
 def _decoded(body: str, text: str, at: int) -> str:
@@ -167,7 +169,7 @@ def _decoded(body: str, text: str, at: int) -> str:
     return "".join(parts)
 
 
-def _quoted(text: str, at: int, space: str) -> Token:
+def _quoted(text: str, at: int, space: str) -> CypherToken:
     found = _NAME.match(text, at)
     if found is None or found[0] == "``":
         raise QuerySyntaxError("a name in backticks that is empty or does not end", text, at)
@@ -175,4 +177,4 @@ def _quoted(text: str, at: int, space: str) -> Token:
         raise QueryRefused(
             r"The query has a \u escape in a name, where it may end the name. Write the character"
         )
-    return Token("name", found[0], space, at, found[0][1:-1].replace("``", "`"))
+    return CypherToken("name", found[0], space, at, found[0][1:-1].replace("``", "`"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from clew.stores.cypher.tokens import Token, render
+from clew.stores.cypher.tokens import CypherToken, render
 
 Direction = Literal["right", "left", "both"]
 
@@ -56,7 +56,7 @@ class Expression(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal_(Expression):
+class LiteralValue(Expression):
     """A string, number, boolean or null; `token` is where a string or number stands."""
 
     kind: Literal["string", "integer", "float", "boolean", "null"]
@@ -369,7 +369,7 @@ class Statement:
     """A statement that has been read: its `text`, tokens and tree."""
 
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[CypherToken, ...]
     query: Query
 
     def print(self) -> str:

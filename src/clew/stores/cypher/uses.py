@@ -14,7 +14,7 @@ from clew.stores.cypher.tree import (
     LabelCheck,
     LabelExpression,
     ListLiteral,
-    Literal_,
+    LiteralValue,
     MapLiteral,
     MapProjection,
     Name,
@@ -208,7 +208,7 @@ class _Finder:
 
 def _values(value: Expression) -> Iterator[tuple[str | int | float, int]]:
     """Yield the text or number that an expression is, with its token."""
-    if isinstance(value, Literal_) and value.kind in ("string", "integer", "float"):
+    if isinstance(value, LiteralValue) and value.kind in ("string", "integer", "float"):
         yield cast("str | int | float", value.value), value.start
 
 

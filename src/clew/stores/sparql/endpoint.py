@@ -6,7 +6,7 @@ from clew.stores.cypher.guard import Rules
 from clew.stores.errors import StoreError
 from clew.stores.sparql.guard import form_of, guard_sparql
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
-from clew.stores.sparql.wire import Reply, address_of, requested
+from clew.stores.sparql.wire import HttpReply, address_of, requested
 from clew.stores.store import Rows
 
 ACCEPT_ROWS = (
@@ -52,7 +52,7 @@ class SparqlEndpoint:
         """Nothing is held open."""
 
 
-def _broken(reply: Reply, error: Exception) -> StoreError:
+def _broken(reply: HttpReply, error: Exception) -> StoreError:
     """What reading a reply failed of: the connection if it did, else what came over it."""
     if reply.failure is not None:
         return reply.failure

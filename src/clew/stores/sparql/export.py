@@ -19,7 +19,7 @@ from clew.stores.errors import StoreError
 from clew.stores.import_folder import ImportFolder, Progress, silent
 from clew.stores.sparql.endpoint import ACCEPT_GRAPH, ACCEPT_ROWS
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
-from clew.stores.sparql.wire import Address, Reply, requested
+from clew.stores.sparql.wire import Address, HttpReply, requested
 from clew.stores.store import StoredTerm
 
 SECONDS = 300.0
@@ -140,7 +140,7 @@ def _append(address: Address, query: str, file: IO[bytes], seconds: float) -> It
 @contextmanager
 def _replied(
     address: Address, query: str, accept: str, seconds: float, known: tuple[str, ...]
-) -> Generator[Reply]:
+) -> Generator[HttpReply]:
     """Ask, and hold the reply against what was asked for; what it breaks off with is a StoreError."""
     with requested(address, query, accept, seconds, total=False) as reply:
         if reply.media not in known:
@@ -155,7 +155,7 @@ def _replied(
             ) from error
 
 
-def _lines(reply: Reply) -> Iterator[bytes]:
+def _lines(reply: HttpReply) -> Iterator[bytes]:
     """Yield blocks of whole lines of N-Triples, one triple a line, whatever syntax the endpoint writes."""
     import pyoxigraph
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryRefused, QuerySyntaxError
-from clew.stores.sparql.tokens import Token, tokens_of
+from clew.stores.sparql.tokens import SparqlToken, tokens_of
 from clew.text.embedders.extras import require
 
 LONGEST = 20_000
@@ -69,7 +69,7 @@ def form_of(text: str) -> str:
     return next((token.keyword for token in tokens_of(text) if token.keyword in _FORMS), "")
 
 
-def _check_brackets(tokens: list[Token]) -> None:
+def _check_brackets(tokens: list[SparqlToken]) -> None:
     """Refuse what is too deep for the parser, and say plainly what it would not."""
     depth = 0
     for token in tokens:
@@ -82,13 +82,13 @@ def _check_brackets(tokens: list[Token]) -> None:
             raise QueryRefused("A query has no semicolon outside of braces. Give one query at a time")
 
 
-def _opens(token: Token) -> int:
+def _opens(token: SparqlToken) -> int:
     if token.kind != "sign":
         return 0
     return (token.text in "{([") - (token.text in "})]")
 
 
-def _limited(tokens: list[Token], rows: int) -> Iterator[str]:
+def _limited(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
     """Yield the texts of a query that returns one row more than `rows` at most."""
     form, limit, values = _outside(tokens)
     if form == "ASK":
@@ -105,7 +105,7 @@ def _limited(tokens: list[Token], rows: int) -> Iterator[str]:
         yield f" LIMIT {rows + 1}"
 
 
-def _outside(tokens: list[Token]) -> tuple[str, int | None, int | None]:
+def _outside(tokens: list[SparqlToken]) -> tuple[str, int | None, int | None]:
     """Return the form, and the positions of the number of LIMIT and of VALUES outside all brackets."""
     form, limit, values, depth, opened = "", None, None, 0, False
     for number, token in enumerate(tokens):

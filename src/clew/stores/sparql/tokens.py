@@ -26,7 +26,7 @@ _ESCAPE = re.compile(r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SparqlToken:
     """A piece of a query: its kind (a group of the expression above), its text, where it begins."""
 
     kind: str
@@ -39,7 +39,7 @@ class Token:
         return self.text.upper() if self.kind == "word" else ""
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[SparqlToken]:
     r"""Cut a query into tokens, comments dropped.
 
     Escapes (`\\u0041`) are looked at by a SPARQL parser before anything else, wherever they stand, and may
@@ -48,15 +48,15 @@ def tokens_of(text: str) -> list[Token]:
     escape = _ESCAPE.search(text)
     if escape is not None:
         raise QueryRefused(f"The query has the escape {escape[0]}. Write the character itself")
-    tokens: list[Token] = []
+    tokens: list[SparqlToken] = []
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup is None:
             raise QuerySyntaxError(f"{text[at : at + 20]!r} is no SPARQL", text, at)
         if found.lastgroup == "comment":
-            tokens.append(Token("space", " ", at))
+            tokens.append(SparqlToken("space", " ", at))
         else:
-            tokens.append(Token(found.lastgroup, found[0], at))
+            tokens.append(SparqlToken(found.lastgroup, found[0], at))
         at = found.end()
     return tokens

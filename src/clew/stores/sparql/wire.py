@@ -65,7 +65,7 @@ def address_of(text: str) -> Address:
     return Address(plain, _PREFIX + plain.geturl(), authorization)
 
 
-class Reply:
+class HttpReply:
     """The body of a reply, as it comes; reading raises StoreError where it breaks off or takes too long."""
 
     def __init__(self, response: http.client.HTTPResponse, clock: _Clock, most: int | None) -> None:
@@ -165,7 +165,7 @@ def _reason(error: Exception) -> str:
 @contextmanager
 def requested(
     address: Address, query: str, accept: str, seconds: float, *, total: bool = True
-) -> Generator[Reply]:
+) -> Generator[HttpReply]:
     """Send a query; yields the reply.
 
     `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
@@ -179,7 +179,7 @@ def requested(
             closing(_ask(connection, target, query, _headers(address, accept), clock)) as response,
         ):
             if response.status not in _REDIRECTS:
-                yield _checked(Reply(response, clock, MOST_BYTES if total else None))
+                yield _checked(HttpReply(response, clock, MOST_BYTES if total else None))
                 return
             target = _redirected(address, target, response.headers.get("location") or "")
     raise StoreError(f"{address.shown} sends from one address to the next without end. Check the path")
@@ -243,7 +243,7 @@ def _redirected(address: Address, url: SplitResult, location: str) -> SplitResul
     return kept
 
 
-def _checked(reply: Reply) -> Reply:
+def _checked(reply: HttpReply) -> HttpReply:
     """Raise what a reply that holds no result means."""
     at, status = reply.shown, reply.status
     if status == 200 and "html" not in reply.media:
@@ -271,7 +271,7 @@ def _checked(reply: Reply) -> Reply:
     raise StoreError(f"{at} failed with HTTP {status}{said}. Check the server, or ask for less")
 
 
-def _first_line(reply: Reply) -> str:
+def _first_line(reply: HttpReply) -> str:
     try:
         text = reply.read(4_000).decode("utf-8", "replace")
     except StoreError:

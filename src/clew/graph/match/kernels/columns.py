@@ -30,7 +30,7 @@ DONE, STOPPED, RETRY = 0, 1, 2
 
 DISTINCT, UNDIRECTED, COUNT, TIED, PROJECT, SLACK, UNIFORM, EAGER, EXPANSIONS = range(9)
 CAP, BASE, AHEAD = range(9, 12)
-"""Places of `Query.options`.
+"""Places of `QueryColumns.options`.
 
 Matches that cost more than CAP are not looked for, but where AHEAD is not 0 some are found to know how far to
 go; BASE is the least that any may cost.
@@ -40,7 +40,7 @@ SPENT, ALLOWED, STATUS, CUT = range(4)
 that was met."""
 
 
-class Graph(NamedTuple):
+class GraphColumns(NamedTuple):
     """Both adjacencies: starts and stops int64 [N], relation and neighbour int32 [slots]."""
 
     out_starts: Array
@@ -53,7 +53,7 @@ class Graph(NamedTuple):
     into_neighbour: Array
 
 
-class Scratch(NamedTuple):
+class LayerScratch(NamedTuple):
     """Which entities are in a layer, and where.
 
     `marks` int64 [N + 1]: a place in the current layer, valid if it is of the generation that the last entry
@@ -88,7 +88,7 @@ class Far(NamedTuple):
     plain: Array
 
 
-class Query(NamedTuple):
+class QueryColumns(NamedTuple):
     """A pattern with its distances.
 
     `nodes` [n, KIND MASK FIRST LAST FLOOR]: kind, row of `masks` or -1, range of candidates, the least cost;
@@ -134,7 +134,7 @@ ENTITY, COST, LOWEST = range(3)
 SOURCE, TARGET = 0, 3
 
 
-class Tree(NamedTuple):
+class LayerTree(NamedTuple):
     """The layers hung from `root`; `order` has parents before children.
 
     `node` [n, UP BY LINK MEMBERS WIDTH ROW]: parent and the pattern edge to it; the links from place i of the
@@ -159,7 +159,7 @@ UP, BY, LINK, MEMBERS, WIDTH, ROW = range(6)
 BEGIN, CHEAPEST, POINTER = range(3)
 
 
-class Steps(NamedTuple):
+class EnumerationSteps(NamedTuple):
     """Order of the enumeration, `step` [s, NODE EDGE FROM].
 
     Each assigns NODE, or closes an edge between assigned nodes (NODE -1), by pattern edge EDGE (-1 for the
@@ -197,7 +197,7 @@ TAKEN, TRIPLE = range(2)
 AT, END, BOUND, FILL = range(4)
 
 
-class Found(NamedTuple):
+class FoundRows(NamedTuple):
     """Matches: `rows` [*, 1 + n + m] of cost, nodes and triples.
 
     `order` lists them ascending if their number is bounded, and ends with their count.
@@ -207,7 +207,7 @@ class Found(NamedTuple):
     order: Array
 
 
-class Task(NamedTuple):
+class EnumerationTask(NamedTuple):
     """What to enumerate: roots `low .. high`, costs in (`after`, `limit`], at most `wanted` matches (0: all).
 
     Only matches of `misses` direction misses count, unless it is -1; `ahead` bounds above the limit are kept.

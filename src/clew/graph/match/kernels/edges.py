@@ -28,8 +28,8 @@ from clew.graph.match.kernels.columns import (
     UNDIRECTED,
     WEIGHT,
     ZERO,
-    Graph,
-    Query,
+    GraphColumns,
+    QueryColumns,
 )
 
 WIDE = 32
@@ -63,8 +63,8 @@ def room(rows: Array, need: int) -> Array:
 
 @compiled
 def edges_at(  # noqa: C901
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     edge: int,
     node: int,
     at_head: bool,
@@ -144,7 +144,14 @@ def edges_at(  # noqa: C901
 
 @compiled
 def triples_between(
-    graph: Graph, query: Query, edge: int, head: int, tail: int, miss: int, buffer: Array, count: int
+    graph: GraphColumns,
+    query: QueryColumns,
+    edge: int,
+    head: int,
+    tail: int,
+    miss: int,
+    buffer: Array,
+    count: int,
 ) -> tuple[Array, int]:
     """Append the triples from `head` to `tail` that pattern edge `edge` may match."""
     mode = query.edges[edge, MODE]
@@ -190,7 +197,7 @@ def triples_between(
 
 @compiled
 def edges_between(
-    graph: Graph, query: Query, edge: int, head: int, tail: int, buffer: Array, count: int
+    graph: GraphColumns, query: QueryColumns, edge: int, head: int, tail: int, buffer: Array, count: int
 ) -> tuple[Array, int]:
     """Append the edges that `edge` may match when its ends are `head` and `tail`, from `count` on."""
     buffer, count = triples_between(graph, query, edge, head, tail, ZERO, buffer, count)
@@ -200,7 +207,7 @@ def edges_between(
 
 
 @compiled
-def triple_of(graph: Graph, code: int, one: int, other: int) -> int:
+def triple_of(graph: GraphColumns, code: int, one: int, other: int) -> int:
     """Triple id of an edge code whose ends are `one` and `other`."""
     if code >= 0:
         return code
@@ -217,7 +224,9 @@ def triple_of(graph: Graph, code: int, one: int, other: int) -> int:
 
 
 @compiled
-def count_at(graph: Graph, query: Query, edge: int, node: int, at_head: bool, exact: bool) -> int:
+def count_at(
+    graph: GraphColumns, query: QueryColumns, edge: int, node: int, at_head: bool, exact: bool
+) -> int:
     """Count the edges that `edges_at` looks at; an upper bound by degree unless `exact`."""
     total = 0
     for side in range(2):

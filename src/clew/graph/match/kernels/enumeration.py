@@ -63,13 +63,13 @@ from clew.graph.match.kernels.columns import (
     TRIPLES,
     UP,
     ZERO,
-    Found,
-    Graph,
+    EnumerationSteps,
+    EnumerationTask,
+    FoundRows,
+    GraphColumns,
     Layers,
-    Query,
-    Steps,
-    Task,
-    Tree,
+    LayerTree,
+    QueryColumns,
     Walk,
 )
 from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
@@ -80,7 +80,7 @@ LAZY_LIMIT = 100_000
 
 
 @compiled
-def empty_walk(query: Query) -> Walk:
+def empty_walk(query: QueryColumns) -> Walk:
     """Nothing assigned but what has one candidate only, which is set aside."""
     nodes, edges = len(query.nodes), len(query.edges)
     node = np.zeros((nodes, 3), np.int64)
@@ -97,7 +97,7 @@ def empty_walk(query: Query) -> Walk:
 
 
 @compiled
-def repeats(graph: Graph, query: Query, walk: Walk, edge: int) -> bool:
+def repeats(graph: GraphColumns, query: QueryColumns, walk: Walk, edge: int) -> bool:
     """Whether the triple of `edge`, whose ends are assigned, is in use; writes its id."""
     one, other = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
     triple = triple_of(graph, walk.edge[edge, TAKEN], one, other)
@@ -110,7 +110,9 @@ def repeats(graph: Graph, query: Query, walk: Walk, edge: int) -> bool:
 
 
 @compiled
-def emit(graph: Graph, query: Query, walk: Walk, found: Found, wanted: int, cost: int) -> Found:
+def emit(
+    graph: GraphColumns, query: QueryColumns, walk: Walk, found: FoundRows, wanted: int, cost: int
+) -> FoundRows:
     """Write the match that is assigned, with its triple ids."""
     walk.row[0] = cost
     nodes = len(walk.node)
@@ -124,9 +126,9 @@ def emit(graph: Graph, query: Query, walk: Walk, found: Found, wanted: int, cost
 
 @compiled
 def choices(
-    graph: Graph,
-    query: Query,
-    steps: Steps,
+    graph: GraphColumns,
+    query: QueryColumns,
+    steps: EnumerationSteps,
     walk: Walk,
     buffer: Array,
     step: int,
@@ -150,18 +152,18 @@ def choices(
 
 @compiled
 def one_round(  # noqa: C901
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
-    tree: Tree,
-    steps: Steps,
+    tree: LayerTree,
+    steps: EnumerationSteps,
     walk: Walk,
     buffer: Array,
-    found: Found,
-    task: Task,
+    found: FoundRows,
+    task: EnumerationTask,
     state: Array,
     stop: Array,
-) -> tuple[Found, Array]:
+) -> tuple[FoundRows, Array]:
     """Add the matches of one task to `found`.
 
     The loop has no calls on its common path: each would count references to every array that it passes on.
@@ -258,18 +260,18 @@ def one_round(  # noqa: C901
 
 @compiled
 def rounds(
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
-    tree: Tree,
-    steps: Steps,
+    tree: LayerTree,
+    steps: EnumerationSteps,
     walk: Walk,
     buffer: Array,
-    found: Found,
-    task: Task,
+    found: FoundRows,
+    task: EnumerationTask,
     state: Array,
     stop: Array,
-) -> tuple[Found, Array, int]:
+) -> tuple[FoundRows, Array, int]:
     """Run `task` with rising limits up to its own; also returns the cost below which nothing is missing.
 
     The limit rises to a bound that at least four times as many partial assignments reach as before, so
@@ -281,7 +283,7 @@ def rounds(
         least = min(least, tree.total[start + i] + steps.base)
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
     while least <= cap and least < INFINITE:
-        one = Task(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
+        one = EnumerationTask(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
         found, buffer = one_round(graph, query, layers, tree, steps, walk, buffer, found, one, state, stop)
         if state[STATUS] != DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
             break
@@ -295,7 +297,9 @@ def rounds(
 
 
 @compiled
-def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, row: Array) -> bool:
+def follow(
+    graph: GraphColumns, query: QueryColumns, layers: Layers, tree: LayerTree, place: int, row: Array
+) -> bool:
     """Write the best match of the root at `place` into `row`, by the pointers; False if it breaks the rules.
 
     It is the first of all with this root, as what it minimises leaves out nothing but the rules. Only for
@@ -327,18 +331,18 @@ def follow(graph: Graph, query: Query, layers: Layers, tree: Tree, place: int, r
 
 @compiled
 def projected(
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
-    tree: Tree,
-    steps: Steps,
+    tree: LayerTree,
+    steps: EnumerationSteps,
     walk: Walk,
     buffer: Array,
-    found: Found,
-    task: Task,
+    found: FoundRows,
+    task: EnumerationTask,
     state: Array,
     stop: Array,
-) -> Found:
+) -> FoundRows:
     """Run `task` for every root on its own, keeping the first match of each."""
     own = empty_found(len(walk.row), 1)
     direct = len(steps.step) == len(layers.node) == len(tree.order)
@@ -361,7 +365,7 @@ def projected(
             found = keep(found, task.wanted, walk.row)
             continue
         own.order[-1] = 0
-        one = Task(i, i + 1, -1, cap, 1, task.misses, 0)
+        one = EnumerationTask(i, i + 1, -1, cap, 1, task.misses, 0)
         own, buffer, _ = rounds(graph, query, layers, tree, steps, walk, buffer, own, one, state, stop)
         if own.order[-1] > 0:
             found = keep(found, task.wanted, own.rows[0])
@@ -372,15 +376,15 @@ def projected(
 
 @compiled
 def matches(
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
-    tree: Tree,
-    steps: Steps,
+    tree: LayerTree,
+    steps: EnumerationSteps,
     buffer: Array,
     state: Array,
     stop: Array,
-) -> tuple[Found, int]:
+) -> tuple[FoundRows, int]:
     """Find the matches that the options ask for, and the cost below which none is missing."""
     walk = empty_walk(query)
     wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
@@ -390,7 +394,7 @@ def matches(
     if query.options[TIED] == 1:
         wanted = 0
         best = empty_found(len(walk.row), 1)
-        task = Task(0, roots, -1, cap, 1, -1, 0)
+        task = EnumerationTask(0, roots, -1, cap, 1, -1, 0)
         best, buffer, bound = rounds(graph, query, layers, tree, steps, walk, buffer, best, task, state, stop)
         if best.order[-1] == 0 or state[STATUS] != DONE:
             return best, bound
@@ -400,7 +404,7 @@ def matches(
             misses = cap & MISS_MASK
             cap = ((cap >> MISS_BITS) + slack) << MISS_BITS | MISS_MASK
     found = empty_found(len(walk.row), max(wanted, 1))
-    task = Task(0, roots, -1, cap, wanted, misses, 0)
+    task = EnumerationTask(0, roots, -1, cap, wanted, misses, 0)
     if query.options[PROJECT] < 0:
         found, buffer, least = rounds(
             graph, query, layers, tree, steps, walk, buffer, found, task, state, stop

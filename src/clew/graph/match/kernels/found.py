@@ -16,8 +16,8 @@ from clew.graph.match.kernels.columns import (
     TARGET,
     UP,
     WIDTH,
-    Found,
-    Tree,
+    FoundRows,
+    LayerTree,
 )
 from clew.graph.match.kernels.edges import room
 
@@ -25,9 +25,9 @@ MOST_LATE = 4096
 
 
 @compiled
-def empty_found(width: int, capacity: int) -> Found:
+def empty_found(width: int, capacity: int) -> FoundRows:
     """No matches, with room for `capacity` rows of `width`."""
-    return Found(np.empty((capacity, width), np.int64), np.zeros(capacity + 1, np.int64))
+    return FoundRows(np.empty((capacity, width), np.int64), np.zeros(capacity + 1, np.int64))
 
 
 @compiled
@@ -66,7 +66,7 @@ def comes_before(row: Array, rows: Array, slot: int) -> bool:
 
 
 @compiled
-def keep(found: Found, wanted: int, row: Array) -> Found:
+def keep(found: FoundRows, wanted: int, row: Array) -> FoundRows:
     """Add a match: all of them if `wanted` is 0, else the first `wanted`."""
     count = found.order[-1]
     slot = count
@@ -75,7 +75,7 @@ def keep(found: Found, wanted: int, row: Array) -> Found:
         if not comes_before(row, found.rows, slot):
             return found
         count -= 1
-    found = Found(room(found.rows, slot + 1), found.order)
+    found = FoundRows(room(found.rows, slot + 1), found.order)
     if wanted > 0:
         at = count
         while at > 0 and comes_before(row, found.rows, found.order[at - 1]):
@@ -89,7 +89,7 @@ def keep(found: Found, wanted: int, row: Array) -> Found:
 
 
 @compiled
-def too_late(layer: Array, tree: Tree, node: Array, rows: Array, slot: int) -> bool:
+def too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int) -> bool:
     """Whether every completion at the bound's cost comes after the match in `slot` by entity ids.
 
     `layer` and `node` are those of `Layers` and `Walk`.

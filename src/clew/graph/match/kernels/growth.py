@@ -29,10 +29,10 @@ from clew.graph.match.kernels.columns import (
     UNIFORM,
     VIA,
     ZERO,
-    Graph,
+    GraphColumns,
     Layers,
-    Query,
-    Scratch,
+    LayerScratch,
+    QueryColumns,
 )
 from clew.graph.match.kernels.joins import join_new, join_two
 from clew.graph.match.kernels.layers import (
@@ -50,7 +50,7 @@ FREE_LIMIT = 100_000
 
 
 @compiled
-def all_costs_known(query: Query, layers: Layers) -> bool:
+def all_costs_known(query: QueryColumns, layers: Layers) -> bool:
     """Whether all far nodes have layers."""
     for v in range(len(query.nodes)):
         if query.nodes[v, KIND] == FAR and layers.node[v, START] < 0:
@@ -59,7 +59,7 @@ def all_costs_known(query: Query, layers: Layers) -> bool:
 
 
 @compiled
-def leads(query: Query, layers: Layers, parent: int, child: int) -> bool:
+def leads(query: QueryColumns, layers: Layers, parent: int, child: int) -> bool:
     """Whether another component, a far or the projected node is reached from `child` outside the layers."""
     seen, root = 1 << child, root_of(layers, parent)
     for _ in range(len(query.nodes)):
@@ -82,7 +82,7 @@ def leads(query: Query, layers: Layers, parent: int, child: int) -> bool:
 
 
 @compiled
-def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int]:
+def next_join(graph: GraphColumns, query: QueryColumns, layers: Layers) -> tuple[int, int, int]:
     """(pattern edge, node to scan, other node) of the cheapest join to make; edge -1 when there is none."""
     best, best_scanned, best_other = -1, -1, -1
     least, needed = INFINITE, False
@@ -114,7 +114,7 @@ def next_join(graph: Graph, query: Query, layers: Layers) -> tuple[int, int, int
 
 @compiled
 def grow(
-    graph: Graph, query: Query, scratch: Scratch, state: Array, stop: Array
+    graph: GraphColumns, query: QueryColumns, scratch: LayerScratch, state: Array, stop: Array
 ) -> tuple[Layers, Array, int]:
     """(layers, a buffer for later use, the root of them all)."""
     layers = empty_layers(len(query.nodes))

@@ -42,10 +42,10 @@ from clew.graph.match.kernels.columns import (
     TARGET,
     YES,
     ZERO,
-    Graph,
+    GraphColumns,
     Layers,
-    Query,
-    Scratch,
+    LayerScratch,
+    QueryColumns,
 )
 from clew.graph.match.kernels.layers import layer_edges, layers_room
 from clew.graph.match.kernels.measure import far_cost, fetch_vector
@@ -71,7 +71,7 @@ def spend(state: Array, stop: Array, amount: int) -> bool:
 
 
 @compiled
-def set_aside(query: Query, child: int) -> Array:
+def set_aside(query: QueryColumns, child: int) -> Array:
     """Entities that `child` cannot be: each is the only candidate of another node of an injective match."""
     entities = np.empty(len(query.nodes), np.int64)
     count = 0
@@ -84,7 +84,7 @@ def set_aside(query: Query, child: int) -> Array:
 
 
 @compiled
-def mark_layer(layers: Layers, node: int, scratch: Scratch, value: bool) -> None:
+def mark_layer(layers: Layers, node: int, scratch: LayerScratch, value: bool) -> None:
     """Note (or with `value` False only clear the bits of) the places of the living in the layer of `node`."""
     marks, bits, sieve = scratch.marks, scratch.bits, scratch.sieve
     begin, generation, entry = layers.node[node, START], marks[-1] << 32, layers.entry
@@ -107,11 +107,11 @@ def mark_layer(layers: Layers, node: int, scratch: Scratch, value: bool) -> None
 
 @compiled
 def reach_bits(
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
     buffer: Array,
-    scratch: Scratch,
+    scratch: LayerScratch,
     edge: int,
     parent: int,
     child: int,
@@ -147,11 +147,11 @@ def reach_bits(
 
 @compiled
 def join_new(  # noqa: C901
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
     buffer: Array,
-    scratch: Scratch,
+    scratch: LayerScratch,
     edge: int,
     parent: int,
     child: int,
@@ -260,11 +260,11 @@ def rise(layers: Layers, node: int, before: Array) -> int:
 
 @compiled
 def join_two(
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
     buffer: Array,
-    scratch: Scratch,
+    scratch: LayerScratch,
     edge: int,
     scanned: int,
     other: int,

@@ -26,9 +26,9 @@ from clew.graph.match.kernels.columns import (
     VIA,
     WEIGHT,
     ZERO,
-    Graph,
+    GraphColumns,
     Layers,
-    Query,
+    QueryColumns,
 )
 from clew.graph.match.kernels.edges import count_at, room
 
@@ -55,7 +55,7 @@ def layers_room(layers: Layers, entries: int, edges: int) -> Layers:
 
 
 @compiled
-def open_layer(query: Query, layers: Layers, node: int) -> Layers:
+def open_layer(query: QueryColumns, layers: Layers, node: int) -> Layers:
     """Start the layer of `node`, a component of its own: its candidates if it is known, else nothing."""
     first, stop = query.nodes[node, FIRST], query.nodes[node, LAST]
     layers = layers_room(layers, stop - first, ZERO)
@@ -148,7 +148,9 @@ def components(layers: Layers) -> int:
 
 
 @compiled
-def layer_edges(graph: Graph, query: Query, layers: Layers, edge: int, node: int, most: int) -> int:
+def layer_edges(
+    graph: GraphColumns, query: QueryColumns, layers: Layers, edge: int, node: int, most: int
+) -> int:
     """Edges to look at when `edge` is followed from the layer of `node`; counting ends beyond `most`.
 
     Of many entities, it is estimated by some.

@@ -45,11 +45,11 @@ from clew.graph.match.kernels.columns import (
     UP,
     VIA,
     WIDTH,
-    Graph,
+    EnumerationSteps,
+    GraphColumns,
     Layers,
-    Query,
-    Steps,
-    Tree,
+    LayerTree,
+    QueryColumns,
 )
 from clew.graph.match.kernels.edges import triple_of
 
@@ -76,7 +76,9 @@ def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
 
 
 @compiled
-def smaller(graph: Graph, layers: Layers, tree: Tree, node: int, old: int, new: int, place: int) -> bool:
+def smaller(
+    graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, old: int, new: int, place: int
+) -> bool:
     """Whether edge `new` at `place` of the parent of `node` comes before `old` in (ids below, triple)."""
     width = tree.node[node, WIDTH]
     one = tree.node[node, ROW] + tree.edge[old, TARGET] * width
@@ -91,7 +93,7 @@ def smaller(graph: Graph, layers: Layers, tree: Tree, node: int, old: int, new: 
 
 
 @compiled
-def link_node(graph: Graph, layers: Layers, tree: Tree, node: int, owner: int) -> None:
+def link_node(graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, owner: int) -> None:
     """Sort the edges between `node` and its parent by place of the parent, and send the messages up."""
     start, stop = layers.node[owner, EDGE_START], layers.node[owner, EDGE_STOP]
     near, far = (SOURCE, TARGET) if owner == node else (TARGET, SOURCE)
@@ -131,7 +133,7 @@ def link_node(graph: Graph, layers: Layers, tree: Tree, node: int, owner: int) -
 
 
 @compiled
-def write_rows(layers: Layers, tree: Tree, node: int) -> None:
+def write_rows(layers: Layers, tree: LayerTree, node: int) -> None:
     """Write the best ids below every place of `node`, from the rows of its children."""
     nodes, best, total, entry = len(layers.node), tree.best, tree.total, layers.entry
     row, width, start = tree.node[node, ROW], tree.node[node, WIDTH], layers.node[node, START]
@@ -155,7 +157,7 @@ def write_rows(layers: Layers, tree: Tree, node: int) -> None:
 
 
 @compiled
-def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
+def plan_tree(layers: Layers, root: int) -> tuple[LayerTree, Array]:
     """Lay out the arrays of a tree, nothing sent yet; also returns the owners of the links."""
     nodes = len(layers.node)
     node, column = np.empty((nodes, 6), np.int64), np.zeros((nodes, nodes), np.int64)
@@ -181,11 +183,11 @@ def plan_tree(layers: Layers, root: int) -> tuple[Tree, Array]:
     for i in range(layers.used[0]):
         total[i] = entry[i, COST] if entry[i, LOWEST] < INFINITE else INFINITE
     link, edge = np.empty((links, 3), np.int64), np.empty((layers.used[1], 4), np.int64)
-    return Tree(root, order, node, column, link, edge, total, np.empty(cells, np.int32)), owner
+    return LayerTree(root, order, node, column, link, edge, total, np.empty(cells, np.int32)), owner
 
 
 @compiled
-def send(graph: Graph, layers: Layers, root: int) -> Tree:
+def send(graph: GraphColumns, layers: Layers, root: int) -> LayerTree:
     """All messages towards `root`."""
     tree, owner = plan_tree(layers, root)
     for at in range(len(tree.order) - 1, -1, -1):
@@ -197,7 +199,7 @@ def send(graph: Graph, layers: Layers, root: int) -> Tree:
 
 
 @compiled
-def pick_free(query: Query, layers: Layers, assigned: int, node: int) -> int:
+def pick_free(query: QueryColumns, layers: Layers, assigned: int, node: int) -> int:
     """Pattern edge by which the free `node` is reached: from an unknown node if one is assigned."""
     choice, unknown = -1, False
     for e in range(len(query.edges)):
@@ -214,7 +216,7 @@ def pick_free(query: Query, layers: Layers, assigned: int, node: int) -> int:
 
 
 @compiled
-def plan_steps(query: Query, layers: Layers, tree: Tree) -> Steps:
+def plan_steps(query: QueryColumns, layers: Layers, tree: LayerTree) -> EnumerationSteps:
     """Assign nodes in the pattern's order as far as they hang together; close edges as soon as possible."""
     nodes, edges = len(query.nodes), len(query.edges)
     step = np.empty((nodes + edges, 3), np.int64)
@@ -250,4 +252,4 @@ def plan_steps(query: Query, layers: Layers, tree: Tree) -> Steps:
             if by >= 0:
                 choice = v
                 break
-    return Steps(step[:count], base, track)
+    return EnumerationSteps(step[:count], base, track)

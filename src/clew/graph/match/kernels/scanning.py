@@ -27,10 +27,10 @@ from clew.graph.match.kernels.columns import (
     START,
     UNDIRECTED,
     WEIGHT,
-    Graph,
+    GraphColumns,
     Layers,
-    Query,
-    Scratch,
+    LayerScratch,
+    QueryColumns,
 )
 from clew.graph.match.kernels.edges import WIDE, lower_bound, room
 from clew.graph.match.kernels.prefetch import soon_read
@@ -47,7 +47,7 @@ _ONE, _BYTE, _BIT, _SIEVE = np.uint32(1), np.uint32(3), np.uint32(7), np.uint32(
 
 
 @compiled
-def fetch(graph: Graph, layers: Layers, start: int, stop: int, alive: Array) -> tuple[int, int, int]:
+def fetch(graph: GraphColumns, layers: Layers, start: int, stop: int, alive: Array) -> tuple[int, int, int]:
     """(how many of the entries live, entry after the last, their edges); writes their positions into `alive`.
 
     Has their edges fetched, of all at once. Ends early before more than `MOST_AT_ONCE` edges.
@@ -74,7 +74,7 @@ def fetch(graph: Graph, layers: Layers, start: int, stop: int, alive: Array) -> 
 
 
 @compiled
-def fetch_starts(graph: Graph, entity: int) -> None:
+def fetch_starts(graph: GraphColumns, entity: int) -> None:
     """Have fetched where the edges of an entity are."""
     soon_read(graph.out_starts, entity)
     soon_read(graph.out_stops, entity)
@@ -83,7 +83,7 @@ def fetch_starts(graph: Graph, entity: int) -> None:
 
 
 @compiled
-def fetch_neighbours(graph: Graph, entity: int) -> None:
+def fetch_neighbours(graph: GraphColumns, entity: int) -> None:
     """Have the other ends of the edges of an entity fetched."""
     soon_read(graph.out_neighbour, graph.out_starts[entity])
     soon_read(graph.out_neighbour, graph.out_stops[entity] - 1)
@@ -92,7 +92,7 @@ def fetch_neighbours(graph: Graph, entity: int) -> None:
 
 
 @compiled
-def fetch_relations(graph: Graph, entity: int) -> None:
+def fetch_relations(graph: GraphColumns, entity: int) -> None:
     """Have the relations of the edges of an entity fetched."""
     soon_read(graph.out_relation, graph.out_starts[entity])
     soon_read(graph.into_relation, graph.into_starts[entity])
@@ -100,11 +100,11 @@ def fetch_relations(graph: Graph, entity: int) -> None:
 
 @compiled
 def sift(  # noqa: C901
-    graph: Graph,
+    graph: GraphColumns,
     layers: Layers,
     start: int,
     stop: int,
-    scratch: Scratch,
+    scratch: LayerScratch,
     outward: bool,
     inward: bool,
     alive: Array,
@@ -153,14 +153,14 @@ def sift(  # noqa: C901
 
 @compiled
 def scan(  # noqa: C901
-    graph: Graph,
-    query: Query,
+    graph: GraphColumns,
+    query: QueryColumns,
     layers: Layers,
     edge: int,
     node: int,
     start: int,
     rest: int,
-    scratch: Scratch,
+    scratch: LayerScratch,
     filtered: bool,
     ahead: bool,
     buffer: Array,

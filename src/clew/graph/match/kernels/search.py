@@ -18,16 +18,16 @@ from clew.graph.match.kernels.columns import (
     STATUS,
     ZERO,
     Far,
-    Graph,
-    Query,
-    Scratch,
+    GraphColumns,
+    LayerScratch,
+    QueryColumns,
 )
 from clew.graph.match.kernels.enumeration import matches
 from clew.graph.match.kernels.found import empty_found
 from clew.graph.match.kernels.growth import grow
 from clew.graph.match.kernels.messages import plan_steps, send
 
-HELPERS = "d3eb22f4a8becc60"
+HELPERS = "f82f35a3abc009de"
 
 
 @entry
@@ -58,12 +58,12 @@ def search(
 ) -> tuple[int, int, int, int, Array, Array]:
     """(status, bound, cut, work, rows of matches, their order and then their count).
 
-    `marks` and `bits` are those of `Scratch`, `stop` uint8 [1] is that of `spend`,
+    `marks` and `bits` are those of `LayerScratch`, `stop` uint8 [1] is that of `spend`,
     `measured` to `plain` as in `Far`; the order is of use only if the number of matches was limited. `cut` is
     how far the nearest part that was left out is above the cap (INFINITE: nothing was), `work` what was spent
     of the expansions.
     """
-    graph = Graph(
+    graph = GraphColumns(
         out_starts,
         out_stops,
         out_relation,
@@ -74,11 +74,11 @@ def search(
         into_neighbour,
     )
     far = Far(measured, listed, rows, scale, vector, plain)
-    query = Query(nodes, edges, candidate, relation, masks, options, far)
+    query = QueryColumns(nodes, edges, candidate, relation, masks, options, far)
     state = np.zeros(4, np.int64)
     state[CUT] = INFINITE
     state[ALLOWED] = options[EXPANSIONS]
-    scratch = Scratch(marks, bits, np.zeros(SIEVE, np.uint8))
+    scratch = LayerScratch(marks, bits, np.zeros(SIEVE, np.uint8))
     layers, buffer, begin = grow(graph, query, scratch, state, stop)
     if state[STATUS] != DONE:
         found = empty_found(ONE, ZERO)

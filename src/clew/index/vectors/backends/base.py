@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, IndexError_, InputError, UsageError
+from clew.errors import FormatError, IndexAccessError, InputError, UsageError
 from clew.index.store.files import disk_errors, sync_path
 
 Int64 = NDArray[np.int64]
@@ -28,7 +28,7 @@ _TRAILER = struct.Struct("<8sq16si16s")
 _BLOCK, _SAMPLES = 4096, 16
 
 
-class VectorStoreError(IndexError_):
+class VectorStoreError(IndexAccessError):
     """A vector database that does not answer, or refuses."""
 
 
@@ -68,7 +68,7 @@ class VectorIndex(Protocol):
         ...
 
     def save(self, path: Path) -> None:
-        """Write to `path`, all or nothing; raises IndexError_."""
+        """Write to `path`, all or nothing; raises IndexAccessError."""
         ...
 
 
@@ -87,7 +87,7 @@ def check_query(dimension: int, query: Float32) -> None:
 
 
 def save_file(path: Path, backend: str, dimension: int, write: Callable[[Path], None]) -> None:
-    """Let `write` write a file, seal it, and put it in place of `path`; raises IndexError_."""
+    """Let `write` write a file, seal it, and put it in place of `path`; raises IndexAccessError."""
     new = path.with_name(f"{path.name}.new")
     with disk_errors(path):
         try:

@@ -9,11 +9,11 @@ import pytest
 from reference import Tables, make_graph
 
 from clew.graph.graph import Graph
-from clew.graph.match.distances import Candidates, Measure, Rounded
+from clew.graph.match.candidate_lists import ALL, INFINITE, CandidateList
+from clew.graph.match.candidate_tiers import Tier, Tiers
+from clew.graph.match.distances import Measure, NearestEntities, Rounded
 from clew.graph.match.kernels.measure import APART, distances_from
-from clew.graph.match.lists import ALL, INFINITE, CandidateList
 from clew.graph.match.matcher import match
-from clew.graph.match.tiers import Tier, Tiers
 from clew.types import MatchResult, Pattern, PatternEdge, PatternNode
 
 NODES, RELATIONS = 60, 3
@@ -44,7 +44,7 @@ class Stored(Tables):
                 np.arange(RELATIONS) == relation, 0.0, rng.random(RELATIONS)
             )
 
-    def node_candidates(self, node: PatternNode, count: int) -> Candidates:
+    def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         return super().node_candidates(node, min(count, self.most))
 
     def measure(self, node: PatternNode) -> Measure:

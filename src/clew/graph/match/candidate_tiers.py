@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clew.graph.match.lists import ALL, INFINITE, CandidateList
+from clew.graph.match.candidate_lists import ALL, INFINITE, CandidateList
 from clew.types import PatternNode
 
 Prepare = Callable[[Sequence[PatternNode], int], None]

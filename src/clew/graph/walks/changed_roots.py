@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, UInt8, offsets_of
 from clew.graph.walks.walk_tables import Choices, WalkEdges, spread
-from clew.graph.walks.walks import EDGES, Scratch, Walker, Walks
+from clew.graph.walks.walks import EDGES, Walker, Walks, WalkScratch
 
 UInt64 = NDArray[np.uint64]
 
@@ -28,7 +28,7 @@ class StoredWalks:
     live: NDArray[np.bool_]
 
 
-def touched_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequence[StoredWalks]) -> Int32:
+def changed_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequence[StoredWalks]) -> Int32:
     """Roots whose walks may differ from those that are stored, ascending.
 
     `walker` is of the graph after `edit`, `before` is the graph before it. None is missing; few are among
@@ -49,7 +49,7 @@ def touched_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequen
 
 def _stale(before: Graph, changed: Int64, walker: Walker) -> tuple[Int64, UInt8]:
     """For each node where its slots are among those told, -1 if it has not changed; and which are stale."""
-    from clew.graph.walks.kernels.touched import stale_slots
+    from clew.graph.walks.kernels.changed_roots import stale_slots
 
     old = Choices.of(before, directed=walker.settings.directed, nodes=changed)
     codes = walker.choices.places[changed] & 255
@@ -65,14 +65,14 @@ def _stale(before: Graph, changed: Int64, walker: Walker) -> tuple[Int64, UInt8]
 def _find_random(
     stored: Sequence[StoredWalks], walker: Walker, changes: Int64, stale: UInt8, found: UInt8
 ) -> None:
-    from clew.graph.walks.kernels.touched import touched_random
+    from clew.graph.walks.kernels.changed_roots import changed_random
 
     tables, options = walker.choices, walker.settings
     for part in stored:
         walks = part.walks
 
         def find(first: int, last: int, walks: Walks = walks, live: NDArray[np.bool_] = part.live) -> None:
-            touched_random(
+            changed_random(
                 walks.roots, walks.offsets, walks.nodes, live, first, last, options.walks,
                 np.uint64(options.seed), tables.places, tables.slots, changes, stale, found,
             )  # fmt: skip
@@ -84,7 +84,7 @@ def _find_trees(
     edit: GraphEdit, changed: Int64, walker: Walker, lists: WalkEdges, stored: Sequence[StoredWalks],
     changes: Int64, stale: UInt8, found: UInt8,
 ) -> None:  # fmt: skip
-    from clew.graph.walks.kernels.touched import hops_from, touched_trees, trees_that_fit
+    from clew.graph.walks.kernels.changed_roots import changed_trees, hops_from, trees_that_fit
 
     tables, options = walker.choices, walker.settings
     depth = options.depth
@@ -96,7 +96,7 @@ def _find_trees(
 
         def find(first: int, last: int, walks: Walks = walks, live: NDArray[np.bool_] = part.live) -> None:
             with walker.scratch() as scratch:
-                scratch.stamp = touched_trees(
+                scratch.stamp = changed_trees(
                     walks.roots, walks.offsets, walks.steps, walks.nodes, walks.state, live, first, last,
                     options.max_walks, np.uint64(options.seed), tables.places, tables.slots, changes, stale,
                     from_root, to_node, distance, len(lists.edges) <= EDGES,
@@ -106,7 +106,7 @@ def _find_trees(
         spread(len(walks.roots), find, walker.threads)
     if len(edit.removed):
         near = np.flatnonzero((distance < depth) & (found == 0)).astype(np.int32)
-        fits, scratch = np.zeros(len(near), np.uint8), Scratch(walker.nodes)
+        fits, scratch = np.zeros(len(near), np.uint8), WalkScratch(walker.nodes)
         trees_that_fit(
             near, depth, options.max_walks, lists.offsets, lists.edges,
             scratch.stamps, scratch.links, scratch.rooms, 0, fits,
@@ -121,7 +121,7 @@ def _marks(edit: GraphEdit, walker: Walker, lists: WalkEdges) -> tuple[UInt64, U
 
     Both uint64 [depth - 2, nodes, words], by the edges before and after together.
     """
-    from clew.graph.walks.kernels.touched import spread_marks
+    from clew.graph.walks.kernels.changed_roots import spread_marks
 
     levels = max(0, walker.settings.depth - 2)
     ends = np.concatenate([edit.added, edit.removed])[:, [0, 2]].astype(np.int64)

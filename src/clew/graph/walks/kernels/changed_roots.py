@@ -119,28 +119,28 @@ def _passes(nodes: Array, first: Array, last: Array, changes: Array) -> bool:
 
 
 @entry
-def touched_random(
+def changed_random(
     roots: Array, offsets: Array, nodes: Array, live: Array, first: Array, last: Array, walks: Array,
-    seed: Array, places: Array, slots: Array, changes: Array, stale: Array, touched: Array,
+    seed: Array, places: Array, slots: Array, changes: Array, stale: Array, differs: Array,
 ) -> None:  # fmt: skip
-    """Set `touched` uint8 [nodes] of roots in rows [first, last) of a part that have other random walks.
+    """Set `differs` uint8 [nodes] of roots in rows [first, last) of a part that have other random walks.
 
     Of the `live` ones; `walks` are made of each.
     """
     depth = nodes.shape[1]
     for i in range(first, last):
         root = np.int64(roots[i])
-        if not live[i] or touched[root] or not _passes(nodes, offsets[i], offsets[i + 1], changes):
+        if not live[i] or differs[root] or not _passes(nodes, offsets[i], offsets[i + 1], changes):
             continue
         for walk in range(walks):
             key, node = walk_key(seed, root, walk), root
             for t in range(depth):
                 edge = _told_again(node, key, t, places, slots, changes, stale)
-                touched[root] |= edge == _STALE
+                differs[root] |= edge == _STALE
                 if edge < 0:
                     break
                 node = edge >> 32
-            if touched[root]:
+            if differs[root]:
                 break
 
 
@@ -227,32 +227,32 @@ def _other_descent(
 
 
 @entry
-def touched_trees(
+def changed_trees(
     roots: Array, offsets: Array, steps: Array, nodes: Array, state: Array, live: Array,
     first: Array, last: Array, cap: Array, seed: Array, places: Array, slots: Array,
     changes: Array, stale: Array, from_root: Array, to_node: Array, distance: Array, certain: bool,
-    stamps: Array, links: Array, stamp: Array, touched: Array,
+    stamps: Array, links: Array, stamp: Array, differs: Array,
 ) -> Array:  # fmt: skip
-    """Set `touched` uint8 [nodes] of `live` roots in rows [first, last) that have other breadth-first walks.
+    """Set `differs` uint8 [nodes] of `live` roots in rows [first, last) that have other breadth-first walks.
 
     `distance` uint8 [nodes] are the steps to the nearest node that has changed; `certain` says that no hub
-    and no root has more edges than the budget. Whole trees, and those whose budget ended, are touched by a
-    change within their depth. Returns the last stamp used.
+    and no root has more edges than the budget. Whole trees, and those whose budget ended, are taken for
+    changed by a change within their depth. Returns the last stamp used.
     """
     depth = nodes.shape[1]
     path = np.empty(depth, np.int64)
     for i in range(first, last):
         root, begin, end = np.int64(roots[i]), offsets[i], offsets[i + 1]
         near = distance[root]
-        if not live[i] or touched[root] or near > depth:
+        if not live[i] or differs[root] or near > depth:
             continue
         if state[i] != 0 or (not certain and near < max(1, depth - 2)):
-            touched[root] = near < depth or state[i] < 0
+            differs[root] = near < depth or state[i] < 0
             continue
         if certain and not _passes(nodes, begin, end, changes) and not _any_mark(from_root, root):
             continue
         stamp += 1
-        touched[root] = _other_tree(
+        differs[root] = _other_tree(
             root, steps, nodes, begin, end, cap, seed, places, slots, changes, stale,
             from_root, to_node, certain, stamps, links, stamp, path,
         )  # fmt: skip

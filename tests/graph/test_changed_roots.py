@@ -7,9 +7,9 @@ import pytest
 
 from clew.graph.build.build import graph_of
 from clew.graph.edit.edit import GraphEdit, edited
-from clew.graph.walks import touched
+from clew.graph.walks import changed_roots as roots_module
 from clew.graph.walks import walks as walks_module
-from clew.graph.walks.touched import StoredWalks, touched_roots
+from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, WalkSettings
 
 
@@ -65,7 +65,7 @@ def told(graph, edit, options):
     before, after = Walker(graph, options).walk(roots), edited(graph, edit)[0]
     walker = Walker(after, options)
     stored = [StoredWalks(before, np.ones(graph.nodes, np.bool_))]
-    found = set(touched_roots(graph, edit, walker, stored).tolist())
+    found = set(changed_roots(graph, edit, walker, stored).tolist())
     return differing(before, walker.walk(np.arange(after.nodes, dtype=np.int32))), found
 
 
@@ -85,10 +85,10 @@ def test_no_root_is_missing(seed, monkeypatch):
     if rng.random() < 0.3:
         budget = rng.choice([5, 30])
         monkeypatch.setattr(walks_module, "EDGES", budget)
-        monkeypatch.setattr(touched, "EDGES", budget)
+        monkeypatch.setattr(roots_module, "EDGES", budget)
         monkeypatch.setattr(Walker.walk, "__kwdefaults__", {"rows": None, "edges": budget})
     if rng.random() < 0.2:
-        monkeypatch.setattr(touched, "MOST_WORDS", 1)
+        monkeypatch.setattr(roots_module, "MOST_WORDS", 1)
     edit = random_edit(graph, rng, rng.choice([1, 3, 10, 80]), hubs)
     differ, found = told(graph, edit, options)
     assert differ <= found
