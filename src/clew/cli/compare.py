@@ -11,7 +11,7 @@ import typer
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
-from clew.cli.options import with_options
+from clew.cli.options import with_short_help
 from clew.errors import ClewError, UsageError
 from clew.json_form import json_form
 
@@ -69,7 +69,7 @@ class MethodRow:
         }
 
 
-@with_options
+@with_short_help(first=("quiet",))
 def compare(
     source: AskedSource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -71,6 +71,17 @@ Encoding = Annotated[
 Language = Annotated[
     str, typer.Option("--language", metavar="TAG", help="Language of the labels of RDF that are shown.")
 ]
+
+
+class RowForm(StrEnum):
+    """How rows are written to stdout."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+Form = Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 
@@ -79,6 +90,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no n
 class SourceOptions:
     """What the user said of how a source is opened."""
 
+    TITLE: ClassVar = "Options of graph files"
     format: Format = None
     on_error: Faults = OnError.fail
     columns: Columns = None
