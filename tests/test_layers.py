@@ -8,7 +8,7 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
-    {"version", "errors", "json_form", "locks"},
+    {"version", "errors", "json_form", "locks", "memory"},
     {"html_form"},
     {"types", "plugins"},
     {"graph"},

@@ -20,7 +20,7 @@ _READ = frozenset(("evidence", "match", "retrieve"))
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MethodRow:
     """What one method said, or the error that it raised."""
 
     method: str
@@ -63,7 +63,7 @@ class Compared:
     """What several methods said of one question."""
 
     question: str
-    rows: tuple[Row, ...]
+    rows: tuple[MethodRow, ...]
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md)."""
@@ -80,13 +80,13 @@ def ask_each(
     settings: Mapping[str, object] | None = None,
 ) -> Compared:
     """Ask several methods the same question; one that fails has its error in its row."""
-    rows: list[Row] = []
+    rows: list[MethodRow] = []
     for name in methods:
         own = None if settings is None else settings.get(name)
         try:
             answer = clew.ask(question, entities=entities, method=name, model=model, settings=own)
         except ClewError as error:
-            rows.append(Row(name, None, error))
+            rows.append(MethodRow(name, None, error))
         else:
-            rows.append(Row(name, answer))
+            rows.append(MethodRow(name, answer))
     return Compared(question, tuple(rows))
