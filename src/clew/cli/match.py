@@ -117,11 +117,12 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
 
 
 def _one(path: str) -> list[PatternLine]:
-    from clew.cli.jsonl import parse, read_bytes, source_name
+    from clew.cli.jsonl import read_bytes, source_name
     from clew.graph.match.patterns import ADVICE, pattern_from_json
+    from clew.json_lines import json_object
 
     file = source_name(path)
-    value = parse(
+    value = json_object(
         read_bytes(path).removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}"
     )
     id = value.get("id")
