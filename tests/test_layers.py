@@ -8,9 +8,8 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
-    {"version", "errors", "json_form", "locks", "memory"},
+    {"version", "errors", "json_form", "json_lines", "locks", "memory"},
     {"html_form"},
-    {"types", "plugins"},
     {"graph"},
     {"text", "grounding"},
     {"index", "llm", "stores"},
