@@ -6,6 +6,7 @@ import pytest
 from clew import (
     Clew,
     EmbedderMismatch,
+    Hints,
     InputError,
     Pattern,
     PatternEdge,
@@ -156,3 +157,99 @@ def test_triples_are_embedded_once_and_the_index_keeps_it(films, tmp_path):
         assert "triple_vectors.q" in opened.index.sections
     with Clew.open(films, cache_dir=tmp_path / "vectors") as again:
         assert "triple_vectors.q" in again.index.sections
+
+
+def test_what_is_no_text_is_a_usage_error(clew):
+    for given in (None, 7, b"Who?", ["Who?"]):
+        with pytest.raises(UsageError, match=f"question is {type(given).__name__}, not a text"):
+            clew.ask(given)
+        with pytest.raises(UsageError, match=r"claim is .*, not a text"):
+            clew.verify(given)
+
+
+def test_its_repr_says_where_it_is_and_what_it_holds(clew):
+    assert repr(clew) == f"<Clew {clew.path}: 5 triples, 7 entities, 3 relations>"
+
+
+def test_a_graph_of_triples_in_memory():
+    triples = [
+        ("head", "relation", "tail"),
+        ("a\tb", "says", "x\\n\ny"),
+        ("Memento", "year", 2000),
+        ("Memento", "by", "Nolan"),
+    ]
+    clew = Clew.from_triples(iter(triples), types={"Memento": ["film"]}, aliases={"Memento": ["M", "Me"]})
+    with clew:
+        assert [(t.head, t.relation, t.tail) for t in clew] == [
+            ("head", "relation", "tail"),
+            ("a\tb", "says", "x\\n\ny"),
+            ("Memento", "year", "2000"),
+            ("Memento", "by", "Nolan"),
+        ]
+        films = [entity for entity in clew.entities() if entity.types]
+        assert [(e.name, e.label, e.types) for e in films] == [("Memento", "Memento", ("film",))]
+        assert {hit.kind for hit in clew.index.names.exact("M")} == {"alias"}
+        folder = clew.path.parent
+        assert folder.is_dir()
+        assert clew.ask("Who is the by of Memento?") is not None
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("triples", "message"),
+    [
+        ([("a", "b")], r"triple 1 is \('a', 'b'\)"),
+        (["abc"], "triple 1 is 'abc'"),
+        ([("a", "b", "c"), ("a", None, "c")], "triple 2, .*None is no name"),
+        ([("a", "b", " ")], "triple 1, .*' ' is no name"),
+    ],
+)
+def test_what_is_no_triple_is_named(triples, message):
+    with pytest.raises(UsageError, match=message):
+        Clew.from_triples(triples)
+
+
+def test_types_are_lists_and_a_graph_has_triples():
+    with pytest.raises(UsageError, match=r"Give a list: \{'a': \['film'\]\}"):
+        Clew.from_triples([("a", "b", "c")], types={"a": "film"})
+    with pytest.raises(InputError, match="no triples"):
+        Clew.from_triples([])
+
+
+def test_labels_stand_for_iris_in_what_is_iterated_and_matched(tmp_path):
+    path = tmp_path / "a.ttl"
+    path.write_text(
+        "@prefix e: <http://e.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        'e:m a e:Film ; rdfs:label "Memento" ; e:directedBy e:n . e:n rdfs:label "Nolan" .\n'
+    )
+    with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
+        assert list(clew) == [TripleText("Memento", "directedBy", "Nolan")]
+        assert next(clew.triples(names=True)).head == "http://e.org/m"
+        found = clew.match({"triples": [["UNKNOWN film", "directedBy", "Nolan"]]}).matches[0]
+        assert found.labels == ("Memento", "Nolan")
+        assert found.texts == (TripleText("Memento", "directedBy", "Nolan"),)
+
+
+def test_several_files_are_opened_as_one_graph(films, tmp_path):
+    more = tmp_path / "more.csv"
+    more.write_text("from,to,type\nTenet,Christopher Nolan,directed_by\n")
+    cache = tmp_path / "cache"
+    with Clew.open([films, str(more)], cache_dir=cache) as clew:
+        assert clew.index.graph.triples == 6
+        assert clew.built
+    assert not Clew.open([films, more], cache_dir=cache).built
+    index_sources([films], tmp_path / "a.clew")
+    with pytest.raises(UsageError, match=r"a\.clew is an index, and one is opened alone"):
+        Clew.open([films, tmp_path / "a.clew"])
+    with pytest.raises(UsageError, match="source is empty"):
+        Clew.open([])
+
+
+def test_hints_say_what_the_columns_of_a_table_are(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("2B,AER,KZN\n2B,ASF,KZN\n")
+    hints = Hints({"head": "2", "tail": "3"}, relation="flies to")
+    with Clew.open(path, cache_dir=tmp_path / "cache", hints=hints) as clew:
+        assert next(iter(clew)) == TripleText("AER", "flies to", "KZN")
+    with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
+        assert next(iter(clew)) == TripleText("2B", "AER", "KZN")

@@ -8,9 +8,9 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
-    {"version", "errors", "json_form", "locks"},
+    {"version", "errors", "json_form", "locks", "memory"},
     {"html_form"},
-    {"types", "plugins"},
+    {"types", "plugins", "json_lines"},
     {"graph"},
     {"text", "grounding"},
     {"index", "llm", "stores"},

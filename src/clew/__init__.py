@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PatternError,
         UsageError,
     )
+    from clew.graph.readers.hints import Hints
     from clew.info import Info, RelationInfo
     from clew.text.embedder import Embedder
     from clew.types import (
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         Chain,
         Citation,
         ClaimPart,
+        Entity,
         Match,
         MatchResult,
         Pattern,
@@ -62,7 +64,9 @@ __all__ = [
     "Embedder",
     "EmbedderError",
     "EmbedderMismatch",
+    "Entity",
     "FormatError",
+    "Hints",
     "IndexAccessError",
     "Info",
     "InputError",
@@ -89,6 +93,7 @@ __all__ = [
 _ELSEWHERE = {
     "Clew": "clew.engine",
     "Embedder": "clew.text.embedder",
+    "Hints": "clew.graph.readers.hints",
     "Info": "clew.info",
     "RelationInfo": "clew.info",
 }

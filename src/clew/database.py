@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from clew.environment import make_embedder, neo4j_login
+from clew.environment import NamedModels, make_embedder, neo4j_login
 from clew.errors import UsageError
 from clew.methods.cache import MethodCache
 from clew.stores.opening import is_sparql, shown_address
@@ -26,6 +26,7 @@ class Database:
     def __init__(self, store: CypherStore, embedder: Embedder) -> None:
         self.store, self.embedder = store, embedder
         self._methods: MethodCache[Method] = MethodCache()
+        self._models = NamedModels()
 
     @classmethod
     def open(cls, address: str, *, embedder: str | Embedder | None = None) -> Self:
@@ -53,23 +54,26 @@ class Database:
         id: str | None = None,
         entities: Sequence[str] = (),
         method: str = "auto",
-        model: ChatModel | None = None,
+        model: ChatModel | str | None = None,
         settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason; `auto` is `synaptiqa` here.
+
+        `model` is an open one, or its spec.
 
         Raises UsageError for an empty question or a method that needs an index, LlmError if the model,
         StoreError if the database fails.
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
+        chat = self._models.model(model)
 
         def make() -> Method:
             from clew.methods.registry import make_store_method
 
-            return make_store_method(method, self.store, self.embedder, model, settings)
+            return make_store_method(method, self.store, self.embedder, chat, settings)
 
-        made = self._methods.get(method, model, settings, make)
+        made = self._methods.get(method, chat, settings, make)
         return made.answer(question, id=id, entities=names)
 
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
@@ -79,6 +83,7 @@ class Database:
     def close(self) -> None:
         """Close the connections."""
         self._methods.clear()
+        self._models.close()
         self.store.close()
 
     def __enter__(self) -> Self:

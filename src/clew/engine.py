@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from clew.environment import default_cache, keep_machine_code, make_embedder, milvus_access
+from clew.environment import NamedModels, default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.methods.cache import MethodCache
 from clew.text.clean import clean, clean_question
-from clew.types import Answer, MatchResult, Pattern, TripleText, Verification
+from clew.types import Answer, Entity, Match, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match.matcher import Distances
+    from clew.graph.readers.hints import Hints
     from clew.index.build import Built, OnError
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
@@ -59,11 +64,13 @@ class Clew:
         self._distances: Distances | None = None
         self._verifiers: MethodCache[Verifier] = MethodCache()
         self._explorer: Explorer | None = None
+        self._models = NamedModels()
+        self._temporary: weakref.finalize[..., Clew] | None = None
 
     @classmethod
     def open(
         cls,
-        source: str | Path,
+        source: str | Path | Sequence[str | Path],
         *,
         embedder: str | Embedder | None = None,
         cache_dir: str | Path | None = None,
@@ -71,27 +78,36 @@ class Clew:
         aliases: str | Path | None = None,
         format: str | None = None,
         on_error: OnError = "fail",
+        hints: Hints | None = None,
         corpus: CorpusSettings | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Open `source`: an index directory, or a graph file (or folder), which is indexed once into a cache.
+        """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
-        files; with `corpus` walks are stored too. Raises InputError if there is no such source, ParseError
+        files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
+        InputError if there is no such source, ParseError
         for a line that cannot be read, FormatError and EmbedderMismatch for an index that cannot be used,
         UsageError for options that do not go with an index, or the address of a database.
         """
         keep_machine_code()
-        if not str(source):
+        sources = [source] if isinstance(source, str | Path) else list(source)
+        if not sources or not all(map(str, sources)):
             raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
-        if "://" in str(source):
-            from clew.stores.opening import refuse_address
+        for given in sources:
+            if "://" in str(given):
+                from clew.stores.opening import refuse_address
 
-            refuse_address(str(source))
-        path = Path(source)
+                refuse_address(str(given))
+        path, *others = map(Path, sources)
+        wrong = [given for given in (path, *others) if is_index(given)]
+        if others and wrong:
+            raise UsageError(
+                f"{wrong[0]} is an index, and one is opened alone. Give graph files, or it alone"
+            )
         if is_index(path):
-            given = {"types": types, "aliases": aliases, "format": format, "corpus": corpus}
-            wrong = [name for name, value in given.items() if value is not None]
+            options = {"types": types, "aliases": aliases, "format": format, "corpus": corpus, "hints": hints}
+            wrong = [name for name, value in options.items() if value is not None]
             if wrong:
                 raise UsageError(
                     f"{path} is an index, and {wrong[0]!r} is for graph files. Give it to: clew index SOURCE"
@@ -101,18 +117,55 @@ class Clew:
 
         maker, start = make_embedder(embedder), time.monotonic()
         cached = cached_index(
-            [path],
+            [path, *others],
             cache_dir=default_cache() if cache_dir is None else Path(cache_dir),
             embedder=maker,
             types=None if types is None else Path(types),
             aliases=None if aliases is None else Path(aliases),
             format=format,
             on_error=on_error,
+            hints=hints,
             corpus=corpus,
             progress=progress,
         )
         opened = cls(cached.index, maker, cached=cached)
         opened.seconds = time.monotonic() - start
+        return opened
+
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Iterable[tuple[str, str, str]],
+        *,
+        types: Mapping[str, Iterable[str]] | None = None,
+        aliases: Mapping[str, Iterable[str]] | None = None,
+        embedder: str | Embedder | None = None,
+    ) -> Self:
+        """Index triples (head, relation, tail), and types and aliases of entities, until it is closed.
+
+        Numbers are taken as they are written. Raises UsageError for what is no triple of texts, InputError if
+        there are none.
+        """
+        from clew.graph.readers.written import write_pairs, write_triples
+        from clew.index.build import build_index
+        from clew.index.store.directory import open_index
+
+        keep_machine_code()
+        folder, maker = Path(tempfile.mkdtemp(prefix="clew-triples-")), make_embedder(embedder)
+        try:
+            build_index(
+                [write_triples(folder / "triples.tsv", triples)],
+                folder / "triples.clew",
+                embedder=maker,
+                types=write_pairs(folder / "types.tsv", "type", types),
+                aliases=write_pairs(folder / "aliases.tsv", "alias", aliases),
+                format="tsv",
+            )
+            opened = cls(open_index(folder / "triples.clew"), maker)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        opened._temporary = weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
         return opened
 
     @classmethod
@@ -132,20 +185,23 @@ class Clew:
         id: str | None = None,
         entities: Sequence[str] = (),
         method: str | MethodFactory = "auto",
-        model: ChatModel | None = None,
+        model: ChatModel | str | None = None,
         settings: object = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
         handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
-        is used by the methods that can use one; `settings` is the dataclass of that name of a method that has
-        one. Raises UsageError for an empty or endless question or an unknown method, LlmError if the model
-        fails.
+        is used by the methods that can use one: an open one, or its spec (`ollama/llama3.1`). `settings` is
+        the dataclass of that name of a method that has one. Raises UsageError for an empty or endless
+        question or an unknown method, LlmError if the model fails.
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        return self._method(method, model, settings).answer(question, id=id, entities=names)
+        self.index.check_unchanged()
+        return self._method(method, self._models.model(model), settings).answer(
+            question, id=id, entities=names
+        )
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
@@ -170,7 +226,7 @@ class Clew:
         id: str | None = None,
         closed_world: bool = False,
         method: str = "auto",
-        model: ChatModel | None = None,
+        model: ChatModel | str | None = None,
         settings: object = None,
     ) -> Verification:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part.
@@ -180,13 +236,16 @@ class Clew:
         method, LlmError if the model fails.
         """
         claim = clean_question(claim, "claim")
+        self.index.check_unchanged()
+
+        chat = self._models.model(model)
 
         def make() -> Verifier:
             from clew.methods.verifiers import make_verifier
 
-            return make_verifier(method, self.index, self.embedder, model, settings)
+            return make_verifier(method, self.index, self.embedder, chat, settings)
 
-        verifier = self._verifiers.get(method, model, settings, make)
+        verifier = self._verifiers.get(method, chat, settings, make)
         return verifier.verify(claim, id=id, closed_world=closed_world)
 
     def match(
@@ -211,13 +270,24 @@ class Clew:
 
         if not isinstance(pattern, Pattern):
             pattern = pattern_from_json(pattern, where)
+        self.index.check_unchanged()
         if distances is None and self._distances is None:
             from clew.index.vectors.distances import IndexDistances
 
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
         used = distances if distances is not None else cast("Distances", self._distances)
-        return match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
+        found = match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
+        return replace(found, matches=tuple(map(self._named, found.matches)))
+
+    def _named(self, found: Match) -> Match:
+        """A match with what people read."""
+        graph = self.index.graph
+        texts = [
+            TripleText(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])
+            for head, relation, tail in map(graph.triple, found.triples)
+        ]
+        return replace(found, labels=tuple(graph.labels[node] for node in found.nodes), texts=tuple(texts))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
         """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
@@ -337,6 +407,23 @@ class Clew:
         head, relation, tail = graph.triple(id)
         return TripleText(graph.entities[head], graph.relations[relation], graph.entities[tail])
 
+    def triples(self, *, names: bool = False) -> Iterator[TripleText]:
+        """All triples, as people read them, or by the `names` that the source gives."""
+        graph = self.index.graph
+        nodes = graph.entities if names else graph.labels
+        relations = list(graph.relations if names else graph.relation_labels)
+        for head, relation, tail in zip(*graph.out.columns(), strict=True):
+            yield TripleText(nodes[int(head)], relations[int(relation)], nodes[int(tail)])
+
+    def entities(self) -> Iterator[Entity]:
+        """All entities with their labels and types; literals are none."""
+        graph, types = self.index.graph, self.index.graph.types
+        type_names = list(types.names)
+        for node in range(graph.nodes):
+            if graph.values.datatype[node] < 0:
+                own = types.type[types.offsets[node] : types.offsets[node + 1]].tolist()
+                yield Entity(graph.entities[node], graph.labels[node], tuple(type_names[t] for t in own))
+
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
         """Map the names in some triples to what people read, where the two differ."""
         graph, found = self.index.graph, dict[str, str]()
@@ -351,7 +438,18 @@ class Clew:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
         self._methods.clear()
         self._verifiers.clear()
+        self._models.close()
         self._distances = self._explorer = None
+        if self._temporary is not None:
+            self._temporary()
+
+    def __repr__(self) -> str:
+        counts = self.index.manifest.about.counts
+        told = ", ".join(f"{counts.get(name, 0):,} {name}" for name in ("triples", "entities", "relations"))
+        return f"<{type(self).__name__} {self.path}: {told}>"
+
+    def __iter__(self) -> Iterator[TripleText]:
+        return self.triples()
 
     def __enter__(self) -> Self:
         return self
@@ -374,6 +472,7 @@ def index_sources(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     triple_vectors: bool = False,
     progress: Progress | None = None,
     corpus: CorpusSettings | None = None,
@@ -399,6 +498,7 @@ def index_sources(
         aliases=side.aliases,
         format=format,
         on_error=on_error,
+        hints=hints,
         triple_vectors=triple_vectors,
         progress=progress,
         corpus=corpus,
@@ -422,6 +522,7 @@ def update_index_files(
     ignore_missing: bool = False,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     embedder: str | Embedder | None = None,
     verbaliser: Verbaliser | None = None,
     progress: UpdateProgress | None = None,
@@ -442,6 +543,7 @@ def update_index_files(
         remove_entities=remove_entities,
         format=format,
         on_error=on_error,
+        hints=hints,
         progress=None if progress is None else partial(progress, "reading"),
     )
     maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)

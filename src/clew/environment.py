@@ -12,8 +12,13 @@ from clew.errors import UsageError
 
 if TYPE_CHECKING:
     from clew.index.vectors.backends.registry import Access, VectorChoice, VectorKind
+    from clew.llm.managed import ManagedModel
+    from clew.llm.types import ChatModel
     from clew.stores.opening import Login
     from clew.text.embedder import Embedder
+
+CALLS = 40
+"""Calls of a chat model that one question may take, unless more or fewer are said."""
 
 
 def make_embedder(spec: str | Embedder | None) -> Embedder:
@@ -94,6 +99,37 @@ def default_history() -> Path:
         return user_data_path("clew", appauthor=False) / "history.jsonl"
     except RuntimeError as error:
         raise UsageError(f"There is no place for the history: {error}. Set $CLEW_HISTORY") from error
+
+
+class NamedModels:
+    """Chat models by their specs (`ollama/llama3.1`), each opened when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, ManagedModel] = {}
+
+    def model(self, given: ChatModel | str | None) -> ChatModel | None:
+        """The model of a spec, with keys and addresses of the environment; any other as it is.
+
+        A question takes at most `CALLS` calls. Raises UsageError for a spec or key that is wrong,
+        MissingExtra if the provider's SDK is not installed.
+        """
+        if not isinstance(given, str):
+            return given
+        if given not in self._models:
+            from clew.llm import open_model, settings_from
+            from clew.llm.budget import Limits
+
+            settings = settings_from(os.environ, given, per_question=Limits(CALLS))
+            self._models[given] = open_model(settings)
+        return self._models[given]
+
+    def close(self) -> None:
+        """Close those that were opened here."""
+        if self._models:
+            from clew.llm import run_sync
+
+            while self._models:
+                run_sync(self._models.popitem()[1].close())
 
 
 def keep_machine_code() -> None:

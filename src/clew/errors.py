@@ -58,12 +58,29 @@ class InputError(ClewError):
 
 
 class ParseError(InputError):
-    """A line of a source that cannot be read: `file`, `line` (from 1; 0 if unknown) and `reason`."""
+    """A line of a source that cannot be read: `file`, `line` (from 1; 0 if unknown) and `reason`.
 
-    def __init__(self, file: str, line: int, reason: str, advice: str = "") -> None:
-        self.file, self.line, self.reason = file, line, reason
+    `others` are further bad places of the same file; `stopped` says that it was not read beyond the last.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        line: int,
+        reason: str,
+        advice: str = "",
+        *,
+        others: tuple[str, ...] = (),
+        stopped: bool = False,
+    ) -> None:
+        self.file, self.line, self.reason, self.advice = file, line, reason, advice
+        self.others, self.stopped = others, stopped
         where = f"{file}:{line}" if line else file
-        super().__init__(f"{where}: {reason}" + (f". {advice}" if advice else ""))
+        text = f"{where}: {reason}" + (f". {advice}" if advice else "")
+        if others:
+            text += "".join(f"\n  {other}" for other in others)
+            text += "\n  … the file was not read beyond this" if stopped else ""
+        super().__init__(text)
 
 
 class IndexAccessError(ClewError):

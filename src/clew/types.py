@@ -90,13 +90,16 @@ class Match:
     """An assignment of a pattern: `nodes[i]` and `triples[j]` (triple ids) for pattern node i and edge j.
 
     `gsd` is the graph semantic distance (SimGRAG eq. 3), `direction_misses` the number of edges that
-    run against the pattern's direction.
+    run against the pattern's direction. `labels` and `texts` are what people read of nodes and triples, where
+    `Clew.match` found them.
     """
 
     gsd: float
     direction_misses: int
     nodes: tuple[int, ...]
     triples: tuple[int, ...]
+    labels: tuple[str, ...] = ()
+    texts: tuple[TripleText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,15 @@ class TripleText:
     def as_json(self) -> list[str]:
         """`[head, relation, tail]`."""
         return [self.head, self.relation, self.tail]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity of a graph: as the source names it, what people read, and its declared types."""
+
+    name: str
+    label: str
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def test_quiet_says_nothing(run, films):
         (lambda p: p.write_bytes(b""), "empty"),
         (lambda p: p.write_bytes(b"\0\1\2" * 100), "binary"),
         (lambda p: p.write_text("a,b,c\n"), "x.tsv:1: "),
-        (lambda p: p.write_bytes(b"a\tb\t\xff\n"), "x.tsv:1: invalid UTF-8"),
+        (lambda p: p.write_bytes(b"\xc3\xa4\tb\t\xff\n"), "x.tsv:1: invalid UTF-8"),
     ],
 )
 def test_sources_that_cannot_be_read(run, tmp_path, make, message):
@@ -173,3 +173,47 @@ def test_an_example_is_shown_as_people_read_it(run, tmp_path):
     told = json.loads(run("info", graph, "--json").stdout)["relations"][0]
     assert told["example"] == ["http://e.org/q1", "http://e.org/madeBy", "http://e.org/q2"]
     assert told["example_labels"] == ["Pump", "madeBy", "Acme"]
+
+
+def test_info_verify_reads_all_files_and_names_a_damaged_one(index, films, run):
+    assert "files are as they were written" in run("info", index, "--verify").stdout
+    assert json.loads(run("info", index, "--verify", "--json").stdout)["verified_files"] > 20
+    file = next(index.glob("gen-*/graph.entities.blob.npy"))
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    result = run("info", index, "--verify")
+    assert result.exit_code == 2
+    assert "graph.entities.blob.npy: damaged" in result.stderr
+    result = run("info", films, "--verify")
+    assert result.exit_code == 2
+    assert "is no index" in result.stderr
+
+
+def test_a_graph_is_read_from_stdin(run):
+    text = "from,to,relationship\nInception,Christopher Nolan,directed by\nTenet,Emma Thomas,produced by\n"
+    result = run("index", "-", "-o", "x.clew", "--json", input=text)
+    assert result.exit_code == 0
+    summary = json.loads(result.stdout)
+    assert summary["counts"]["triples"] == 2
+    assert [source["path"] for source in summary["sources"]] == ["stdin"]
+    assert "head = from, relation = relationship, tail = to" in summary["report"]["notes"][0]
+    result = run("info", "-", "--json", input=text)
+    assert json.loads(result.stdout)["counts"]["triples"] == 2
+    for given, message in (((), "Say where the index shall be"), (("-o", "y.clew"), "stdin is empty")):
+        result = run("index", "-", *given, input="")
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+
+def test_columns_of_a_table_are_said(run, tmp_path):
+    (tmp_path / "routes.dat").write_text("2B,410,AER,2965,KZN\n2B,410,ASF,2966,KZN\n")
+    said = ("--columns", "head=3,tail=5", "--relation", "flies to")
+    result = run("index", "routes.dat", *said, "-o", "x.clew", "--json")
+    assert result.exit_code == 0
+    told = json.loads(run("info", "x.clew", "--json").stdout)
+    assert [relation["name"] for relation in told["relations"]] == ["flies to"]
+    assert told["counts"]["entities"] == 3
+    result = run("index", "routes.dat", "--columns", "head=3", "-o", "y.clew")
+    assert result.exit_code == 2
+    assert "need a head and a tail" in result.stderr

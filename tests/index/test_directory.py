@@ -2,8 +2,10 @@
 
 import errno
 import json
+import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,7 +54,7 @@ def test_round_trip(index, graph, write_small):
     assert opened.array("schema.counts").tolist() == [0, 1, 2, 3, 4]
     assert opened.data("notes") == b"abc"
     assert opened.manifest.about.counts == {"nodes": 4}
-    assert opened.manifest.bytes == sum(f.stat().st_size for f in index.glob("gen-*/*"))
+    assert opened.manifest.bytes == sum(f.stat().st_size for f in index.glob("gen-*/*.npy"))
 
 
 def test_labels_that_differ_are_kept(tmp_path, graph_of, write_small):
@@ -261,15 +263,85 @@ def test_a_flipped_byte_is_found(index):
     open_index(index, verify=True)
 
 
-def test_verify_finds_a_flipped_byte_between_the_sampled_blocks(index, graph, write_small):
+@pytest.fixture
+def large(index, graph, write_small):
+    """A file with blocks that no sample is taken of."""
     write_small(index, graph, {"large": np.zeros(1_000_000, np.uint8)})
-    file = next(index.glob("gen-*/large.npy"))
-    whole = bytearray(file.read_bytes())
-    whole[100_000] ^= 1
-    file.write_bytes(whole)
-    assert open_index(index).array("large")[100_000 - 128] == 1
-    with pytest.raises(FormatError, match=r"large\.npy: damaged, its checksum differs"):
-        open_index(index, verify=True)
+    return next(index.glob("gen-*/large.npy"))
+
+
+def flip(file, at):
+    with file.open("r+b") as handle:
+        handle.seek(at)
+        byte = handle.read(1)[0]
+        handle.seek(at)
+        handle.write(bytes([byte ^ 1]))
+
+
+def test_a_flipped_byte_between_the_sampled_blocks_is_found(index, large):
+    flip(large, 100_000)
+    with pytest.raises(FormatError, match=r"large\.npy: damaged, its checksum differs.*clew index"):
+        open_index(index)
+
+
+def test_a_flipped_byte_is_found_though_the_time_of_modification_is_put_back(index, large):
+    before = large.stat()
+    flip(large, 100_000)
+    os.utime(large, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(FormatError, match=r"large\.npy: damaged"):
+        open_index(index)
+
+
+def test_an_open_index_notices_that_a_file_has_changed(index, large):
+    opened = open_index(index)
+    opened.check_unchanged()
+    flip(large, 100_000)
+    for _ in range(2):
+        with pytest.raises(FormatError, match=r"large\.npy: damaged"):
+            opened.check_unchanged()
+    flip(large, 100_000)
+    opened.check_unchanged()
+
+
+def test_an_open_index_goes_on_when_it_is_replaced(index, graph_of, write_small):
+    opened = open_index(index)
+    write_small(index, graph_of(["Other"]))
+    opened.check_unchanged()
+    assert opened.graph.entities[0] == NAMES[0]
+
+
+def test_only_files_that_have_changed_are_read_whole(index, large, monkeypatch):
+    read = []
+    whole = files.full_checksum
+    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
+    open_index(index)
+    assert read == []
+    large.touch()
+    open_index(index)
+    open_index(index)
+    assert read == ["large.npy"]
+    open_index(index, verify=True)
+    assert len(read) == 1 + len(section_files(index))
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b'{"large.npy": [1]}', b'{"large.npy": 5}', b"\xff", b"[" * 99_999]
+)
+def test_a_damaged_seal_counts_as_none(index, large, text):
+    (large.parent / "sealed.json").write_bytes(text)
+    flip(large, 100_000)
+    with pytest.raises(FormatError, match=r"large\.npy: damaged"):
+        open_index(index)
+
+
+def test_a_copy_is_checked_once(index, large, tmp_path):
+    flip(large, 100_000)
+    shutil.copytree(index, tmp_path / "copy.clew")
+    with pytest.raises(FormatError, match=r"large\.npy: damaged"):
+        open_index(tmp_path / "copy.clew")
+    flip(tmp_path / "copy.clew" / large.parent.name / large.name, 100_000)
+    open_index(tmp_path / "copy.clew")
+    assert (tmp_path / "copy.clew" / large.parent.name / "sealed.json").exists()
 
 
 def test_a_missing_file_is_named(index):

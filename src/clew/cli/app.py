@@ -18,6 +18,7 @@ from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
 from clew.cli.mcp import mcp
+from clew.cli.options import ShortHelp
 from clew.cli.query import query
 from clew.cli.report import report
 from clew.cli.serve import serve
@@ -78,6 +79,6 @@ for name, command, short in (
     ("datasets", datasets, "List the data sets that eval reads."),
     ("doctor", doctor, "Check a chat model, a database, or both."),
 ):
-    app.command(name, short_help=short)(command)
+    app.command(name, short_help=short, cls=ShortHelp)(command)
 app.add_typer(cypher, name="cypher", short_help="Correct Cypher statements, without a database.")
 app.add_typer(history, name="history", short_help="Keep solved questions as examples for synaptiqa.")

@@ -12,8 +12,17 @@ import typer
 
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, Stream, opened_model
-from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
-from clew.cli.options import with_options
+from clew.cli.opening import (
+    AskedSource,
+    Form,
+    Json,
+    LlmSpec,
+    RowForm,
+    SourceOptions,
+    opened_for_asking,
+    waiting,
+)
+from clew.cli.options import with_short_help
 from clew.cli.synaptiqa import METHODS as QUERYING
 from clew.cli.synaptiqa import QueryOptions
 from clew.errors import UsageError
@@ -24,7 +33,9 @@ if TYPE_CHECKING:
 ABSTAINED = 3
 
 
-@with_options
+@with_short_help(
+    first=("quiet",), rest={"stream": "Options of the chat model", "limit_citations": "Other options"}
+)
 def ask(
     source: AskedSource,
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="In quotes.")] = None,
@@ -52,13 +63,14 @@ def ask(
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
     reading: SourceOptions,
+    form: Form = RowForm.table,
     json: Json = False,
 ) -> None:
     """Ask a question, and get the answers with the triples that prove them.
 
     A plain graph file is indexed once into a cache. Exit code 3 means that the graph holds no answer.
     """
-    from clew.cli.console import write_json
+    from clew.cli.console import warn, write_csv, write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
     from clew.stores.opening import is_address
@@ -72,6 +84,8 @@ def ask(
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
+        if form is not RowForm.table:
+            raise UsageError("--as is for a single question. Leave it out; answers of --questions are JSON")
         if stream:
             raise UsageError("--stream is for a single question. Leave it out; --trace FILE has all replies")
         from clew.cli.questions import ask_all
@@ -104,8 +118,12 @@ def ask(
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
     queries.keep(source, answer, quiet=reading.quiet)
-    if json:
+    if json or form is RowForm.json:
         write_json(answer.as_json(steps=explain))
+    elif form is RowForm.csv:
+        write_csv(("entity", "label", "score"), ((a.entity, a.label, str(a.score)) for a in answer.answers))
+        if answer.abstained is not None:
+            warn(f"no answer: {answer.abstained.detail}")
     else:
         _print(answer, cited, labels, explain=explain)
     if answer.abstained is not None:

@@ -10,7 +10,7 @@ import typer
 from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
-from clew.cli.options import with_options
+from clew.cli.options import with_short_help
 from clew.compared import MethodRow, ask_each
 from clew.errors import UsageError
 
@@ -27,7 +27,7 @@ NARROW = 72
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 
 
-@with_options
+@with_short_help(first=("quiet",))
 def compare(
     source: AskedSource,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
@@ -45,6 +47,15 @@ def write_json(value: Any) -> None:  # noqa: ANN401
     line = json_line(value)
     encoding = (sys.stdout.encoding or "utf-8").replace("-", "").lower()
     write(line if encoding == "utf8" else json.dumps(value, allow_nan=False))
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table to stdout as CSV (RFC 4180, lines end with a line feed); safe on a terminal."""
+    plain = sys.stdout.isatty()
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([shown(cell) if plain else cell for cell in row])
 
 
 def warn(text: str) -> None:

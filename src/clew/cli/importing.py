@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from clew.cli.failures import Interrupted
 from clew.cli.progress import Bar
+from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 
 if TYPE_CHECKING:
@@ -40,12 +41,16 @@ def imported(sources: Sequence[str], output: Path | None, *, quiet: bool) -> Gen
     found = Imported([], {})
     folders: list[Path] = []
     for source in sources:
-        if not is_address(source):
+        if not is_address(source) and source != STDIN:
             found.paths.append(Path(source))
             continue
         if output is None:
             shown = shown_address(source)
             raise UsageError(f"Say where the index shall be, as in: clew index {shown} -o NAME.clew")
+        if source == STDIN:
+            found.paths.append(stdin_kept())
+            found.addresses[found.paths[-1]] = "stdin"
+            continue
         path = output.with_name(f"{output.stem}.import-{len(folders)}")
         with Bar(quiet=quiet) as bar:
             data, notes = _read(source, path, bar)

@@ -47,7 +47,7 @@ def index(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE…", help="Graph files, a folder of node and edge CSVs, or neo4j://host."
+            metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
         ),
     ],
     output: Annotated[
@@ -109,6 +109,7 @@ def index(
                 aliases=aliases,
                 format=reading.format,
                 on_error=reading.on_error.value,
+                hints=reading.hints,
                 triple_vectors=triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if verbaliser else frozenset()),
                 corpus=_corpus(corpus, depth, walks, max_walks, directed=directed, plain=plain_vectors),

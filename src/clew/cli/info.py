@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from clew.cli.console import out, shown, write_json
 from clew.cli.opening import Json, Source, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
+from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
@@ -24,14 +27,20 @@ def info(
     source: Source,
     *,
     reading: SourceOptions,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read all files of the index and compare their checksums.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
+    files = _verify(source) if verify else 0
     held = _held(source, reading)
     if json:
-        write_json(held.as_json())
+        write_json(held.as_json() | ({"verified_files": files} if verify else {}))
         return
     console = out()
+    if verify:
+        console.print(shown(f"{held.path}: all {files:,} files are as they were written"), soft_wrap=True)
     for line in _facts(held):
         console.print(shown(line), soft_wrap=True)
     for relation in held.relations[:MOST_RELATIONS]:
@@ -43,6 +52,16 @@ def info(
     left = len(held.relations) - MOST_RELATIONS
     if left > 0:
         console.print(f"\n… and {counted(left, 'more relation')}; --json prints all")
+
+
+def _verify(source: str) -> int:
+    """Read an index whole, and count its files; raises FormatError for the first that is damaged."""
+    from clew.engine import is_index
+    from clew.index.store.directory import open_index
+
+    if not is_index(Path(source)):
+        raise UsageError(f"{source} is no index: --verify is for what clew index has written")
+    return len(open_index(Path(source), verify=True).manifest.files)
 
 
 def _held(source: str, reading: SourceOptions) -> Info:

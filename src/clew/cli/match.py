@@ -36,7 +36,8 @@ class PatternLine:
 def match(
     source: Source,
     pattern: Annotated[
-        str | None, typer.Argument(metavar="PATTERN.json", help="A pattern; - is stdin. See docs/json.md.")
+        str | None,
+        typer.Argument(metavar="PATTERN", help="A JSON file, JSON itself, or - for stdin. See docs/json.md."),
     ] = None,
     patterns: Annotated[
         str | None, typer.Option(metavar="FILE.jsonl", help="Many patterns, one a line; - is stdin.")
@@ -97,13 +98,14 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
 
 
 def _one(path: str) -> list[PatternLine]:
-    from clew.cli.jsonl import parse, read_bytes, source_name
+    from clew.cli.jsonl import read_bytes, source_name
     from clew.graph.match.patterns import ADVICE, pattern_from_json
+    from clew.json_lines import json_object
 
-    file = source_name(path)
-    value = parse(
-        read_bytes(path).removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}"
-    )
+    inline = path.lstrip().startswith(("{", "["))
+    file = "PATTERN" if inline else source_name(path)
+    raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path)
+    value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}")
     id = value.get("id")
     return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -161,6 +161,7 @@ _TAKEN: Mapping[str, _Taken] = {
 class SimgragOptions:
     """What the user said of how SimGRAG works; None, False and empty leave it to the method."""
 
+    TITLE: ClassVar = "Options of methods"
     k: Subgraphs = None
     shots: ClaimShots = None
     candidates: FewCandidates = None

@@ -8,19 +8,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from clew.environment import CALLS
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
     from clew.llm.managed import ManagedModel
     from clew.llm.settings import Settings
     from clew.llm.streamed import Listener
-
-CALLS = 40
-"""Calls of a chat model that one question may take."""
 
 
 Cache = Annotated[
@@ -77,6 +75,7 @@ Stream = Annotated[
 class ModelOptions:
     """What the user said of how the chat model is called; limits are for a question, or for the run."""
 
+    TITLE: ClassVar = "Options of the chat model"
     cache: Cache = None
     replay: Replay = False
     max_calls: MaxCalls = None

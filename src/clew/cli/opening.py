@@ -7,22 +7,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from clew.cli.console import warn
 from clew.cli.progress import Bar, Unit
+from clew.cli.standard_input import STDIN, stdin_kept
 from clew.errors import ClewError, UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
+    from clew.graph.readers.hints import Hints
     from clew.index.progress import Progress, Stage
     from clew.llm.types import ChatModel
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew) or a graph file.")]
+Source = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
+]
 AskedSource = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or neo4j://host.")
 ]
@@ -49,6 +53,35 @@ Format = Annotated[
 Faults = Annotated[
     OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="head=…,tail=…", help="Columns of a table of edges, by name or number."
+    ),
+]
+RowId = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="Column that says what a row of a table is of.")
+]
+RelationName = Annotated[
+    str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of tables, as in cp1252.")
+]
+Language = Annotated[
+    str, typer.Option("--language", metavar="TAG", help="Language of the labels of RDF that are shown.")
+]
+
+
+class RowForm(StrEnum):
+    """How rows are written to stdout."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+Form = Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 
@@ -57,10 +90,31 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no n
 class SourceOptions:
     """What the user said of how a source is opened."""
 
+    TITLE: ClassVar = "Options of graph files"
     format: Format = None
     on_error: Faults = OnError.fail
+    columns: Columns = None
+    row_id: RowId = None
+    relation: RelationName = None
+    encoding: Encoding = None
+    language: Language = "en"
     embedder: EmbedderSpec = None
     quiet: Quiet = False
+
+    @property
+    def hints(self) -> Hints | None:
+        """What was said of how files are read; None if nothing was."""
+        return hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
+
+
+def hints_of(
+    columns: str | None, row_id: str | None, relation: str | None, encoding: str | None, language: str
+) -> Hints | None:
+    """What was said of how files are read; None if nothing was. Raises UsageError."""
+    from clew.graph.readers.hints import Hints, columns_of
+
+    said = Hints({} if columns is None else columns_of(columns), row_id, relation, encoding, language)
+    return None if said == Hints() else said
 
 
 _STAGES: dict[str, tuple[str, Unit]] = {
@@ -102,10 +156,11 @@ def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -
 
     with Bar(quiet=options.quiet) as bar:
         clew = Clew.open(
-            source,
+            stdin_kept() if source == STDIN else source,
             embedder=options.embedder,
             format=options.format,
             on_error=options.on_error.value,
+            hints=options.hints,
             progress=stage_progress(bar),
         )
         if rank_triples:

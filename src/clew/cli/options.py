@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+_ALL = "clew.all_options"
+_WIDEST = 30
+"""Characters of an option beside which its help stands."""
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -14,16 +21,87 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     Such a field is what a parameter of a command is: `Annotated[…, typer.Option(…)]`, with a default.
     """
+    return _with_options(command, {})[0]
+
+
+def with_short_help(
+    *, first: tuple[str, ...] = (), rest: Mapping[str, str] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As `with_options`, for a command of many options: `--help` shows those that are its own.
+
+    Of a dataclass it shows the fields that are named `first`. The others are shown by `--help-all`, under the
+    `TITLE` of their dataclass, and those of the command that are in `rest` under the title there.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        called, titles = _with_options(command, {"help_all": _help_all()})
+        left = {name: title for name, title in titles.items() if name not in first}
+        called.more_options = left | dict(rest or {})  # pyright: ignore[reportFunctionMemberAccess]
+        return called
+
+    return decorate
+
+
+class ShortHelp(TyperCommand):
+    """A command whose help leaves out the options of `with_short_help` unless all are asked for."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's own copy of click
+        """Write arguments and options, in groups."""
+        more: Mapping[str, str] = getattr(self.callback, "more_options", {})
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                is_argument = parameter.param_type_name == "argument"
+                title = "Arguments" if is_argument else more.get(parameter.name or "", "Options")
+                groups.setdefault(title, []).append(record)
+        left = 0
+        for title, records in groups.items():
+            if title in ("Arguments", "Options") or ctx.meta.get(_ALL):
+                with formatter.section(title):
+                    formatter.write_dl(records, col_max=_WIDEST)
+            else:
+                left += len(records)
+        if left:
+            formatter.write_paragraph()
+            formatter.write_text(f"{left} more options, of models, methods and files: --help-all")
+
+
+def _help_all() -> Parameter:
+    option = typer.Option(
+        "--help-all", is_eager=True, callback=_show_all, help="Show this message with all options."
+    )
+    kind = Annotated[bool, option]
+    return Parameter("help_all", Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        from clew.cli.console import write
+
+        context.meta[_ALL] = True
+        write(context.get_help())
+        raise typer.Exit
+
+
+def _with_options(
+    command: Callable[..., None], more: Mapping[str, Parameter]
+) -> tuple[Callable[..., None], dict[str, str]]:
+    """The command as typer sees it, with `more` parameters that it is not told; titles of the fields."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type[Any]] = {}
     shown: list[Parameter] = []
+    titles: dict[str, str] = {}
     for parameter in signature(command).parameters.values():
         kind = hints[parameter.name]
         if isinstance(kind, type) and is_dataclass(kind):
             groups[parameter.name] = kind
-            shown += _parameters(kind)
+            made = _parameters(kind)
+            shown += made
+            titles |= {one.name: getattr(kind, "TITLE", "Other options") for one in made}
         else:
             shown.append(parameter.replace(annotation=kind, kind=Parameter.KEYWORD_ONLY))
+    shown += more.values()
 
     @wraps(command)
     def called(**given: Any) -> None:  # noqa: ANN401
@@ -31,11 +109,11 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
             for name, kind in groups.items()
         }
-        command(**given, **made)
+        command(**{name: value for name, value in given.items() if name not in more}, **made)
 
     called.__signature__ = Signature(shown)  # pyright: ignore[reportAttributeAccessIssue]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-    return called
+    return called, titles
 
 
 def _parameters(kind: type[Any]) -> list[Parameter]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.jsonl import text_or_stdin
-from clew.cli.opening import Json, SourceOptions, opened
+from clew.cli.opening import Form, Json, RowForm, SourceOptions, opened
 from clew.cli.options import with_options
 from clew.errors import UsageError
 
@@ -40,6 +40,7 @@ def query(
     ] = False,
     *,
     reading: SourceOptions,
+    form: Form = RowForm.table,
     json: Json = False,
 ) -> None:
     """Run a query that only reads, of Cypher or SPARQL: whatever else it may do is refused.
@@ -47,7 +48,7 @@ def query(
     An index takes both languages. A limit of rows and a timeout are always set; values of Cypher are sent as
     parameters. Exit code 3 means that there are no rows.
     """
-    from clew.cli.console import warn, write_json
+    from clew.cli.console import warn, write_csv, write_json
     from clew.stores.store import as_json
 
     text = text_or_stdin(statement)
@@ -59,9 +60,11 @@ def query(
     if show:
         values = dict(result.sent.parameters)
         warn(f"sent: {result.sent.text}" + (f"  with {values}" if values else ""))
-    if json:
+    if json or form is RowForm.json:
         found = [[as_json(value) for value in row] for row in result.rows]
         write_json({"columns": list(result.columns), "rows": found, "complete": result.complete})
+    elif form is RowForm.csv:
+        write_csv(result.columns, ([_cell(value) for value in row] for row in result.rows))
     else:
         _print(result)
     if not result.complete and not reading.quiet:

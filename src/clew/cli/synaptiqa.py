@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -58,6 +58,7 @@ Without = Annotated[
 class QueryOptions:
     """What the user said of queries."""
 
+    TITLE: ClassVar = "Options of synaptiqa"
     allow_ungrounded: AllowUngrounded = False
     remember: Remember = False
     history: HistoryFile = None

@@ -10,7 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew.cli.console import shown, warn, write, write_json
-from clew.cli.opening import EmbedderSpec, Faults, Format, Json, OnError, Quiet, held_counts, reading_notes
+from clew.cli.opening import (
+    Columns,
+    EmbedderSpec,
+    Encoding,
+    Faults,
+    Format,
+    Json,
+    Language,
+    OnError,
+    Quiet,
+    RelationName,
+    RowId,
+    held_counts,
+    hints_of,
+    reading_notes,
+)
 from clew.cli.options import with_options
 from clew.cli.progress import Bar, Unit
 from clew.cli.verbalise import SayerOptions, opened_verbaliser
@@ -49,6 +64,11 @@ def update(
     ] = False,
     format: Format = None,
     on_error: Faults = OnError.fail,
+    columns: Columns = None,
+    row_id: RowId = None,
+    relation: RelationName = None,
+    encoding: Encoding = None,
+    language: Language = "en",
     *,
     saying: SayerOptions,
     embedder: EmbedderSpec = None,
@@ -88,6 +108,7 @@ def update(
             ignore_missing=ignore_missing,
             format=format,
             on_error=on_error.value,
+            hints=hints_of(columns, row_id, relation, encoding, language),
             embedder=embedder,
             verbaliser=verbaliser,
             progress=part_progress(bar),

@@ -12,7 +12,7 @@ import typer
 from clew.cli.method_options import SimgragOptions
 from clew.cli.model import ModelOptions, Stream, opened_model
 from clew.cli.opening import Json, LlmSpec, Source, SourceOptions, opened, waiting
-from clew.cli.options import with_options
+from clew.cli.options import with_short_help
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 NOT_ENOUGH = 3
 
 
-@with_options
+@with_short_help(
+    first=("quiet",), rest={"stream": "Options of the chat model", "limit_triples": "Other options"}
+)
 def verify(
     source: Source,
     claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None,

@@ -16,6 +16,7 @@ import numpy as np
 from clew.errors import EmbedderMismatch, IndexAccessError, InputError, UsageError
 from clew.graph.build.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
 from clew.graph.graph import Graph
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import missing
 from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.progress import Progress, Stage
@@ -68,6 +69,7 @@ def build_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
@@ -97,10 +99,19 @@ def build_index(
     modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
     said_by = None if verbaliser is None else verbaliser.name
     key = _key(
-        modified, (types, aliases), format, on_error, embedder, corpus, triple_vectors, vectors, said_by
+        modified,
+        (types, aliases),
+        format,
+        on_error,
+        embedder,
+        corpus,
+        triple_vectors,
+        vectors,
+        said_by,
+        hints,
     )
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
-        report = _read(writer, sources, types, aliases, format, on_error, tell)
+        report = _read(writer, sources, (types, aliases), format, on_error, hints, tell)
         graph = writer.graph()
         if graph.triples >= WORTH_STORING and writer.marked("schema") is None:
             tell("schema", 0, graph.nodes)
@@ -157,10 +168,10 @@ def _key(
 def _read(
     writer: IndexWriter,
     sources: Sequence[Path],
-    types: Path | None,
-    aliases: Path | None,
+    side: tuple[Path | None, Path | None],
     format: str | None,
     on_error: OnError,
+    hints: Hints | None,
     tell: Progress,
 ) -> BuildReport:
     """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
@@ -170,10 +181,11 @@ def _read(
     total = source_bytes(sources)
     graph, report = build_graph(
         sources,
-        types=types,
-        aliases=aliases,
+        types=side[0],
+        aliases=side[1],
         format=format,
         on_error=on_error,
+        hints=hints,
         progress=lambda bytes: tell("read", bytes, total),
     )
     writer.add_all(with_prefix("graph", graph_sections(graph)))

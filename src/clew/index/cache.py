@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from clew.errors import FormatError, InputError, LockedError
 from clew.graph.build.build import checksum, source_bytes
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.stream import unpacked_name
 from clew.index.build import OnError, build_index, modification_time
 from clew.index.progress import Progress
@@ -60,6 +61,7 @@ def cached_index(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     corpus: CorpusSettings | None = None,
     progress: Progress | None = None,
 ) -> CachedIndex:
@@ -72,7 +74,7 @@ def cached_index(
     side = side_files(sources, types, aliases)
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
-    path = folder / _key(sources, format, on_error, embedder, corpus)
+    path = folder / _key(sources, format, on_error, embedder, corpus, hints or Hints())
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
     deadline = time.monotonic() + _WAIT_SECONDS
@@ -86,6 +88,7 @@ def cached_index(
                 aliases=side.aliases,
                 format=format,
                 on_error=on_error,
+                hints=hints,
                 corpus=corpus,
                 progress=progress,
                 wait=0,
@@ -130,12 +133,15 @@ def _key(
     on_error: OnError,
     embedder: Embedder,
     corpus: CorpusSettings | None,
+    hints: Hints,
 ) -> str:
     """Name the cached index by all that shapes it but the contents of files."""
     made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, __version__]
     parts: list[object] = [[str(source.resolve()) for source in sources], format, on_error, made_with]
     if corpus is not None:
         parts.append(asdict(corpus))
+    if hints != Hints():
+        parts.append(asdict(hints))
     digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
     return f"{stem(sources[0])[:40]}-{digest}.clew"
 

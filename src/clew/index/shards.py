@@ -151,7 +151,7 @@ def _map(folder: Path) -> dict[str, NDArray[np.generic]]:
 
 def _worker(folder: Path, embedder: str) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "clew.index.worker", str(folder), embedder],
+        [sys.executable, "-P", "-m", "clew.index.worker", str(folder), embedder],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -26,6 +26,9 @@ def clean_question(question: str, what: str = "question") -> str:
 
     UsageError if nothing is left or it is longer than a question.
     """
+    if not isinstance(question, str):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
+        kind = type(question).__name__
+        raise UsageError(f"The {what} is {kind}, not a text. Give a str")
     cleaned = clean(question)
     if not cleaned:
         example = "ask" if what == "question" else "verify"

@@ -52,13 +52,18 @@ class Assembler:
         self._types: list[tuple[int, str]] = []
         self._aliases: list[tuple[str, str]] = []
         self._iris = False
+        self._declared: list[Int32] = []
+        self._joined: list[Int32] = []
 
     def add(self, batch: Batch, source: int) -> None:
         """Take the triples, nodes, types, labels and aliases of one batch of source number `source`."""
-        self._nodes.of(batch.nodes)
+        if batch.nodes:
+            self._declared.append(self._nodes.of(batch.nodes))
         ends: list[NodeKey] = [""] * (2 * len(batch.heads))
         ends[::2], ends[1::2] = batch.heads, batch.tails
         ids = self._nodes.of(ends)
+        if batch.joined:
+            self._joined.append(np.unique(ids))
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
         if batch.ids is not None:
@@ -114,6 +119,21 @@ class Assembler:
 
     def _node(self, entity: str) -> int | None:
         return self._nodes.get(entity)
+
+    def strangers(self) -> tuple[str, ...]:
+        """A note on ends of edges of tables that no row of nodes describes, if some rows describe nodes."""
+        if not self._declared or not self._joined:
+            return ()
+        declared, joined = (np.unique(np.concatenate(ids)) for ids in (self._declared, self._joined))
+        strange = np.setdiff1d(joined, declared, assume_unique=True)
+        if not len(strange):
+            return ()
+        first = set(strange[:MAX_UNKNOWN].tolist())
+        names = [key if isinstance(key, str) else key[0] for at, key in enumerate(self._nodes) if at in first]
+        return (
+            f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
+            f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. Are these the right columns?",
+        )
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""

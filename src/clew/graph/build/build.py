@@ -16,6 +16,7 @@ from clew.graph.build.assemble_arrays import ArrayAssembler
 from clew.graph.graph import Graph
 from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import choose_reader, source_files
 from clew.graph.readers.side import read_pairs
 
@@ -86,6 +87,7 @@ def build_graph(
     aliases: Path | None = None,
     format: str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
+    hints: Hints | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Graph, BuildReport]:
     """Read `sources` in their order and the side files into one graph.
@@ -96,11 +98,13 @@ def build_graph(
     """
     if not 0 < len(sources) <= MAX_SOURCES:
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
-    assembler = _assembler(sources, format)
+    hints = hints or Hints()
+    assembler = _assembler(sources, format, hints)
     reports: list[SourceReport] = []
     done = 0
     for index, path in enumerate(sources):
-        tally = Tally(on_error, _shifted(progress, done), str(index) if index else "")
+        scope = str(index) if index else ""
+        tally = Tally(on_error, _shifted(progress, done), scope, collect=True, hints=hints)
         reports.append(_read_source(path, format, tally, assembler, index))
         done += reports[-1].bytes
     side: list[SourceReport] = []
@@ -109,17 +113,19 @@ def build_graph(
         (aliases, "alias", assembler.declare_aliases),
     ):
         if path is not None:
-            tally = Tally(on_error)
+            tally = Tally(on_error, collect=True, hints=hints)
             count = sum(take(pairs) for pairs in read_pairs(path, kind, tally))
+            tally.raise_faults()
             side.append(_report(path, f"entity-{kind}", count, tally))
     if assembler.triples == 0:
         raise InputError(_no_triples(reports))
+    strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
-    return graph, _summary(reports, side, assembler, duplicates, _suspicions(graph))
+    return graph, _summary(reports, side, assembler, duplicates, (*strangers, *_suspicions(graph)))
 
 
-def _assembler(sources: Sequence[Path], format: str | None) -> Assembler:
-    alone = len(sources) == 1 and choose_reader(sources[0], format) is ARRAYS
+def _assembler(sources: Sequence[Path], format: str | None, hints: Hints) -> Assembler:
+    alone = len(sources) == 1 and choose_reader(sources[0], format, hints) is ARRAYS
     return ArrayAssembler() if alone else Assembler()
 
 
@@ -147,10 +153,11 @@ def source_bytes(sources: Sequence[Path]) -> int:
 def _read_source(
     path: Path, format: str | None, tally: Tally, assembler: Assembler, index: int
 ) -> SourceReport:
-    reader = choose_reader(path, format)
+    reader = choose_reader(path, format, tally.hints)
     before = assembler.triples
     for batch in reader.read(path, tally):
         assembler.add(batch, index)
+    tally.raise_faults()
     return _report(path, reader.name, assembler.triples - before, tally)
 
 

@@ -9,12 +9,16 @@ from typing import Literal, Protocol
 
 from clew.errors import ParseError
 from clew.graph.graph import Int32, Names
+from clew.graph.readers.hints import Hints
 
 BATCH_TRIPLES = 50_000
 """A reader hands its triples over when it holds about so many."""
 
 MAX_REASONS = 5
 """How many reasons of skipped lines are kept; all are counted."""
+
+MAX_FAULTS = 20
+"""How many bad places of a source are told at once; reading stops at the last of them."""
 
 OnError = Literal["fail", "skip"]
 
@@ -48,7 +52,8 @@ class Batch:
 
     `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text);
     `iris` says that names are IRIs, whose local names are their labels unless they have others;
-    `ids` are further triples, of a source that has ids of its own.
+    `joined`: the ends of its triples are ids, of nodes that other rows or files describe; `ids` are further
+    triples, of a source that has ids of its own.
     """
 
     heads: list[str] = field(default_factory=list[str])
@@ -59,6 +64,7 @@ class Batch:
     labels: list[Label] = field(default_factory=list[Label])
     aliases: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     iris: bool = False
+    joined: bool = False
     ids: IdTriples | None = None
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
@@ -78,26 +84,45 @@ class Tally:
     """What happened to one source while it was read; the reader writes it, the builder reports it.
 
     `progress` is called with the number of bytes of the source (compressed, if it is) read so far;
-    `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names; `begun`
-    says that the first triples were looked at.
+    `scope` keeps apart what is named within one file only, as blank nodes are: it begins their names;
+    `collect` tells all faults together (`raise_faults`, when the source is read) instead of the first;
+    `hints` are what the user says of the source;
+    `line` is how far the source was read; `begun` says that the first triples were looked at.
     """
 
     on_error: OnError = "fail"
     progress: Callable[[int], None] | None = None
     scope: str = ""
+    collect: bool = False
+    hints: Hints = field(default_factory=Hints)
+    line: int = 0
     begun: bool = False
     blank: int = 0
     skipped: int = 0
     reasons: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    faults: list[ParseError] = field(default_factory=list[ParseError])
 
     def error(self, error: ParseError) -> None:
         """Raise `error`, or count it as a skipped line if the user asked for that."""
         if self.on_error == "fail":
-            raise error
+            if not self.collect:
+                raise error
+            self.faults.append(error)
+            if len(self.faults) == MAX_FAULTS:
+                self.raise_faults()
+            return
         self.skipped += 1
         if len(self.reasons) < MAX_REASONS:
             self.reasons.append(str(error))
+
+    def raise_faults(self) -> None:
+        """Raise the faults that were collected as one ParseError, that of the first; nothing without any."""
+        if self.faults:
+            first, *others = self.faults
+            more = tuple(str(ParseError(fault.file, fault.line, fault.reason)) for fault in others)
+            stopped = len(self.faults) == MAX_FAULTS
+            raise ParseError(first.file, first.line, first.reason, first.advice, others=more, stopped=stopped)
 
     def note(self, text: str) -> None:
         """Tell the user something that was done with the source, once."""

@@ -8,18 +8,23 @@ Whitespace around a field is stripped, quoted or not; there are no backslash esc
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Tally
-from clew.graph.readers.delimited import DELIMITERS, TRIPLE_HEADER, delimiter_advice, is_header, note_header
-from clew.graph.readers.stream import line_blocks
+from clew.graph.readers.delimited import (
+    DELIMITERS,
+    TRIPLE_HEADER,
+    TSV,
+    delimiter_advice,
+    is_header,
+    note_header,
+)
+from clew.graph.readers.stream import line_blocks, unpacked_name
 
 COLUMNS = 3
-_TABLE_KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 
 
 class Records:
@@ -29,8 +34,8 @@ class Records:
         self._path, self._tally, self._line = path, tally, 0
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        delimiter = _delimiter(_first_line(self._path))
-        if delimiter != ",":
+        delimiter = _delimiter(_first_line(self._path, self._tally), self._path)
+        if delimiter != "," and not is_tabbed(self._path):
             self._tally.note(f"{self._path}: fields are separated by {DELIMITERS[delimiter][0]}")
         reader = csv.reader(self._lines(), strict=True, skipinitialspace=True, delimiter=delimiter)
         while True:
@@ -51,20 +56,27 @@ class Records:
                 self._tally.blank += 1
 
     def _lines(self) -> Iterator[str]:
-        for first, lines in line_blocks(self._path, self._tally):
+        for first, lines in line_blocks(self._path, self._tally, legacy=True):
             for number, line in enumerate(lines, first):
                 self._line = number
                 yield line + "\n"
 
 
-def _first_line(path: Path) -> str:
+def _first_line(path: Path, tally: Tally) -> str:
     """First line of a file that is not blank."""
-    blocks = line_blocks(path, Tally(on_error="skip"))
+    blocks = line_blocks(path, Tally(on_error="skip", hints=tally.hints), legacy=True)
     return next((line for _, lines in blocks for line in lines if line.strip()), "")
 
 
-def _delimiter(line: str) -> str:
+def is_tabbed(path: Path) -> bool:
+    """Whether a file says by its name that tabs separate its fields."""
+    return Path(unpacked_name(path.name)).suffix.lower() in TSV.suffixes
+
+
+def _delimiter(line: str, path: Path) -> str:
     """What separates the fields of a first line: a comma, unless something else makes more of it."""
+    if is_tabbed(path):
+        return "\t"
     columns = {d: len(next(csv.reader([line], delimiter=d), [])) for d in (",", ";", "\t")}
     if columns[","] == COLUMNS:
         return ","
@@ -103,11 +115,6 @@ class CommaReader:
 def is_triple_header(fields: list[str]) -> bool:
     """Whether a record is a header of triples."""
     return is_header(fields, TRIPLE_HEADER)
-
-
-def is_table(fields: list[str]) -> bool:
-    """Whether a first record is that of some other table: not three columns, or a key such as `orderID`."""
-    return len(fields) != COLUMNS or _TABLE_KEY.fullmatch(fields[0]) is not None
 
 
 def _fault(path: Path, number: int, fields: list[str]) -> ParseError:

@@ -49,7 +49,7 @@ class DelimitedReader:
         """Stream the batches of `path`; see `Reader`."""
         batch = Batch()
         rows = Rows(path, self.delimiter, 3, TRIPLE_HEADER, tally)
-        for first, lines in line_blocks(path, tally):
+        for first, lines in line_blocks(path, tally, legacy=True):
             clean = rows.split_clean(lines)
             if clean is not None:
                 batch.heads += clean[::3]
@@ -148,8 +148,6 @@ def note_header(path: Path, batch: Batch, tally: Tally) -> None:
 def delimiter_advice(line: str, delimiter: str, columns: int) -> str:
     """Say what to do about a line that does not have `columns` fields: another delimiter may fit."""
     shown = DELIMITERS[delimiter][0]
-    if "\r" in line.rstrip("\r"):
-        return "The lines seem to end with CR alone: convert them with tr '\\r' '\\n'"
     if line.count(delimiter) + 1 != columns:
         for other, (name, format_) in DELIMITERS.items():
             if other != delimiter and line.count(other) + 1 == columns:

@@ -2,10 +2,10 @@
 
 `rdf:type` of an IRI becomes a declared type and is not kept as a triple; of a class of RDF, RDFS or OWL
 themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label` and
-`skos:prefLabel` are labels, English ones first, then those without a language; after them names and titles of
-schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases. Blank nodes keep their names;
-those that have none are numbered, `_:[1]`. The names of graphs (N-Quads, TriG, JSON-LD) are dropped, which is
-reported.
+`skos:prefLabel` are labels, those of the user's language first (English), then those without a language;
+after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases.
+Blank nodes keep their names; those that have none are numbered, `_:[1]`. The names of graphs (N-Quads, TriG,
+JSON-LD) are dropped, which is reported.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
 
-from clew.errors import InputError, ParseError
+from clew.errors import ParseError
 from clew.graph.readers.batch import Batch, Label, Tally
-from clew.graph.readers.stream import ByteSource, line_blocks
+from clew.graph.readers.entities import EntityGuard
+from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -42,7 +44,11 @@ _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
 numbered here instead, as is a name in the file that looks like one, which stays distinct."""
 
-_NESTED_ENTITY = re.compile(rb"<!ENTITY\s[^>]*&\w+;")
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|\\^`]*")
+_UNCHECKED = ("RDF_XML", "JSON_LD")
+"""Syntaxes after whose faults the parser cannot go on: their IRIs are checked here."""
+SMALL = 1 << 14
+"""Bytes of a file that is too short to end the parser, which needs some 8,000 levels for that."""
 
 Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
 
@@ -58,11 +64,20 @@ class RdfReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`.
 
-        Faults of RDF/XML and JSON-LD, and of UTF-8 in all but the line formats, are fatal even when skipping.
+        Faults of XML and JSON, and of UTF-8 in all but the line formats, are fatal even when skipping.
         """
+        if path.stat().st_size <= SMALL and is_plain(path):
+            yield from self.read_here(path, tally)
+        else:
+            from clew.graph.readers.rdf_process import read_apart
+
+            yield from read_apart(path, self.name, tally)
+
+    def read_here(self, path: Path, tally: Tally) -> Iterator[Batch]:
+        """Read in this process, which a large file may end."""
         by_line = self.syntax in ("N_TRIPLES", "N_QUADS")
         quads = _parse_lines if by_line else _parse_document
-        sorter = _Sorter(path, tally, nameless=not by_line)
+        sorter = _Sorter(path, tally, nameless=not by_line, check=self.syntax in _UNCHECKED)
         for quad in quads(path, self.syntax, tally):
             sorter.take(quad)
             if sorter.batch.full:
@@ -79,7 +94,8 @@ def _parse_lines(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigrap
     format_ = getattr(pyoxigraph.RdfFormat, syntax)
     for first, lines in line_blocks(path, tally):
         tally.blank += sum(not line.strip() for line in lines)
-        parser = pyoxigraph.parse("\n".join(lines), format_)
+        # A fault in a last line that is not ended would be told twice.
+        parser = pyoxigraph.parse("\n".join(lines) + "\n", format_)
         while True:
             try:
                 yield next(parser)
@@ -94,15 +110,20 @@ def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxig
     """Parse a whole document as a stream."""
     import pyoxigraph
 
-    with _Utf8Source(path, tally) as source:
-        parser = pyoxigraph.parse(source, getattr(pyoxigraph.RdfFormat, syntax))  # type: ignore[arg-type]
+    with _Utf8Source(path, tally, xml=syntax == "RDF_XML") as source:
+        parser = pyoxigraph.parse(
+            source,  # type: ignore[arg-type]
+            getattr(pyoxigraph.RdfFormat, syntax),
+            base_iri=_base_of(path),
+            lenient=syntax in _UNCHECKED,
+        )
         while True:
             try:
                 yield next(parser)
             except StopIteration:
                 break
             except SyntaxError as error:
-                if syntax in ("RDF_XML", "JSON_LD"):
+                if syntax in _UNCHECKED:
                     # What follows a fault of XML or JSON can't be trusted: it is read at the wrong depth.
                     reason = f"near line {source.line}: {_reason(error)}"
                     raise ParseError(str(path), 0, reason, "Correct the file") from error
@@ -119,36 +140,44 @@ def _reason(error: SyntaxError) -> str:
     return re.sub(r"^Parser error .*?: |^error while parsing |\s*\(line \d+\)$", "", error.msg or str(error))
 
 
+def _base_of(path: Path) -> str:
+    """What relative IRIs are relative to where the file does not say: its name, wherever it lies."""
+    return f"file:///{quote(path.name)}"
+
+
 class _Utf8Source(ByteSource):
     """A byte source that names the line of invalid UTF-8, after which pyoxigraph loses the rest."""
 
-    def __init__(self, path: Path, tally: Tally) -> None:
+    def __init__(self, path: Path, tally: Tally, *, xml: bool) -> None:
         super().__init__(path, tally)
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        if _NESTED_ENTITY.search(self._buffer):
-            self.close()
-            reason = "an XML entity is defined by other entities, which could fill the memory"
-            raise InputError(f"{path}: {reason}. Write the entities out")
+        self._utf8 = codecs.getincrementaldecoder("utf-8")()
+        self._guard = EntityGuard(path) if xml else None
 
     def read(self, size: int = -1) -> bytes:
-        """As `ByteSource.read`; raises ParseError at the first byte that is not UTF-8."""
+        """As `ByteSource.read`; raises ParseError at the first byte that is not UTF-8.
+
+        Raises InputError for entities of XML that could fill the memory.
+        """
         before = self.line
         data = super().read(size)
         try:
-            self._decoder.decode(data, final=not data)
+            self._utf8.decode(data, final=not data)
         except UnicodeDecodeError as error:
             line = before + data[: error.start].count(b"\n")
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
+        if self._guard is not None:
+            self._guard.take(data)
         return data
 
 
 class _Sorter:
     """Sorts statements into triples, types, labels and aliases."""
 
-    def __init__(self, path: Path, tally: Tally, *, nameless: bool) -> None:
+    def __init__(self, path: Path, tally: Tally, *, nameless: bool, check: bool) -> None:
         import pyoxigraph
 
         self.batch = Batch(iris=True)
+        self._check, self._base, self._relative = check, _base_of(path), False
         self._path, self._tally = path, tally
         self._schema = 0
         self._graphs = False
@@ -158,8 +187,12 @@ class _Sorter:
         self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
 
     def take(self, quad: pyoxigraph.Quad) -> None:
-        """Add one statement to the batch."""
+        """Add one statement to the batch, unless one of its IRIs is broken."""
         subject, predicate, object_ = quad.subject, quad.predicate.value, quad.object
+        if self._check and (broken := self._broken(quad)) is not None:
+            reason = f"near line {self._tally.line}: <{broken}> is no IRI"
+            self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
+            return
         self._graphs = self._graphs or not isinstance(quad.graph_name, self._default)
         if isinstance(object_, self._literal):
             self._take_literal(self._name(subject), predicate, object_)
@@ -174,12 +207,18 @@ class _Sorter:
             reason = f"a triple about a triple ({predicate}) has no place in a graph of entities"
             self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
 
+    def _broken(self, quad: pyoxigraph.Quad) -> str | None:
+        """The first of a statement's IRIs that is none."""
+        terms = (quad.subject, quad.predicate, quad.object)
+        iris = (term.value for term in terms if isinstance(term, self._node))
+        return next((iri for iri in iris if not _IRI.fullmatch(iri)), None)
+
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
         if predicate in _LABELS:
-            self.batch.labels.append(Label(subject, literal.value, _label_rank(language)))
+            self.batch.labels.append(Label(subject, literal.value, self._rank(language)))
         elif predicate in _NAMES:
-            self.batch.labels.append(Label(subject, literal.value, _AFTER_LABELS + _label_rank(language)))
+            self.batch.labels.append(Label(subject, literal.value, _AFTER_LABELS + self._rank(language)))
         elif predicate == _ALIAS:
             self.batch.aliases.append((subject, literal.value))
         else:
@@ -187,9 +226,18 @@ class _Sorter:
                 subject, predicate, (literal.value, f"@{language}" if language else literal.datatype.value)
             )
 
+    def _rank(self, language: str | None) -> int:
+        """The language that the user reads, then none, then a kind of that language, then the others."""
+        if language is None:
+            return 1
+        tag, wanted = language.lower(), self._tally.hints.language.lower()
+        return 0 if tag == wanted else 2 if tag.startswith(f"{wanted}-") else 3
+
     def _name(self, term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Triple) -> str:
         if isinstance(term, self._node):
-            return term.value
+            name = term.value
+            self._relative = self._relative or name.startswith(self._base)
+            return name
         name = str(term)[2:]
         if self._number_nameless and _NAMELESS.fullmatch(name):
             name = f"[{self._numbers.setdefault(name, len(self._numbers) + 1)}]"
@@ -201,19 +249,13 @@ class _Sorter:
             self._tally.note(
                 f"{self._path}: {self._schema} types of RDF, RDFS or OWL themselves are left out"
             )
+        if self._relative:
+            self._tally.note(f"{self._path}: names no base; its relative names begin with {self._base}")
         if self._graphs:
             self._tally.note(f"{self._path}: names of graphs are left out; their triples are kept")
 
 
 _AFTER_LABELS = 4
-
-
-def _label_rank(language: str | None) -> int:
-    """English, then no language, then a kind of English, then the others."""
-    if language is None:
-        return 1
-    tag = language.lower()
-    return 0 if tag == "en" else 2 if tag.startswith("en-") else 3
 
 
 NTRIPLES = RdfReader("ntriples", (".nt",), "N_TRIPLES")

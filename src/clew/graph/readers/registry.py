@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.readers.arrays import ARRAY_FILES, ARRAYS
 from clew.graph.readers.batch import Reader, Tally
-from clew.graph.readers.comma import COMMA, Records, is_table, is_triple_header
+from clew.graph.readers.comma import COMMA, Records, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
-from clew.graph.readers.property_csv import PROPERTY_CSV, header_kind, is_csv
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
-from clew.graph.readers.stream import line_blocks, unpacked_name
+from clew.graph.readers.stream import BOM, is_plain, line_blocks, unpacked_name
+from clew.graph.readers.table import TABLE, is_table_file, table_layout
 
 READERS: tuple[Reader, ...] = (
-    *(TSV, PIPE, COMMA, PROPERTY_CSV),
+    *(TSV, PIPE, COMMA, TABLE),
     *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD),
     ARRAYS,
 )
 """All readers; adding one is a line here."""
 
 SNIFFED_LINES = 5
+SNIFFED_BYTES = 4096
+TRIPLE_COLUMNS = 3
 
 
 def formats() -> tuple[str, ...]:
@@ -36,12 +40,13 @@ def reader_named(name: str) -> Reader:
     raise UsageError(f"unknown format {name!r}. Formats are: {', '.join(formats())}")
 
 
-def choose_reader(path: Path, format: str | None = None) -> Reader:
+def choose_reader(path: Path, format: str | None = None, hints: Hints | None = None) -> Reader:
     """Choose the reader for `path`: the one the user names, else by suffix, else by the first lines.
 
     Raises InputError if the source is missing, is a directory of another kind, or its lines fit no format
-    or more than one.
+    or more than one, UsageError for hints that do not fit it.
     """
+    hints = hints or Hints()
     if not path.exists():
         raise missing(path)
     if path.is_dir():
@@ -49,18 +54,18 @@ def choose_reader(path: Path, format: str | None = None) -> Reader:
     if not path.is_file():
         raise InputError(f"{path}: is not a regular file. Save the data to a file first")
     if format is not None:
-        return _named_for_file(path, format)
+        return _named_for_file(path, format, hints)
     suffix = Path(unpacked_name(path.name)).suffix.lower()
+    if suffix in (*COMMA.suffixes, *TSV.suffixes):
+        return _choose_table(path, COMMA if suffix in COMMA.suffixes else TSV, hints)
     for reader in READERS:
         if suffix in reader.suffixes:
-            return _choose_csv(path) if reader is COMMA else reader
-    return _sniff(path)
+            return reader
+    return TABLE if hints.of_table else _sniff(path, hints)
 
 
 def missing(path: Path) -> InputError:
     """Return the error of a source that is not there."""
-    if str(path) == "-":
-        return InputError("A graph is read from files, not from stdin. Save it to a file first")
     return InputError(f"{path}: no such file or directory. Check the path")
 
 
@@ -70,73 +75,91 @@ def source_files(path: Path) -> list[Path]:
         return [path] if path.is_file() else []
     if (path / "head.npy").is_file():
         return [path / name for name in ARRAY_FILES if (path / name).is_file()]
-    return sorted(file for file in path.iterdir() if is_csv(file))
+    return sorted(file for file in path.iterdir() if is_table_file(file))
 
 
-def _named_for_file(path: Path, format: str) -> Reader:
+def _named_for_file(path: Path, format: str, hints: Hints) -> Reader:
     reader = reader_named(format)
     if reader is ARRAYS:
         raise InputError(f"{path}: format arrays is a directory, this is a file")
-    return reader
+    return TABLE if hints.of_table and reader in (COMMA, TSV) else reader
 
 
 def _choose_for_directory(path: Path, format: str | None) -> Reader:
-    """Arrays or node and edge CSVs."""
+    """Arrays or tables."""
     if format is not None:
         reader = reader_named(format)
-        if reader in (ARRAYS, PROPERTY_CSV):
+        if reader in (ARRAYS, TABLE):
             return reader
         raise InputError(f"{path}: is a directory, but format {format} is a file. Give the files")
     files = source_files(path)
     if files:
-        return PROPERTY_CSV if is_csv(files[0]) else ARRAYS
+        return TABLE if is_table_file(files[0]) else ARRAYS
     raise InputError(
-        f"{path}: is a directory without node and edge CSV files. Give the triple files in it: {path}/*"
+        f"{path}: is a directory without tables of nodes and edges. Give the triple files in it: {path}/*"
     )
 
 
-def _choose_csv(path: Path) -> Reader:
-    """Triples or nodes and edges, by the first record; InputError if it looks like another table."""
-    first = next(iter(Records(path, Tally(on_error="skip"))), None)
-    if first is None:
-        return COMMA
+def _choose_table(path: Path, triples: Reader, hints: Hints) -> Reader:
+    """The reader of `triples`, or that of other tables, by the first rows; InputError if neither fits."""
+    if hints.of_table:
+        return TABLE
+    first = next(iter(Records(path, Tally(on_error="skip", hints=hints))), None)
+    if first is None or is_triple_header(first[1]):
+        return triples
     line, fields = first
-    if is_triple_header(fields):
-        return COMMA
-    if header_kind(fields) is not None:
-        return PROPERTY_CSV
-    if not is_table(fields):
-        return COMMA
+    if table_layout(path, hints) is not None:
+        return TABLE
+    if len(fields) == TRIPLE_COLUMNS or triples is TSV:
+        return triples
     text = ",".join(fields)
-    shown = text if len(text) <= 60 else text[:60] + "…"
     if len(fields) == 1:
         raise ParseError(str(path), line, "1 column where 3 are expected", delimiter_advice(text, ",", 3))
+    shown = text if len(text) <= 60 else text[:60] + "…"
     raise ParseError(
         str(path),
         line,
-        f"a table ({shown}), not triples or nodes and edges",
-        "Give a file head,relation,tail, or one with a header of nodes (:ID or id) or edges (source, "
-        "target, type); if it does hold triples, give --format csv",
+        f"a table ({shown}), and it is not clear what its columns are",
+        "Say it: --columns head=from,relation=type,tail=to for edges, --id NAME for rows that are entities",
     )
 
 
-def _sniff(path: Path) -> Reader:
-    """Tab or `|`, whichever splits most of the first lines into three fields."""
-    lines = _first_lines(path)
+_RDF_STARTS: tuple[tuple[re.Pattern[bytes], Reader], ...] = (
+    (re.compile(rb"\s*(?:<\?xml|<!DOCTYPE|<!--|<rdf:)"), RDFXML),
+    (re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:@prefix|@base|PREFIX|BASE)\s", re.IGNORECASE), TURTLE),
+    (re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s"), NTRIPLES),
+    (re.compile(rb"\s*[\[{]\s*[\[{\"]"), JSONLD),
+)
+
+
+def _sniff(path: Path, hints: Hints) -> Reader:
+    """RDF by how it begins; tab or `|`, whichever splits most of the first lines in three; else a table."""
+    if is_plain(path):
+        with path.open("rb") as file:
+            start = file.read(SNIFFED_BYTES).removeprefix(BOM)
+        found = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
+        if found is not None:
+            return found
+    lines = _first_lines(path, hints)
     if not lines:
         raise InputError(f"{path}: the file has blank lines only. A source needs at least one triple")
     tabs, bars = (sum(line.count(d) == 2 for line in lines) for d in ("\t", "|"))
     if tabs != bars and 2 * max(tabs, bars) > len(lines):
-        return TSV if tabs > bars else PIPE
-    why = "fit two formats" if tabs and tabs == bars else "are not three fields separated by tabs or '|'"
+        return _choose_table(path, TSV, hints) if tabs > bars else PIPE
+    commas = sum(line.count(",") == 2 for line in lines)
+    if tabs == bars and 2 * commas > len(lines):
+        return _choose_table(path, COMMA, hints)
+    if not tabs and not bars and table_layout(path, hints) is not None:
+        return TABLE
+    why = "fit two formats" if tabs and tabs == bars else "are not three fields separated by tabs, ',' or '|'"
     raise InputError(
         f"{path}: the format is not clear: the first lines {why}. Give --format ({', '.join(formats())})"
     )
 
 
-def _first_lines(path: Path) -> list[str]:
+def _first_lines(path: Path, hints: Hints) -> list[str]:
     found: list[str] = []
-    for _, lines in line_blocks(path, Tally(on_error="skip")):
+    for _, lines in line_blocks(path, Tally(on_error="skip", hints=hints), legacy=True):
         found += [line for line in lines if line.strip()][: SNIFFED_LINES - len(found)]
         if len(found) >= SNIFFED_LINES:
             break

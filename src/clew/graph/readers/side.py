@@ -13,7 +13,7 @@ from clew.graph.readers.stream import line_blocks
 def read_pairs(path: Path, kind: str, tally: Tally) -> Iterator[list[tuple[str, str]]]:
     """Stream (entity, text) pairs; a first line `entity<TAB>kind` is a header. Errors as in `Reader`."""
     rows = Rows(path, "\t", 2, (frozenset(("entity",)), frozenset((kind,))), tally)
-    for first, lines in line_blocks(path, tally):
+    for first, lines in line_blocks(path, tally, legacy=True):
         pairs: list[tuple[str, str]] = []
         for number, line in enumerate(lines, first):
             fields = rows.split(number, line)

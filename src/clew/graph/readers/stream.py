@@ -34,6 +34,13 @@ _BINARY_KINDS = (
 )
 
 
+def is_plain(path: Path) -> bool:
+    """Whether a file is not compressed, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(16)
+    return not any(magic.match(start) for magic in _MAGIC.values())
+
+
 def unpacked_name(name: str) -> str:
     """Name of a file without the ending that says how it is compressed."""
     stem, dot, ending = name.rpartition(".")
@@ -49,16 +56,19 @@ class _Unpacked(Protocol):
 
 
 class ByteSource:
-    """The decompressed bytes of a file as UTF-8, without a byte order mark; `line` counts what was read.
+    r"""The decompressed bytes of a file as UTF-8, without a byte order mark; `line` counts what was read.
+
+    With `legacy`, the text may be of an older program: in the encoding that the user says, or in CP1252 if
+    its first bytes are no UTF-8 anywhere, and with lines that end with `\r` alone. What was found is noted.
 
     A compressed file is known by its first bytes, whatever its name, and UTF-16 by its mark. Raises
     InputError if the file cannot be opened, is empty or is binary, ParseError if compressed data end too
     early or are damaged.
     """
 
-    def __init__(self, path: Path, tally: Tally) -> None:
+    def __init__(self, path: Path, tally: Tally, *, legacy: bool = False) -> None:
         self.path, self.line = path, 1
-        self._tally = tally
+        self._tally, self._legacy, self._old_lines = tally, legacy, False
         try:
             self._file = path.open("rb")
         except FileNotFoundError as error:
@@ -67,7 +77,8 @@ class ByteSource:
             raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
         self._kind = ""
         self._unpacked: _Unpacked | None = None
-        self._utf16: codecs.IncrementalDecoder | None = None
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._encoding = ""
         self._buffer, self._at = b"", 0
         try:
             self._start()
@@ -89,10 +100,16 @@ class ByteSource:
             )
         self._unpacked = _unpacker(self._kind, self._file) if self._kind else None
         first = self._next(CHUNK_BYTES)
-        if first.startswith(UTF16_MARKS):
-            self._utf16 = codecs.getincrementaldecoder("utf-16")()
-            self._tally.note(f"{self.path}: read as UTF-16")
+        encoding = self._encoding_of(first)
+        if encoding is not None:
+            self._encoding = encoding.upper()
+            self._decoder = codecs.getincrementaldecoder(encoding)()
+            self._tally.note(f"{self.path}: read as {self._encoding}")
             first = self._decoded(first)
+        if self._legacy and b"\r" in first and b"\n" not in first:
+            self._old_lines = True
+            self._tally.note(f"{self.path}: its lines end with CR alone")
+            first = first.replace(b"\r", b"\n")
         if not first.removeprefix(BOM):
             raise InputError(f"{self.path}: the file is empty. A source needs at least one triple")
         for prefix, kind, advice in _BINARY_KINDS:
@@ -102,6 +119,15 @@ class ByteSource:
             raise InputError(f"{self.path}: the file is binary, not text. Give a triple file")
         self._buffer = first.removeprefix(BOM)
 
+    def _encoding_of(self, first: bytes) -> str | None:
+        """What a file is written in, by its first bytes, if that is not UTF-8."""
+        if first.startswith(UTF16_MARKS):
+            return "utf-16"
+        given = self._tally.hints.encoding if self._legacy else None
+        if given is not None:
+            return None if codecs.lookup(given).name == "utf-8" else given
+        return "cp1252" if self._legacy and is_cp1252(first) else None
+
     def read(self, size: int = CHUNK_BYTES) -> bytes:
         """At most `size` bytes, empty at the end (`size` < 0: a chunk, not all)."""
         if self._at >= len(self._buffer):
@@ -109,15 +135,17 @@ class ByteSource:
         data = self._buffer[self._at : self._at + size if size > 0 else None]
         self._at += len(data)
         self.line += data.count(b"\n")
+        self._tally.line = self.line
         return data
 
     def _next(self, size: int) -> bytes:
         raw = self._raw(size)
-        return raw if self._utf16 is None else self._decoded(raw)
+        data = raw if self._decoder is None else self._decoded(raw)
+        return data.replace(b"\r", b"\n") if self._old_lines else data
 
     def _decoded(self, raw: bytes) -> bytes:
-        """UTF-16 as UTF-8; more is read if `raw` ends before its first character does."""
-        decoder = cast(codecs.IncrementalDecoder, self._utf16)
+        """Text as UTF-8; more is read if `raw` ends before its first character does."""
+        decoder = cast(codecs.IncrementalDecoder, self._decoder)
         try:
             text = decoder.decode(raw, final=not raw)
             while not text and raw:
@@ -125,7 +153,7 @@ class ByteSource:
                 text = decoder.decode(raw, final=not raw)
             return text.encode("utf-8")
         except UnicodeError as error:
-            reason = "invalid UTF-16 here or some lines below"
+            reason = f"invalid {self._encoding} here or some lines below"
             raise ParseError(str(self.path), self.line, reason, "Convert the file to UTF-8") from error
 
     def _raw(self, size: int) -> bytes:
@@ -173,15 +201,28 @@ def _unpacker(kind: str, file: BinaryIO) -> _Unpacked:
     return bz2.BZ2File(file) if kind == "bzip2" else lzma.LZMAFile(file)
 
 
-def line_blocks(path: Path, tally: Tally) -> Iterator[tuple[int, list[str]]]:
+def is_cp1252(data: bytes) -> bool:
+    """Whether bytes are text of Windows: no character beyond ASCII is UTF-8, and all are in CP1252."""
+    if not (set(data) - _ASCII) or _MULTIBYTE.search(data) or b"\0" in data:
+        return False
+    return not _UNDEFINED.search(data)
+
+
+_ASCII = frozenset(range(128))
+_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+
+
+def line_blocks(path: Path, tally: Tally, *, legacy: bool = False) -> Iterator[tuple[int, list[str]]]:
     r"""Lines of a text file in blocks: (number of the first line, lines without `\n`).
 
     Lines end with `\n` only, so other separators of Unicode stay in names; a `\r` before it is kept.
+    `legacy` is for text that older programs may have written (`ByteSource`).
     Raises what `ByteSource` raises, and ParseError for a line that is not UTF-8, holds a NUL or is longer
     than `MAX_LINE_BYTES` (skipped and counted if `tally` says so).
     """
     first, rest, overlong = 1, b"", False
-    with ByteSource(path, tally) as source:
+    with ByteSource(path, tally, legacy=legacy) as source:
         while chunk := source.read():
             if overlong:
                 _, newline, chunk = chunk.partition(b"\n")
@@ -232,7 +273,7 @@ def _decode_line(path: Path, number: int, raw: bytes) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         reason = f"invalid UTF-8 (byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line)"
-        raise ParseError(str(path), number, reason, "Convert the file to UTF-8") from error
+        raise ParseError(str(path), number, reason, "Convert the file to UTF-8, or say --encoding") from error
 
 
 def _too_long(path: Path, number: int) -> ParseError:

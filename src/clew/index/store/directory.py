@@ -26,6 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError
+from clew.graph.edit.growing import mapped
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
 from clew.index.store.delta import Delta, Whole, applied
@@ -50,7 +51,9 @@ from clew.index.store.manifest import (
     read_manifest,
     rebuild,
 )
+from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
+from clew.index.store.structure import Misfit, check_structure
 from clew.index.vectors.backends.registry import Access
 from clew.locks import open_growing, take_lock
 from clew.version import __version__
@@ -80,6 +83,13 @@ class Index:
     written: Whole | None = None
     """What its arrays hold, where updates have changed it since: `delta` says what is different."""
     delta: Delta | None = None
+    seal: Seal | None = None
+
+    def check_unchanged(self) -> None:
+        """Check anew the files that were written to since they were opened; raises FormatError."""
+        if self.seal is not None:
+            with _damage(self.path):
+                self.seal.check_changed(self.manifest.files)
 
     def array(self, name: str) -> Array:
         """Get an extra section's array, memory-mapped; FormatError if the index lacks it."""
@@ -184,13 +194,13 @@ class IndexWriter:
 
     def graph(self) -> Graph:
         """Map the graph's sections, which have been written."""
-        arrays = {f.section: open_array(self.folder, f, verify=False) for f in self._files if _is_array(f)}
+        arrays = {f.section: open_array(self.folder, f) for f in self._files if _is_array(f)}
         return graph_of_sections(without_prefix("graph", arrays))
 
     def array(self, section: str) -> Array:
         """Map a section that has been written."""
         entry = next(f for f in self._files if f.section == section)
-        return open_array(self.folder, entry, verify=False)
+        return open_array(self.folder, entry)
 
     def commit(self, about: IndexAbout) -> Manifest:
         """Put the new generation in place and remove the one before. Raises IndexAccessError."""
@@ -205,6 +215,9 @@ class IndexWriter:
             _replace_manifest(self._path, manifest)
             _sweep(self._path, manifest.generation)
             shutil.rmtree(self._path / SAID, ignore_errors=True)
+        # Last: to remove the generation before changes the files that both have.
+        with suppress(FileNotFoundError):  # a newer generation is there already
+            Seal.of_written(self._path / manifest.folder, manifest.files).write()
         return manifest
 
     def close(self, *, keep: bool = False) -> None:
@@ -238,7 +251,7 @@ def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, An
         for record in records[1:]:
             if "file" in record:
                 entry = FileEntry(**record["file"])
-                check_entry(folder, entry, verify=False)
+                check_entry(folder, entry, verify=True)
                 files.append(entry)
             else:
                 marks[record["stage"]] = record["detail"]
@@ -286,40 +299,58 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
 def open_index(path: Path, *, verify: bool = False, access: Access | None = None) -> Index:
     """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
 
-    Sizes and checksums of sampled blocks are always checked, all bytes if `verify`. Raises InputError if
-    there is no index, FormatError if it is of another version or damaged, IndexAccessError if it may not be
-    read.
+    Files that have changed since they were found whole are read and checked, all files if `verify`. Raises
+    InputError if there is no index, FormatError if it is of another version or damaged, IndexAccessError if
+    it may not be read.
     """
     for _ in range(_ATTEMPTS):
         manifest = read_manifest(path)
         try:
-            return _open(path, manifest, verify, access or Access())
+            with _damage(path):
+                return _open(path, manifest, verify, access or Access())
         except FileNotFoundError as error:
             # A writer may have put a newer generation in place since the manifest was read.
             if read_manifest(path).generation == manifest.generation:
                 raise FormatError(f"{error.filename}: missing from the index. {rebuild(path)}") from error
-        except FormatError as error:
-            raise FormatError(f"{error}. {rebuild(path)}") from error
-        except OSError as error:
-            raise IndexAccessError(f"{path}: cannot read the index ({error.strerror or error})") from error
-        except (KeyError, ValueError) as error:
-            raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
     raise IndexAccessError(f"{path}: the index is being replaced over and over. Try again")
+
+
+@contextmanager
+def _damage(path: Path) -> Generator[None]:
+    """Turn what goes wrong in the files of an index into an error with advice."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except FormatError as error:
+        raise FormatError(f"{error}. {rebuild(path)}") from error
+    except OSError as error:
+        raise IndexAccessError(f"{path}: cannot read the index ({error.strerror or error})") from error
+    except (LookupError, ValueError, TypeError, OverflowError) as error:
+        raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
 
 
 def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index:
     folder = path / manifest.folder
-    arrays = {f.section: open_array(folder, f, verify=verify) for f in manifest.files if _is_array(f)}
-    files = {f.section: check_entry(folder, f, verify=verify) for f in manifest.files if not _is_array(f)}
+    seal = Seal.read(folder)
+    seal.check(manifest.files, every=verify)
+    arrays = {f.section: mapped(folder / f.file) for f in manifest.files if _is_array(f)}
+    if seal.checked:
+        try:
+            check_structure(arrays)
+        except Misfit as error:
+            raise FormatError(f"{folder / error.section}.npy: damaged, {error}") from error
+        seal.write()
+    files = {f.section: folder / f.file for f in manifest.files if not _is_array(f)}
     graph = graph_of_sections(without_prefix("graph", arrays))
     names = NamesIndex.open(graph, without_prefix("names", arrays))
     extra = {name: array for name, array in arrays.items() if not name.startswith(("graph.", "names."))}
     delta = Delta.open(extra)
     if delta is None:
-        return Index(path, manifest, graph, names, extra, files, access)
+        return Index(path, manifest, graph, names, extra, files, access, seal=seal)
     written = Whole(graph, names, extra)
     now = applied(written, delta)
-    return Index(path, manifest, now.graph, now.names, now.sections, files, access, written, delta)
+    return Index(path, manifest, now.graph, now.names, now.sections, files, access, written, delta, seal)
 
 
 @contextmanager

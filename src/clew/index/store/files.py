@@ -153,23 +153,26 @@ def sample_checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def open_array(folder: Path, entry: FileEntry, *, verify: bool) -> Array:
-    """Map one section's file into memory after checking its size and checksum (all of it if `verify`).
+def open_array(folder: Path, entry: FileEntry) -> Array:
+    """Map one section's file into memory after checking its size and sampled blocks.
 
     Raises FileNotFoundError, and FormatError if the file is not what was written.
     """
-    path = check_entry(folder, entry, verify=verify)
+    path = check_entry(folder, entry, verify=False)
     # Copy-on-write rather than read-only: compiled kernels then see the type that they see for arrays
     # in memory, and the file cannot be changed either way.
     return mapped(path)
 
 
 def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
-    """Find a section's file and check its size and checksum; raises as `open_array`."""
+    """Find a section's file and check its size and checksum (all of it if `verify`, else sampled blocks).
+
+    Raises as `open_array`.
+    """
     path = folder / entry.file
     size = path.stat().st_size
     if size != entry.bytes:
         raise FormatError(f"{path}: damaged, {size:,} bytes where {entry.bytes:,} were written")
-    if sample_checksum(path) != entry.sample or (verify and full_checksum(path) != entry.checksum):
+    if full_checksum(path) != entry.checksum if verify else sample_checksum(path) != entry.sample:
         raise FormatError(f"{path}: damaged, its checksum differs from what was written")
     return path

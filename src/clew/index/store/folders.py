@@ -14,7 +14,7 @@ def usable(cache_dir: Path) -> tuple[Path, str | None]:
         with tempfile.TemporaryFile(dir=cache_dir):
             return cache_dir, None
     except OSError as error:
-        return _private_folder(), error.strerror or str(error)
+        return private_folder(), error.strerror or str(error)
 
 
 def private_folder() -> Path:
@@ -24,7 +24,7 @@ def private_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"clew{user}"
 
 
-def _private_folder() -> Path:
+def own_folder() -> Path:
     """Make or find this user's folder; one that another user made is not trusted."""
     folder = private_folder()
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clew.graph.build.build import checksum, source_bytes
 from clew.graph.readers.batch import MAX_REASONS, Batch, Label, OnError, Tally
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.side import read_pairs
@@ -27,6 +28,7 @@ def read_edits(
     remove_entities: Path | None = None,
     format: str | None = None,
     on_error: OnError = "fail",
+    hints: Hints | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Edits:
     """Read the files of an update; raises InputError and ParseError as an index of them would.
@@ -34,7 +36,7 @@ def read_edits(
     `progress` is called with the bytes of `add` and `remove` that are read and to be read.
     """
     add, remove = list(add), list(remove)
-    files = _Files(on_error, source_bytes([*add, *remove]), progress)
+    files = _Files(on_error, hints or Hints(), source_bytes([*add, *remove]), progress)
     added, removed = _Side(), _Side()
     for side, paths in ((added, add), (removed, remove)):
         for path in paths:
@@ -60,8 +62,11 @@ def read_edits(
 class _Files:
     """Reads the files of one update and keeps count of what it met."""
 
-    def __init__(self, on_error: OnError, total: int, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(
+        self, on_error: OnError, hints: Hints, total: int, progress: Callable[[int, int], None] | None
+    ) -> None:
         self._on_error: OnError = on_error
+        self._hints = hints
         self._total, self._done, self._progress = total, 0, progress
         self._tallies: list[Tally] = []
 
@@ -71,23 +76,30 @@ class _Files:
         Blank nodes have names within their file only: they get a scope that is the same whenever the same
         file is read, so that what it added can be removed by it.
         """
-        reader = choose_reader(path, format)
+        reader = choose_reader(path, format, self._hints)
         scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
-        yield from reader.read(path, self._tally(self._tell, scope))
+        tally = self._tally(self._tell, scope)
+        yield from reader.read(path, tally)
+        tally.raise_faults()
         self._done += source_bytes([path])
 
     def pairs(self, path: Path | None, kind: str) -> list[Pair]:
         """Pairs of a side file, if there is one."""
         if path is None:
             return []
-        return [pair for pairs in read_pairs(path, kind, self._tally()) for pair in pairs]
+        tally = self._tally()
+        found = [pair for pairs in read_pairs(path, kind, tally) for pair in pairs]
+        tally.raise_faults()
+        return found
 
     def lines(self, path: Path | None) -> list[str]:
         """Lines of a file that are not blank, if there is one."""
         if path is None:
             return []
-        blocks = line_blocks(path, self._tally())
-        return [line.strip() for _, lines in blocks for line in lines if line.strip()]
+        tally = self._tally()
+        found = [line.strip() for _, lines in line_blocks(path, tally) for line in lines if line.strip()]
+        tally.raise_faults()
+        return found
 
     def reading(self) -> ReadNotes:
         """What was skipped and noted."""
@@ -99,7 +111,7 @@ class _Files:
         )
 
     def _tally(self, tell: Callable[[int], None] | None = None, scope: str = "") -> Tally:
-        self._tallies.append(Tally(self._on_error, tell, scope))
+        self._tallies.append(Tally(self._on_error, tell, scope, collect=True, hints=self._hints))
         return self._tallies[-1]
 
     def _tell(self, done: int) -> None:

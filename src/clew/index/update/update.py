@@ -85,7 +85,8 @@ def update_index(
     """
     read_manifest(path)  # a path that is no index is refused before anything is made there
     with writing(path, wait=wait) as writer:
-        index = open_index(path, access=access)
+        # All is read: damage would go on into the new generation.
+        index = open_index(path, verify=True, access=access)
         check_embedder(path, index.manifest, embedder)
         edit, report = resolve(
             index.graph,

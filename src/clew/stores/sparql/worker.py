@@ -1,23 +1,24 @@
 """The process of `EmbeddedSparql`: runs queries on a folder of pyoxigraph, so that one can be stopped.
 
-Run as `python -P worker.py FOLDER BYTES`; it imports nothing of Clew, to be there at once. In: a line of JSON
-for each query. Out: a line `MEDIA SIZE`, then so many bytes of results.
+Run as `python -P worker.py FOLDER BYTES`; it imports next to nothing of Clew, to be there at once. In: a
+line of JSON for each query. Out: a line `MEDIA SIZE`, then so many bytes of results.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import sys
 
 import pyoxigraph
 
+from clew.memory import limit_memory
+
 
 def main(folder: str, most: int) -> None:
     """Answer until stdin ends; the process has `most` bytes of memory more than it begins with."""
     store = pyoxigraph.Store.read_only(folder)
-    _limit_memory(most)
+    limit_memory(most)
     for line in sys.stdin:
         query = json.loads(line)
         try:
@@ -36,16 +37,6 @@ def _answer(store: pyoxigraph.Store, text: str, prefixes: dict[str, str]) -> tup
         return "application/n-triples", body.getvalue()
     results.serialize(body, pyoxigraph.QueryResultsFormat.JSON)
     return "application/sparql-results+json", body.getvalue()
-
-
-def _limit_memory(most: int) -> None:
-    """Where the system can, end the process before the machine is full."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        with open("/proc/self/statm") as sizes:
-            used = int(sizes.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + most, used + most))
 
 
 if __name__ == "__main__":

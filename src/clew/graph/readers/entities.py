@@ -1,0 +1,74 @@
+"""The entities that an XML file declares: plain prefixes of IRIs, which are used a bounded number of times.
+
+An entity that stands for others, or for much text, makes a file of a kilobyte fill the memory. So every
+declaration, wherever it stands, must be `<!ENTITY name "value">` of a short value without others in it, and
+what is put in for them all is bounded by what was read.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from clew.errors import InputError
+
+LONGEST_VALUE = 1024
+"""Bytes of an entity's value: more than any prefix of IRIs has."""
+FREE_EXPANSION = 1 << 24
+EXPANSION_SHARE = 20
+"""What entities may add, in bytes: this much, and this many times what was read."""
+_LONGEST_DECLARATION = 1 << 12
+_BEGIN = re.compile(rb"<!ENTITY", re.IGNORECASE)
+_PLAIN = re.compile(rb"<!ENTITY\s+([^\s%&;\"'<>]{1,256})\s+(?:\"([^\"&<>%]*)\"|'([^'&<>%]*)')\s*>")
+_PREDEFINED = re.compile(rb"<!ENTITY\s+(?:lt|gt|amp|apos|quot)\s+(?:\"[^\"<%]{0,16}\"|'[^'<%]{0,16}')\s*>")
+
+
+class EntityGuard:
+    """Sees the bytes of an XML file pass; `take` raises InputError for what it must not declare."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._rest = b""
+        self._values: dict[bytes, int] = {}
+        self._read = self._added = 0
+
+    def take(self, data: bytes) -> None:
+        """Look at the next bytes."""
+        self._read += len(data)
+        window, at = self._rest + data, 0
+        while found := _BEGIN.search(window, at):
+            at = self._declared(window, found.start(), final=not data)
+            if at < 0:
+                self._rest = window[found.start() :]
+                return
+        self._count(window)
+        # The beginning of a declaration, or of the name of an entity, may be in this chunk.
+        self._rest = window[max(at, len(window) - len(b"<!ENTITY") + 1) :]
+
+    def _declared(self, window: bytes, start: int, *, final: bool) -> int:
+        """Take one declaration; where it ends, -1 if the rest of it is still to come."""
+        plain = _PLAIN.match(window, start)
+        if plain is not None:
+            value = plain[2] if plain[2] is not None else plain[3]
+            if len(value) > LONGEST_VALUE:
+                raise self._refused(f"stands for more than {LONGEST_VALUE:,} bytes")
+            self._values[b"&" + plain[1] + b";"] = len(value)
+            return plain.end()
+        predefined = _PREDEFINED.match(window, start)
+        if predefined is not None:
+            return predefined.end()
+        if not final and b">" not in window[start:] and len(window) - start < _LONGEST_DECLARATION:
+            return -1
+        raise self._refused("is defined by other entities, by markup or by another file")
+
+    def _count(self, window: bytes) -> None:
+        """Add up what is put in for entities; one that two chunks share is not counted, which is little."""
+        self._added += sum(window.count(name) * size for name, size in self._values.items())
+        if self._added > FREE_EXPANSION + EXPANSION_SHARE * self._read:
+            raise self._refused("is used so often that it could fill the memory")
+
+    def _refused(self, why: str) -> InputError:
+        return InputError(
+            f"{self._path}: an XML entity {why}. Only short ones, as for prefixes of IRIs, are read: "
+            "write the others out"
+        )

@@ -1,0 +1,66 @@
+"""What the user says of how files are read, where looking at them is not enough."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clew.errors import UsageError
+
+ROLES = ("head", "relation", "tail")
+_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+LINK = "linked to"
+"""What the edges of a table are called that names no relation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """How tables and RDF are to be read; what is left out is found by looking.
+
+    `columns` maps `head`, `relation` and `tail` to columns, `id` is the column that says what a row is of: by
+    their names in the header, or by their numbers from 1. `relation` is what edges are called in a table
+    that does not say it. `encoding` is that of text files. `language` is that of the labels of RDF that
+    people read, a tag such as `de`; others are aliases.
+
+    Raises UsageError for a role, an encoding or a tag that there is not.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    id: str | None = None
+    relation: str | None = None
+    encoding: str | None = None
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        wrong = [role for role in self.columns if role not in ROLES]
+        if wrong:
+            raise UsageError(f"columns are head, relation and tail, not {wrong[0]!r}")
+        if self.columns and not {"head", "tail"} <= self.columns.keys():
+            raise UsageError("columns need a head and a tail, as in: head=from,relation=type,tail=to")
+        if not _TAG.fullmatch(self.language):
+            raise UsageError(f"{self.language!r} is no language. Give a tag, as in: en, de, pt-BR")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except (LookupError, ValueError) as error:
+                raise UsageError(
+                    f"unknown encoding {self.encoding!r}. Give one as utf-8 or cp1252"
+                ) from error
+
+    @property
+    def of_table(self) -> bool:
+        """Whether anything is said of the columns of a table."""
+        return bool(self.columns or self.id or self.relation)
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Read `head=from,relation=type,tail=to`; raises UsageError for anything else."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        role, equals, column = part.partition("=")
+        if not equals or not column.strip():
+            raise UsageError(f"columns are given as head=from,relation=type,tail=to, not {text!r}")
+        found[role.strip()] = column.strip()
+    return found

@@ -1,0 +1,359 @@
+"""What the columns of a table are: found in its header and first rows, or as the user says.
+
+A table is one of edges (a row is a triple: `from,to,type`; Neo4j's `:START_ID`; Gephi's `Source,Target`), one
+of nodes (a row is an entity, known by an id: `id,name,year`; Neo4j's `:ID`), both at once (APOC's `_id`,
+`_labels`, `_start`, `_end`, `_type`), or a wide one, whose rows are entities named by one of its columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from clew.errors import UsageError
+from clew.graph.readers.hints import LINK, Hints
+from clew.graph.values import NOTHING, XSD, parse_value
+
+ARRAY_DELIMITER = ";"
+FEW_ROWS = 3
+"""Rows from which a table of three columns without known words can be told from triples."""
+
+_DATATYPES = {
+    **dict.fromkeys(("int", "long", "short", "byte"), XSD + "integer"),
+    **dict.fromkeys(("float", "double"), XSD + "double"),
+    **dict.fromkeys(("string", "char", "point", "localtime", "time", "duration"), XSD + "string"),
+    **dict.fromkeys(("datetime", "localdatetime"), XSD + "dateTime"),
+    "boolean": XSD + "boolean",
+    "date": XSD + "date",
+}
+_ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
+_COLUMN = re.compile(
+    r"(?P<name>[^:]*):(?P<type>[A-Za-z_]+)(?:\((?P<group>[^)]*)\))?(?P<array>\[\])?"
+    r"(?:\{(?:delimiter:(?P<delimiter>.)|.*)\})?"
+)
+_ENDS = (
+    ("head", "tail"), ("subject", "object"), ("subj", "obj"), ("source", "target"), ("src", "dst"),
+    ("source", "destination"), ("src", "dest"), ("from", "to"), ("start", "end"), ("u", "v"), ("s", "o"),
+    ("entity", "value"), ("1", "2"),
+)  # fmt: skip
+"""What the two ends of an edge are called together, without words as `id` beside them."""
+_RELATIONS = (
+    "relation", "relationship", "predicate", "property", "relation type", "relationship type", "edge type",
+    "rel", "rel type", "link type", "interaction", "edge", "p", "type", "kind", "label",
+)  # fmt: skip
+_BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
+_IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
+_NAMES = ("name", "label", "title")
+_DIRECTIONS = {"directed": False, "undirected": True, "mutual": True}
+_KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
+_INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
+"""The header of a column that counts rows, as data frames write it."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a header: `role` is "" for a property, else one of Neo4j's in lower case.
+
+    `datatype` is None where the header does not say it.
+    """
+
+    name: str
+    role: str = ""
+    group: str = ""
+    datatype: str | None = None
+    array: bool = False
+    delimiter: str = ARRAY_DELIMITER
+
+    @classmethod
+    def of(cls, cell: str) -> Column:
+        """Read a header cell; one without a type that Neo4j knows is a property of that name."""
+        found = _COLUMN.fullmatch(cell)
+        kind = found["type"].lower() if found else ""
+        if found is None or kind not in (*_ROLES, *_DATATYPES):
+            return cls(cell)
+        delimiter = found["delimiter"] or ARRAY_DELIMITER
+        if kind in _ROLES:
+            return cls(found["name"], kind, found["group"] or "", delimiter=delimiter)
+        return cls(found["name"], "", "", _DATATYPES[kind], found["array"] is not None, delimiter)
+
+    def items(self, cell: str) -> list[str]:
+        """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
+        listed = self.array or self.role == "label"
+        return [item for part in (cell.split(self.delimiter) if listed else [cell]) if (item := part.strip())]
+
+    def key(self, cell: str) -> str:
+        """Name of the node that an id cell of this column stands for."""
+        return f"{self.group}:{cell}" if self.group else cell
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeColumns:
+    """Columns of an edge; without one of relations all are called `named`.
+
+    `direction` says of each edge if it has one (Gephi's `Type`).
+    """
+
+    head: int
+    tail: int
+    relation: int | None = None
+    named: str = LINK
+    direction: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeColumns:
+    """Columns of a node: its id, what it is called, its types, and its properties.
+
+    `literals`: its properties are texts; otherwise, of a wide table, names of other entities.
+    """
+
+    id: int
+    name: int | None
+    types: int | None
+    properties: tuple[int, ...]
+    literals: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the columns are; `header`: the first record names them. With both kinds, rows are mixed."""
+
+    columns: tuple[Column, ...]
+    edges: EdgeColumns | None = None
+    nodes: NodeColumns | None = None
+    header: bool = True
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What a row is."""
+        if self.edges is not None:
+            return "nodes and edges" if self.nodes is not None else "edges"
+        return "nodes"
+
+    def told(self) -> str:
+        """Say what was taken for what."""
+        parts: list[str] = []
+        if self.edges is not None:
+            edges = self.edges
+            named = f"“{edges.named}”" if edges.relation is None else self._name(edges.relation)
+            parts.append(
+                f"head = {self._name(edges.head)}, relation = {named}, tail = {self._name(edges.tail)}"
+            )
+        if self.nodes is not None:
+            nodes = self.nodes
+            said = [("id", nodes.id), ("name", nodes.name), ("type", nodes.types)]
+            parts.append(", ".join(f"{role} = {self._name(at)}" for role, at in said if at is not None))
+            if nodes.properties:
+                parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
+        if self.left_out:
+            parts.append("left out: " + ", ".join(self.left_out))
+        return f"a table of {self.kind}: " + "; ".join(parts)
+
+    def _name(self, column: int) -> str:
+        held = self.columns[column]
+        return held.name or (f":{held.role.upper()}" if held.role else f"column {column + 1}")
+
+
+def layout_of(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
+    """Find the layout of a table whose first record is `cells`, followed by `rows`; None if it is no table.
+
+    Raises UsageError if the user names a column that there is not.
+    """
+    if hints.columns or hints.id is not None:
+        return _said(cells, hints)
+    columns = tuple(Column.of(cell) for cell in cells)
+    found = _mixed(columns) or _edges(columns, rows, hints) or _nodes(columns)
+    if found is None and hints.relation is None and _is_wide(cells, rows):
+        found = _wide(columns, rows)
+    if found is None and len(cells) == 2 and rows:
+        unnamed = tuple(Column("") for _ in cells)
+        found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINK), header=False)
+    return None if found is None else _with_rest(found)
+
+
+def _said(cells: Sequence[str], hints: Hints) -> Layout:
+    """The layout that the user says; by numbers alone, there is no header."""
+    given = [*hints.columns.values(), *([] if hints.id is None else [hints.id])]
+    plain = all(column.isdecimal() and column not in cells for column in given)
+    columns = tuple(Column("" if plain else cell) for cell in cells)
+    at = {role: _place(cells, column) for role, column in hints.columns.items()}
+    edges = nodes = None
+    if at:
+        edges = EdgeColumns(at["head"], at["tail"], at.get("relation"), hints.relation or LINK)
+    if hints.id is not None:
+        typed = tuple(Column.of(cell) for cell in cells)
+        columns = columns if plain else typed
+        nodes = _node_columns(columns, _place(cells, hints.id))
+    return _with_rest(Layout(columns, edges, nodes, not plain))
+
+
+def _place(cells: Sequence[str], column: str) -> int:
+    names = [cell.lower() for cell in cells]
+    if column.lower() in names:
+        return names.index(column.lower())
+    if column.isdecimal() and 1 <= int(column) <= len(cells):
+        return int(column) - 1
+    raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
+
+
+def _mixed(columns: Sequence[Column]) -> Layout | None:
+    """Nodes and edges in one file, as APOC exports them."""
+    at = {column.name: i for i, column in enumerate(columns)}
+    if not {"_id", "_start", "_end"} <= at.keys():
+        return None
+    edges = EdgeColumns(at["_start"], at["_end"], at.get("_type"))
+    special = ("_id", "_labels", "_start", "_end", "_type")
+    rest = tuple(i for i, column in enumerate(columns) if column.name not in special)
+    names = [i for i in rest if columns[i].name.lower() in _NAMES]
+    name = min(names, key=lambda i: _NAMES.index(columns[i].name.lower()), default=None)
+    labels = at.get("_labels")
+    held = list(columns)
+    if labels is not None:
+        held[labels] = replace(columns[labels], role="label", delimiter=":")
+    nodes = NodeColumns(at["_id"], name, labels, tuple(i for i in rest if i != name))
+    return Layout(tuple(held), edges, nodes)
+
+
+def _edges(columns: Sequence[Column], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
+    roles = {column.role: i for i, column in reversed(list(enumerate(columns)))}
+    if {"start_id", "end_id"} <= roles.keys():
+        ends: tuple[int, int] | None = (roles["start_id"], roles["end_id"])
+    else:
+        ends = _ends(columns, rows)
+    if ends is None:
+        return None
+    words = [_words(column.name) for column in columns]
+    direction = next((i for i, w in enumerate(words) if w == "type" and _are_directions(rows, i)), None)
+    relation = roles.get("type")
+    free = [i for i in range(len(columns)) if i not in (*ends, direction)]
+    if relation is None and hints.relation is None:
+        named = [(_RELATIONS.index(words[i]), i) for i in free if words[i] in _RELATIONS]
+        # Gephi writes the column of labels, mostly without any.
+        relation = next((i for _, i in sorted(named) if words[i] != "label" or _filled(rows, i)), None)
+    return Layout(tuple(columns), EdgeColumns(*ends, relation, hints.relation or LINK, direction))
+
+
+def _ends(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """The columns of both ends of edges, by their names."""
+    stems = [_stem(column.name) if not column.role else "" for column in columns]
+    for head, tail in _ENDS:
+        if head in stems and tail in stems:
+            found = stems.index(head), stems.index(tail)
+            if not _is_period(rows, *found, len(columns)):
+                return found
+    return None
+
+
+def _is_period(rows: Sequence[Sequence[str]], first: int, last: int, columns: int) -> bool:
+    """Whether two columns are years or dates from which and to which something was so."""
+    cells = [row[i] for row in rows for i in (first, last) if len(row) == columns and row[i]]
+    dated = bool(cells) and all(parse_value(cell) != NOTHING for cell in cells)
+    others = [i for i in range(columns) if i not in (first, last)]
+    texts = (row[i] for row in rows for i in others if len(row) == columns and row[i])
+    return (
+        dated and not any(row_is_id(cell) for cell in cells) and any(parse_value(t) == NOTHING for t in texts)
+    )
+
+
+def row_is_id(cell: str) -> bool:
+    """Whether a number is none of a year or a date: an id."""
+    return cell.isdecimal() and not 1000 <= int(cell) <= 2100
+
+
+def _nodes(columns: Sequence[Column]) -> Layout | None:
+    by_role = next((i for i, column in enumerate(columns) if column.role == "id"), None)
+    words = [_words(column.name) if not column.role else "" for column in columns]
+    plain = next((words.index(word) for word in _IDS if word in words), None)
+    id_ = plain if by_role is None else by_role
+    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
+
+
+def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
+    """The other columns of nodes, by their names."""
+    lower = [column.name.lower() if not column.role else "" for column in columns]
+    types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
+    if types is None and "type" in lower and lower.index("type") != id_:
+        types = lower.index("type")
+    names = (lower.index(name) for name in _NAMES if name in lower)
+    name = next((i for i in names if i not in (id_, types)), None)
+    taken = (id_, types, name)
+    rest = tuple(i for i, column in enumerate(columns) if i not in taken and not column.role and column.name)
+    return NodeColumns(id_, name, types, rest)
+
+
+def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a first record is a header of columns, in words of its own."""
+    names = [cell for cell in cells if not _INDEX.fullmatch(cell)]
+    same = [row for row in rows if len(row) == len(cells)]
+    if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not same:
+        return False
+    if any(parse_value(name) != NOTHING or len(name) > 60 for name in names):
+        return False
+    below = [{row[i] for row in same if row[i]} for i in range(len(cells))]
+    if any(cell in values for cell, values in zip(cells, below, strict=True)) or names[0] in below[-1]:
+        return False
+    if len(cells) != 3 or len(names) < len(cells) or _KEY.fullmatch(cells[0]):
+        return True
+    # Of triples, relations come again and again, and so do heads.
+    distinct, second = len(below[0]) == len(same) >= FEW_ROWS, below[1]
+    numbers = all(parse_value(value) != NOTHING for value in (*second, *below[2]))
+    return distinct and (2 * len(second) > len(same) or numbers)
+
+
+def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
+    """Rows are known by a unique key, else by a unique name, else text, else cell of any kind."""
+    same = [row for row in rows if len(row) == len(columns)]
+    kept = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
+    # 7 as an order is no 7 as a customer.
+    held = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
+    cells = {i: [row[i] for row in same] for i in kept}
+    unique = [i for i in kept if all(cells[i]) and len(set(cells[i])) == len(same)]
+    names = [i for i in kept if _words(columns[i].name).split(" ")[-1] in _NAMES]
+    keys = [i for i in unique if held[i].group]
+    texts = [i for i in unique if all(parse_value(cell) == NOTHING for cell in cells[i])]
+    id_ = next(iter((*keys, *(i for i in names if i in unique), *texts, *unique, *kept)))
+    name = next((i for i in names if i != id_), None) if held[id_].group else None
+    rest = tuple(i for i in kept if i not in (id_, name))
+    return Layout(held, nodes=NodeColumns(id_, name, None, rest, literals=False))
+
+
+def _with_rest(layout: Layout) -> Layout:
+    """Note the columns that are not read."""
+    used: set[int | None] = set()
+    if layout.edges is not None:
+        used |= {layout.edges.head, layout.edges.tail, layout.edges.relation, layout.edges.direction}
+    if layout.nodes is not None:
+        nodes = layout.nodes
+        used |= {nodes.id, nodes.name, nodes.types, *nodes.properties}
+    rest = (
+        column.name for i, column in enumerate(layout.columns) if i not in used and column.role != "ignore"
+    )
+    return replace(layout, left_out=tuple(name for name in rest if name))
+
+
+def _words(name: str) -> str:
+    """`RelationType`, `relation_type`, `Relation-Type` → `relation type`."""
+    return " ".join(_WORD.findall(name)).lower()
+
+
+def _stem(name: str) -> str:
+    """The words of a name without `id`, `node` and the like, unless nothing else is there."""
+    words = _words(name).split(" ")
+    return " ".join(word for word in words if word not in _BESIDE) or " ".join(words)
+
+
+def _are_directions(rows: Sequence[Sequence[str]], column: int) -> bool:
+    cells = [row[column].lower() for row in rows if len(row) > column and row[column]]
+    return bool(cells) and all(cell in _DIRECTIONS for cell in cells)
+
+
+def _filled(rows: Sequence[Sequence[str]], column: int) -> bool:
+    return any(len(row) > column and row[column] for row in rows)
+
+
+def goes_both_ways(cell: str) -> bool:
+    """Whether an edge of this direction (Gephi's) has none."""
+    return _DIRECTIONS.get(cell.lower(), False)

@@ -1,0 +1,100 @@
+"""RDF is parsed in a process of its own, with a limit of memory: what ends the parser does not end Clew.
+
+Statements nested 20,000 deep overflow the parser's stack, and one that is endless fills the memory; both end
+a process with a signal, which nothing in it can catch. `rdf_worker` is what runs there.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from clew.errors import InputError, ParseError
+from clew.graph.readers.batch import Batch, Label, Tally
+
+MEMORY = 2 << 30
+"""Bytes that the parser may take."""
+WORKER = "clew.graph.readers.rdf_worker"
+COUNTS = ("blank", "skipped", "reasons", "notes", "line")
+
+
+def read_apart(path: Path, format: str, tally: Tally) -> Iterator[Batch]:
+    """Stream the batches of `path` from a process that reads it; raises as `Reader.read`.
+
+    Raises ParseError too if the process ended by a signal or for lack of memory.
+    """
+    command = [sys.executable, "-P", "-m", WORKER, format, tally.on_error, str(int(tally.collect)),
+               tally.scope, tally.hints.language, str(path)]  # fmt: skip
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - this Python, a module of ours
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+        )
+        try:
+            line = 0
+            for message in _messages(process):
+                if "at" in message:
+                    done, line = message["at"]
+                    if tally.progress is not None:
+                        tally.progress(done)
+                elif "batch" in message:
+                    yield _batch(message["batch"])
+                elif _is_last(message, tally):
+                    return
+            raise _ended(path, line, process.wait(), said)
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def _messages(process: subprocess.Popen[bytes]) -> Iterator[Mapping[str, Any]]:
+    """What the process says; a last line that was cut off is left out."""
+    for line in process.stdout or ():
+        if line.endswith(b"\n"):
+            yield json.loads(line)
+
+
+def _is_last(message: Mapping[str, Any], tally: Tally) -> bool:
+    """Take what the process counted; raises the error that ended it, if one did."""
+    for name in COUNTS:
+        setattr(tally, name, message["tally"][name])
+    tally.faults = [ParseError(*fault) for fault in message["tally"]["faults"]]
+    if "parse_error" in message:
+        *first, others, stopped = message["parse_error"]
+        raise ParseError(*first, others=tuple(others), stopped=stopped)
+    if "input_error" in message:
+        raise InputError(message["input_error"])
+    return True
+
+
+def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
+    """Say why a process ended that had more to say."""
+    said.seek(0)
+    words = said.read().decode("utf-8", "replace").strip().splitlines()
+    text = " ".join(words)
+    if "memory" in text or "MemoryError" in text:
+        reason = (
+            f"reading it takes more than {MEMORY >> 30} GiB of memory: a statement, text or gap is endless"
+        )
+    elif code < 0:
+        reason = "it ends the parser: statements are nested too deep"
+    else:
+        reason = f"it ends the parser ({words[-1] if words else f'exit {code}'})"
+    return ParseError(str(path), 0, f"after line {line:,}: {reason}", "Remove what is not data")
+
+
+def _batch(held: Mapping[str, Any]) -> Batch:
+    """Make a batch again from its fields after JSON."""
+    made: dict[str, Any] = {
+        "tails": [tail if isinstance(tail, str) else (tail[0], tail[1]) for tail in held["tails"]],
+        "labels": [Label(*label) for label in held["labels"]],
+        "types": [(entity, type_) for entity, type_ in held["types"]],
+        "aliases": [(entity, alias) for entity, alias in held["aliases"]],
+    }
+    return Batch(**{**held, **made})

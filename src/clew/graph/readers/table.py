@@ -1,0 +1,227 @@
+"""Tables: of edges, of nodes, of both, or wide ones; a file, or a folder of them.
+
+What the columns are is found by `layout`, and noted. Headers of Neo4j's import are read as Neo4j does: ID
+groups (`:ID(Film)`) become prefixes (`Film:7`) since ids are unique within a group only. The column `name`,
+else `label`, else `title`, is what people read. Every other property of a node becomes a triple (node,
+property, value); an empty cell is no triple. Labels become types. Items of a list stand between semicolons,
+or what the header names: `tags:string[]{delimiter:|}`. Properties of edges have no place in a triple: they
+are left out and reported. An edge without direction becomes one each way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from clew.errors import InputError, ParseError, UsageError
+from clew.graph.readers.batch import Batch, Label, Tally
+from clew.graph.readers.comma import Records
+from clew.graph.readers.hints import Hints
+from clew.graph.readers.layout import Column, EdgeColumns, Layout, NodeColumns, goes_both_ways, layout_of
+from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
+from clew.graph.readers.stream import unpacked_name
+from clew.graph.values import XSD
+
+SAMPLE = 200
+"""Rows that are looked at to tell what the columns are."""
+_TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
+_ADVICE = (
+    "Say what the columns are: --columns head=from,relation=type,tail=to for a table of edges, --id NAME for "
+    "one whose rows are entities"
+)
+Row = tuple[int, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableReader:
+    """Reader of tables."""
+
+    name: str = "table"
+    suffixes: tuple[str, ...] = SHEET_SUFFIXES
+
+    def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
+        """Stream the batches of `path`, of a directory the nodes first; see `Reader`."""
+        if not path.is_dir():
+            yield from _read_file(path, tally)
+            return
+        _note_others(path, tally)
+        for file in table_files(path, tally.hints):
+            yield from _read_file(file, tally)
+
+
+def is_table_file(file: Path) -> bool:
+    """Whether a file of a directory is taken for a table, by its name."""
+    return Path(unpacked_name(file.name)).suffix.lower() in (*_TEXT_SUFFIXES, *SHEET_SUFFIXES)
+
+
+def table_layout(path: Path, hints: Hints) -> Layout | None:
+    """Find the layout of a table by its first rows; None if it is none, or may hold triples instead."""
+    records = _records(path, Tally(on_error="skip", hints=hints))
+    first, *rows = [fields for _, fields in islice(records, SAMPLE + 1)] or [[]]
+    return layout_of(first, rows, hints)
+
+
+def _note_others(directory: Path, tally: Tally) -> None:
+    """Say which files of a directory are not read."""
+    others = [
+        f.name for f in sorted(directory.iterdir()) if not is_table_file(f) and not f.name.startswith(".")
+    ]
+    if others:
+        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        tally.note(f"{directory}: only tables are read, not {shown}; name others as sources of their own")
+
+
+def table_files(directory: Path, hints: Hints) -> list[Path]:
+    """Files of nodes in a directory, then those of edges; InputError if a table is neither."""
+    kinds: dict[bool, list[Path]] = {False: [], True: []}
+    other: list[str] = []
+    for file in sorted(directory.iterdir()):
+        if is_table_file(file):
+            try:
+                layout = table_layout(file, hints)
+            except UsageError:  # columns that another file of the folder has
+                layout = table_layout(file, Hints(encoding=hints.encoding))
+            if layout is None:
+                other.append(file.name)
+            else:
+                kinds[layout.edges is not None].append(file)
+    if other:
+        shown = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
+        raise InputError(
+            f"{directory}: it is not clear what the columns of {len(other)} of its tables are ({shown}). "
+            "Give the files one by one, those of triples first"
+        )
+    return kinds[False] + kinds[True]
+
+
+def _records(path: Path, tally: Tally) -> Iterator[Row]:
+    if path.suffix.lower() in SHEET_SUFFIXES:
+        return sheet_records(path, tally)
+    return iter(Records(path, tally))
+
+
+def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
+    records = _records(path, tally)
+    first = list(islice(records, SAMPLE + 1))
+    if not first:
+        return
+    line, cells = first[0]
+    layout = layout_of(cells, [fields for _, fields in first[1:]], tally.hints)
+    if layout is None:
+        raise ParseError(str(path), line, f"it is not clear what the columns are: {_shown(cells)}", _ADVICE)
+    tally.note(f"{path}: {layout.told()}")
+    _note_repeated(path, layout, first[layout.header :], tally)
+    yield from _batches(path, layout, chain(first[layout.header :], records), tally)
+
+
+def _note_repeated(path: Path, layout: Layout, rows: Sequence[Row], tally: Tally) -> None:
+    """Say if rows are of the same node: then it is not said which of their cells go together."""
+    if layout.nodes is None or layout.edges is not None:
+        return
+    seen: set[str] = set()
+    for _, fields in rows:
+        id_ = fields[layout.nodes.id] if len(fields) == len(layout.columns) else ""
+        if id_ in seen:
+            tally.note(
+                f"{path}: several rows are of the same node ({id_}); what they say of it is put together"
+            )
+            return
+        if id_:
+            seen.add(id_)
+
+
+def _batches(path: Path, layout: Layout, records: Iterable[Row], tally: Tally) -> Iterator[Batch]:
+    """Turn rows into batches."""
+    take = _row_taker(path, layout, tally)
+    batch, width = Batch(joined=layout.edges is not None), len(layout.columns)
+    for number, fields in records:
+        if len(fields) != width:
+            reason = f"{len(fields)} columns where the header has {width}"
+            tally.error(ParseError(str(path), number, reason, "Quote cells that hold the separator"))
+            continue
+        take(batch, number, fields)
+        if batch.full:
+            yield batch
+            batch = Batch(joined=batch.joined)
+    yield batch
+
+
+def _row_taker(path: Path, layout: Layout, tally: Tally) -> Callable[[Batch, int, Sequence[str]], None]:
+    if layout.nodes is None:
+        if layout.edges is None:
+            raise ValueError("a layout has nodes, edges or both")
+        return _EdgeRows(path, layout.columns, layout.edges, tally).row
+    nodes = _NodeRows(path, layout, layout.nodes, tally)
+    if layout.edges is None:
+        return nodes.row
+    edges, id_ = _EdgeRows(path, layout.columns, layout.edges, tally), layout.nodes.id
+
+    def mixed(batch: Batch, number: int, fields: Sequence[str]) -> None:
+        (nodes if fields[id_] else edges).row(batch, number, fields)
+
+    return mixed
+
+
+class _NodeRows:
+    """Rows that are nodes."""
+
+    def __init__(self, path: Path, layout: Layout, nodes: NodeColumns, tally: Tally) -> None:
+        self._path, self._tally, self._at = path, tally, nodes
+        self._id = layout.columns[nodes.id]
+        self._types = None if nodes.types is None else _listed(layout.columns[nodes.types])
+        self._properties = [(i, layout.columns[i]) for i in nodes.properties]
+
+    def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
+        """Add one node with its types, label and properties."""
+        at = self._at
+        if not fields[at.id]:
+            self._tally.error(ParseError(str(self._path), number, "the id is empty", "Give every node an id"))
+            return
+        node = self._id.key(fields[at.id])
+        batch.nodes.append(node)
+        if at.types is not None and self._types is not None:
+            batch.types += [(node, type_) for type_ in self._types.items(fields[at.types])]
+        if at.name is not None and fields[at.name]:
+            batch.labels.append(Label(node, fields[at.name]))
+        for i, column in self._properties:
+            for value in column.items(fields[i]):
+                if at.literals or column.datatype is not None:
+                    batch.add(node, column.name, (value, column.datatype or XSD + "string"))
+                else:
+                    batch.add(node, column.name, column.key(value))
+
+
+def _listed(column: Column) -> Column:
+    return Column(column.name, "label", delimiter=column.delimiter)
+
+
+class _EdgeRows:
+    """Rows that are edges."""
+
+    def __init__(self, path: Path, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
+        self._path, self._tally, self._at = path, tally, edges
+        self._head, self._tail = columns[edges.head], columns[edges.tail]
+
+    def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
+        """Add one edge, or both ways of one that has no direction."""
+        at = self._at
+        head, tail = fields[at.head], fields[at.tail]
+        relation = at.named if at.relation is None else fields[at.relation]
+        if not (head and relation and tail):
+            advice = "Give every edge its two nodes and its type"
+            self._tally.error(ParseError(str(self._path), number, "a cell of the edge is empty", advice))
+            return
+        ends = self._head.key(head), self._tail.key(tail)
+        batch.add(ends[0], relation, ends[1])
+        if at.direction is not None and goes_both_ways(fields[at.direction]):
+            batch.add(ends[1], relation, ends[0])
+
+
+def _shown(cells: Sequence[str]) -> str:
+    text = ",".join(cells)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+TABLE = TableReader()

@@ -1,0 +1,131 @@
+"""Which files of an index were found whole, told from what the file system says of them now.
+
+To read all of an index at every start would cost more than a question does, and samples miss most damage. So
+a file is compared with its checksum, all of it, once: then its size, inode and times of change are noted, the
+last of which no program can set. As long as these are the same nothing has written to the file since. A copy,
+a restored backup or a changed byte has others and is checked again, and so is an index that is open, before
+each question. What damages a disk below the file system changes no times: `clew info --verify` reads all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from clew.index.store.files import FileEntry, check_entry
+from clew.index.store.folders import own_folder
+
+_SEAL = "sealed.json"
+_THREADS = 4
+
+Mark = tuple[int, int, int, int]
+"""Bytes, nanoseconds of the last modification and of the last change of the inode, and its number."""
+
+
+class Seal:
+    """The marks of the files of one generation; `checked` are the entries that were read whole by it."""
+
+    def __init__(self, folder: Path, marks: dict[str, Mark]) -> None:
+        self._folder, self._marks = folder, marks
+        self.checked: tuple[FileEntry, ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> Seal:
+        """The seal of a generation's folder; an empty one where there is none that can be read."""
+        for place in _places(folder):
+            try:
+                held = json.loads(place.read_bytes())
+                return cls(folder, {str(name): _mark(*mark) for name, mark in held.items()})
+            except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+                continue
+        return cls(folder, {})
+
+    @classmethod
+    def of_written(cls, folder: Path, entries: Iterable[FileEntry]) -> Seal:
+        """The seal of files that this process has just written, or checked and taken over."""
+        return cls(folder, {entry.file: _mark_of(folder / entry.file) for entry in entries})
+
+    def check(self, entries: Sequence[FileEntry], *, every: bool = False) -> None:
+        """Check the size of all files, and the checksum of each that is not sealed (of all if `every`).
+
+        Raises FileNotFoundError, and FormatError for the first file that is not as it was written.
+        """
+        marks = {entry.file: _mark_of(self._folder / entry.file) for entry in entries}
+        open_ = [e for e in entries if every or self._marks.get(e.file) != marks[e.file]]
+        sealed = {entry.file for entry in entries} - {entry.file for entry in open_}
+        for entry in entries:
+            if entry.file in sealed:
+                check_entry(self._folder, entry, verify=False)
+        # Largest first, so that no thread is left with one at the end.
+        self._check_whole(sorted(open_, key=_size, reverse=True))
+        self._marks = marks
+        self.checked = tuple(open_)
+
+    def check_changed(self, entries: Sequence[FileEntry]) -> None:
+        """Check anew what has changed since; a file that is gone was replaced, and what is mapped is whole.
+
+        Raises FormatError as `check`.
+        """
+        changed: list[tuple[FileEntry, Mark]] = []
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                mark = _mark_of(self._folder / entry.file)
+                if mark != self._marks.get(entry.file):
+                    changed.append((entry, mark))
+        with suppress(FileNotFoundError):
+            self._check_whole([entry for entry, _ in changed])
+            self._marks |= {entry.file: mark for entry, mark in changed}
+
+    def _check_whole(self, entries: Sequence[FileEntry]) -> None:
+        if sum(entry.bytes for entry in entries) < _WORTH_THREADS:
+            for entry in entries:
+                self._check_one(entry)
+            return
+        with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+            list(pool.map(self._check_one, entries))
+
+    def _check_one(self, entry: FileEntry) -> None:
+        check_entry(self._folder, entry, verify=True)
+
+    def write(self) -> None:
+        """Note the marks beside the files, or in a folder of this user's where those may not be written.
+
+        Where neither can be done, the files are read whole at the next start again.
+        """
+        for place in _places(self._folder):
+            new = place.with_name(f"{place.name}.{os.getpid()}")
+            try:
+                new.write_text(json.dumps(self._marks), encoding="utf-8")
+                os.replace(new, place)
+                return
+            except OSError:
+                with suppress(OSError):
+                    new.unlink()
+
+
+_WORTH_THREADS = 1 << 24
+"""Bytes from which threads are worth their start."""
+
+
+def _size(entry: FileEntry) -> int:
+    return entry.bytes
+
+
+def _mark(bytes: int, modified: int, changed: int, inode: int) -> Mark:
+    return bytes, modified, changed, inode
+
+
+def _mark_of(path: Path) -> Mark:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def _places(folder: Path) -> list[Path]:
+    """Where a seal may be: beside the files, else in the folder of this user."""
+    name = hashlib.blake2b(str(folder.absolute()).encode("utf-8", "surrogateescape"), digest_size=12)
+    return [folder / _SEAL, own_folder() / f"seal-{name.hexdigest()}.json"]

@@ -1,0 +1,19 @@
+"""Faults are put in by the thousand: these run with `pytest -m slow` only."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILMS = ROOT / "examples" / "films.tsv"
+
+
+@pytest.fixture(scope="session")
+def films(tmp_path_factory):
+    """An index with walks and vectors of triples, some of whose files are larger than what samples cover."""
+    from clew.engine import index_sources
+    from clew.index.corpus.corpus import CorpusSettings
+
+    path = tmp_path_factory.mktemp("faults") / "films.clew"
+    index_sources([FILMS], path, corpus=CorpusSettings("bfs", depth=3), triple_vectors=True)
+    return path
