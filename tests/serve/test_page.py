@@ -161,6 +161,28 @@ def test_how_it_was_read_is_told(page, films):
     assert text_of(driver, ".read .triple") == ["Memento ─directed by→ what is asked"]
 
 
+def test_other_readings_can_be_asked(page, films):
+    driver = page(films)
+    answer = films.client.post("/v1/films/ask", json={"question": "Who directed Memento?"}).json()
+    answer |= {
+        "reading": "who directed Memento",
+        "alternatives": [{"reading": "Who is starring in Memento?", "score": 0.31}],
+    }
+    driver.execute_async_script(
+        "const [answer, done] = arguments;"
+        "import('./answer.js').then(({ answerView }) => {"
+        "  const asked = (question) => { document.title = question; };"
+        "  const parts = answerView(answer, { graph: 'films', ask: asked });"
+        "  document.querySelector('.result').replaceChildren(...parts);"
+        "  done(); });",
+        answer,
+    )
+    assert text_of(driver, ".reading") == ["who directed Memento"]
+    assert text_of(driver, ".alternatives .score") == ["31 %"]
+    driver.find_element(By.CSS_SELECTOR, ".alternatives button").click()
+    assert driver.title == "Who is starring in Memento?"
+
+
 def test_an_abstention_helps(page, films):
     driver = page(films, f"#/films/ask?q={quote('Who painted Memento?')}")
     assert text_of(driver, ".abstained h2") == ["No answer in this graph"]

@@ -192,7 +192,7 @@ function howRead(answer, { ask }) {
     alternatives.length
       ? [
           el("h3", {}, "Other readings"),
-          el("ol", { class: "alternatives" }, alternatives.map((other, index) => alternative(answer, other, index, ask))),
+          el("ol", { class: "alternatives" }, alternatives.map((other) => alternative(other, ask))),
         ]
       : null,
     readings.length > 1
@@ -206,10 +206,10 @@ function howRead(answer, { ask }) {
   );
 }
 
-function alternative(answer, other, index, ask) {
+/** Another reading, in words that can be asked. */
+function alternative(other, ask) {
   const score = typeof other.score === "number" ? el("span", { class: "score" }, `${Math.round(other.score * 100)} %`) : null;
-  const id = other.id ?? index;
-  return el("li", {}, el("button", { type: "button", class: "link", onclick: () => ask(answer.question, [], id) }, shown(other.reading)), " ", score);
+  return el("li", {}, el("button", { type: "button", class: "link", onclick: () => ask(other.reading) }, shown(other.reading)), " ", score);
 }
 
 function mentionView(mention) {

@@ -64,7 +64,7 @@ export function askView({ graph, server, query, go, failed }) {
     el("div", { class: "line small" }, fields),
   );
 
-  async function ask(question, entities = [], reading = null) {
+  async function ask(question, entities = []) {
     if (!question.trim()) {
       field.focus();
       return;
@@ -77,7 +77,6 @@ export function askView({ graph, server, query, go, failed }) {
     examples.hidden = true;
     result.setAttribute("aria-busy", "true");
     const body = { question, method: method.value, model: model.value, explain: true, entities };
-    if (reading !== null) body.reading = reading;
     try {
       const answer = model.value ? await streamed(body, running.signal) : await post(of(graph, "ask"), body, running.signal);
       fill(result, answerView(answer, { graph, ask, about }));
