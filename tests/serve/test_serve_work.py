@@ -82,7 +82,7 @@ def test_a_thread_goes_on_after_a_stop():
         for _ in range(20):
             with pytest.raises(Problem):
                 await work.run(lambda: endless(threading.Event(), threading.Event()))
-            assert await work.run(lambda: "well") == "well"
+            assert await work.run(lambda: "well", endless=True) == "well"
 
     run(small(seconds=0.02, threads=1), often)
 
