@@ -1,6 +1,6 @@
 """Make docs/page.png: the page of `clew serve` with a question and its evidence, in headless Chromium.
 
-    python scripts/page_picture.py            needs chromium, chromedriver and selenium
+python scripts/page_picture.py            needs chromium, chromedriver and selenium
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def take(driver: webdriver.Chrome) -> None:
     for _ in range(2):
         driver.get("about:blank")
         driver.get(f"http://127.0.0.1:{PORT}/#/films/ask?q={quote(QUESTION)}")
-        WebDriverWait(driver, 60).until(
-            lambda d: d.find_elements(By.CSS_SELECTOR, ".evidence[data-drawn]")
-        )
+        WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".evidence[data-drawn]"))
     time.sleep(0.5)
     driver.save_screenshot(str(ROOT / "docs" / "page.png"))
 
