@@ -9,7 +9,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
     {"version", "errors", "json_form", "locks", "memory"},
-    {"types", "plugins"},
+    {"types", "plugins", "json_lines"},
     {"graph"},
     {"text", "grounding"},
     {"index", "llm", "stores"},

@@ -6,12 +6,13 @@ A line is `{"source", "question", "query"}`. Of two lines with the same question
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
 from clew.errors import InputError, OutputError, ParseError
+from clew.json_lines import json_object
 from clew.stores.cypher.guard import guard
 from clew.stores.errors import QueryError
 
@@ -79,11 +80,7 @@ class History:
             ) from error
 
     def _entry(self, line: str, number: int) -> SolvedEntry:
-        try:
-            value: object = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ParseError(str(self.path), number, "not JSON", "Remove the line") from error
-        fields = cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+        fields = json_object(line, str(self.path), number, "Remove the line")
         texts = [fields.get(name) for name in ("source", "question", "query")]
         if not all(isinstance(text, str) for text in texts):
             raise ParseError(str(self.path), number, "not an entry of a history", "Remove the line")

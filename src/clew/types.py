@@ -29,7 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A span of the question (token positions [start, stop)) with its candidates, best first."""
+    """A span of the question, characters [start, stop), with its candidates, best first."""
 
     start: int
     stop: int

@@ -1,8 +1,5 @@
 """Walks are those of eq. 1 and eq. 2, whatever the threads and chunks."""
 
-import hashlib
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +8,6 @@ from hypothesis import strategies as st
 from clew.errors import UsageError
 from clew.graph.build.build import graph_of
 from clew.graph.walks import walks as walks_module
-from clew.graph.walks.kernels import changed_roots, choices
-from clew.graph.walks.kernels import walks as walk_kernels
 from clew.graph.walks.walks import Walker, WalkSettings
 
 TRIPLES = st.lists(
@@ -153,12 +148,3 @@ def test_own_triples_beyond_the_cap_are_counted():
 def test_numbers_out_of_range_are_refused(wrong):
     with pytest.raises(UsageError, match="give a number"):
         WalkSettings(**wrong)
-
-
-@pytest.mark.parametrize(
-    ("module", "called"), [(walk_kernels, [choices]), (changed_roots, [choices, walk_kernels])]
-)
-def test_entry_kernels_change_with_those_that_they_call(module, called):
-    """numba renews its cache when the file of the entry kernel changes, not when a callee's does."""
-    digest = hashlib.sha256(b"".join(Path(m.__file__).read_bytes() for m in called)).hexdigest()[:16]
-    assert digest == module.HELPERS, f"write the new digest into {module.__name__}.HELPERS"

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeVar
 
 from clew.cli.console import json_line, warn, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.jsonl import STDIN, parse
+from clew.cli.jsonl import STDIN
 from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
+from clew.json_lines import json_object
 from clew.locks import open_growing, take_lock
 from clew.text.counted import counted
 
@@ -124,7 +125,7 @@ class BatchRun:
         done: set[str] = set()
         for number, raw in enumerate(whole.splitlines(), 1):
             advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
-            line = parse(raw, str(path), number, advice)
+            line = json_object(raw, str(path), number, advice)
             id = str(line.get("id"))
             if kind.item not in line or kind.field not in line:
                 raise ParseError(str(path), number, f"not {kind.result} of Clew", _ADVICE)

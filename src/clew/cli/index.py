@@ -72,7 +72,7 @@ def index(
     plain_vectors: Annotated[
         bool,
         typer.Option(
-            "--plain-vectors", help="VectorOption of walks and nodes are of sentences alone, as published."
+            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
         ),
     ] = False,
     vectors: Annotated[

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from clew.errors import InputError, ParseError
+from clew.json_lines import json_object
 
 STDIN = "-"
 Numbered = Iterator[tuple[int, dict[str, Any]]]
@@ -46,23 +46,10 @@ def objects(path: str) -> Numbered:
     """Yield (line number, object) of lines that are not blank; ParseError if one is not a JSON object."""
     for number, raw in enumerate(read_bytes(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if raw.strip():
-            yield number, parse(raw, source_name(path), number, 'Write one object a line, as in {"id": …}')
-
-
-def parse(raw: bytes, file: str, line: int, advice: str) -> dict[str, Any]:
-    """Parse a JSON object; ParseError if it is none."""
-    try:
-        value = json.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ParseError(file, line, "not UTF-8 text", "Convert the file to UTF-8") from error
-    except RecursionError as error:
-        raise ParseError(file, line, "not JSON (nested too deeply)", advice) from error
-    except ValueError as error:  # also for a number of thousands of digits
-        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
-        raise ParseError(file, line, f"not JSON ({what})", advice) from error
-    if not isinstance(value, dict):
-        raise ParseError(file, line, "not a JSON object", advice)
-    return cast("dict[str, Any]", value)
+            yield (
+                number,
+                json_object(raw, source_name(path), number, 'Write one object a line, as in {"id": …}'),
+            )
 
 
 def unique_ids(items: Numbered, file: str) -> Iterator[tuple[int, str, dict[str, Any]]]:

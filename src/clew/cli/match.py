@@ -118,13 +118,14 @@ def _open_tables(clew: Clew, folder: Path) -> Tables:
 
 
 def _one(path: str) -> list[PatternLine]:
-    from clew.cli.jsonl import parse, read_bytes, source_name
+    from clew.cli.jsonl import read_bytes, source_name
     from clew.graph.match.patterns import ADVICE, pattern_from_json
+    from clew.json_lines import json_object
 
     inline = path.lstrip().startswith(("{", "["))
     file = "PATTERN" if inline else source_name(path)
     raw = path.encode("utf-8", "surrogateescape") if inline else read_bytes(path)
-    value = parse(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}")
+    value = json_object(raw.removeprefix(b"\xef\xbb\xbf"), file, 0, f"A pattern is one object: {ADVICE}")
     id = value.get("id")
     return [PatternLine(None if id is None else str(id), pattern_from_json(value, file), value, file)]
 

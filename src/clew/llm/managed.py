@@ -20,7 +20,7 @@ from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTim
 from clew.llm.prices import Price
 from clew.llm.profiles import Form
 from clew.llm.retry import Retry
-from clew.llm.telemetry import Call, Telemetry
+from clew.llm.telemetry import CallSpan, Telemetry
 from clew.llm.trace import TraceFile
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
@@ -265,7 +265,7 @@ class ManagedModel(TypedReplies):
                 if self._trace is not None:
                     self._trace.write(self._line(request, replies, failure, (perf_counter() - began) * 1000))
 
-    def _account(self, reply: Reply, call: Call) -> None:
+    def _account(self, reply: Reply, call: CallSpan) -> None:
         call.replied(reply)
         for ledger in (self._question, self._shared.run):
             ledger.count(reply)

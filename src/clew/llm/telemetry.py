@@ -15,7 +15,7 @@ from clew.llm.types import Reply, Request
 from clew.text.embedders.extras import require
 
 
-class Call:
+class CallSpan:
     """The span of one call, or nothing where there is no telemetry."""
 
     def __init__(self, span: Any = None, *, content: bool = False) -> None:  # noqa: ANN401
@@ -58,13 +58,13 @@ class Telemetry:
         return cls(require("opentelemetry.trace", "otel").get_tracer("clew"), content=content)
 
     @contextmanager
-    def call(self, request: Request, provider: str) -> Generator[Call]:
+    def call(self, request: Request, provider: str) -> Generator[CallSpan]:
         """Make the span of a call. An exception marks it as failed and goes on.
 
         The span is not made current: a streamed reply may end in another context than it began in.
         """
         if self._tracer is None:
-            yield Call()
+            yield CallSpan()
             return
         api = require("opentelemetry.trace", "otel")
         model = request.model.partition("/")[2]
@@ -72,7 +72,7 @@ class Telemetry:
             f"chat {model}", kind=api.SpanKind.CLIENT, attributes=self._attributes(request, provider, model)
         )
         try:
-            yield Call(span, content=self._content)
+            yield CallSpan(span, content=self._content)
         except BaseException as error:
             span.set_attribute("error.type", type(error).__name__)
             span.set_status(api.StatusCode.ERROR)

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from clew.errors import InputError, ParseError
+from clew.json_lines import json_object
 
 
 def open_bytes(file: Path) -> BinaryIO:
@@ -54,14 +55,7 @@ def lines(file: Path) -> Iterator[tuple[int, str]]:
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of a file of JSON lines; ParseError if a line is none."""
     for number, text in lines(file):
-        try:
-            value = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-            raise ParseError(str(file), number, f"not JSON ({what})", "Expected one object a line") from error
-        if not isinstance(value, dict):
-            raise ParseError(str(file), number, "not a JSON object", "Expected one object a line")
-        yield number, cast("dict[str, Any]", value)
+        yield number, json_object(text, str(file), number, "Expected one object a line")
 
 
 def json_document(file: Path) -> Any:  # noqa: ANN401

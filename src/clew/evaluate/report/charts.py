@@ -9,7 +9,7 @@ from math import floor, log10
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """One bar: its value and how far the error bar reaches, if it has one; `paper` draws it hollow."""
+    """One bar: its value, and from where to where its error bar reaches, if it has one."""
 
     value: float
     low: float | None = None

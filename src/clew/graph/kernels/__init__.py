@@ -1,8 +1,16 @@
-"""Numba kernels over plain arrays; importing one of them imports numba."""
+"""What numba kernels have in common; importing one of them imports numba.
+
+Numba keeps machine code on disk as long as the file of the entry kernel is the same, also where a kernel that
+it calls is another. So `entry` adds the files beside it, where its folder is one of kernels, to what is
+compared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar
 
 Array = Any
@@ -23,4 +31,18 @@ def entry(function: F) -> F:
     import numba
 
     decorate: Any = numba.njit
-    return decorate(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
+    kernel: Any = decorate(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
+    folder = Path(function.__code__.co_filename).parent
+    if folder.name == "kernels":
+        # Not public: without it, only who edits a kernel has to remove the machine code by hand.
+        index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+        if hasattr(index, "_source_stamp"):
+            index._source_stamp = (index._source_stamp, _digest(folder))
+    return kernel
+
+
+@cache
+def _digest(folder: Path) -> str:
+    """SHA-256 of the kernels in a folder and of this file."""
+    files = [*sorted(folder.glob("*.py")), Path(__file__)]
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from clew.stores.cypher.hops import FoundHop, Group, find_groups
+from clew.stores.cypher.hops import FoundHop, HopGroup, find_groups
 from clew.stores.cypher.labels import Pairs, admits_label, admits_type, has_several, hop_pairs, joint
 from clew.stores.cypher.schema import GraphSchema, HopSearch
 from clew.stores.cypher.tree import LabelExpression, Relationship, Statement
@@ -85,7 +85,7 @@ def require_legal(directions: Directions) -> None:
 class _Solver:
     """Decides the directions of one group's hops, given the `above` domains of the variables around it."""
 
-    def __init__(self, statement: Statement, schema: GraphSchema, group: Group, above: Domains) -> None:
+    def __init__(self, statement: Statement, schema: GraphSchema, group: HopGroup, above: Domains) -> None:
         self.statement, self.schema, self.group = statement, schema, group
         self._labels = frozenset(schema.labels)
         said = {node: joint(expressions) for node, expressions in group.labels.items()}

@@ -25,10 +25,10 @@ class FoundHop:
 
 
 @dataclass(slots=True)
-class Group:
+class HopGroup:
     """Hops that must hold together; `labels` and `types` are what is said about nodes and about edges."""
 
-    parent: Group | None
+    parent: HopGroup | None
     hops: list[FoundHop] = field(default_factory=list[FoundHop])
     labels: dict[int, list[LabelExpression]] = field(default_factory=dict[int, list[LabelExpression]])
     types: dict[int, list[LabelExpression]] = field(default_factory=dict[int, list[LabelExpression]])
@@ -53,39 +53,39 @@ class _Scope:
         return inner
 
 
-def find_groups(query: Query) -> list[Group]:
+def find_groups(query: Query) -> list[HopGroup]:
     """Find all groups of a query, a parent before those below it."""
-    finder = _Finder()
+    finder = _HopFinder()
     finder.query(query, _Scope({}, {}), None)
     return finder.groups
 
 
-class _Finder:
+class _HopFinder:
     """Walks the clauses in their order; numbers the nodes."""
 
     def __init__(self) -> None:
-        self.groups: list[Group] = []
+        self.groups: list[HopGroup] = []
         self._nodes = 0
 
-    def _group(self, parent: Group | None) -> Group:
-        group = Group(parent)
+    def _group(self, parent: HopGroup | None) -> HopGroup:
+        group = HopGroup(parent)
         self.groups.append(group)
         return group
 
-    def query(self, query: Query, outer: _Scope, parent: Group | None) -> _Scope:
+    def query(self, query: Query, outer: _Scope, parent: HopGroup | None) -> _Scope:
         """Walk the branches of a query; returns the variables that the last branch leaves."""
         scope = outer
         for branch in query.branches:
             scope = self._branch(branch, outer, self._group(parent))
         return scope
 
-    def _branch(self, branch: tree.Branch, outer: _Scope, group: Group) -> _Scope:
+    def _branch(self, branch: tree.Branch, outer: _Scope, group: HopGroup) -> _Scope:
         scope = outer.copy()
         for clause in branch.clauses:
             scope = self._clause(clause, scope, group)
         return scope
 
-    def _clause(self, clause: tree.Clause, scope: _Scope, group: Group) -> _Scope:
+    def _clause(self, clause: tree.Clause, scope: _Scope, group: HopGroup) -> _Scope:
         match clause:
             case tree.Match(optional=optional, paths=paths, where=where):
                 own = self._group(group) if optional else group
@@ -108,7 +108,7 @@ class _Finder:
             case _:
                 return scope
 
-    def _call(self, clause: tree.CallQuery, scope: _Scope, group: Group) -> _Scope:
+    def _call(self, clause: tree.CallQuery, scope: _Scope, group: HopGroup) -> _Scope:
         """Walk a subquery; what one without UNION matches must hold for the rows around it too."""
         inner, query = _Scope({}, {}), clause.query
         if clause.every or (clause.imports is None and _imports(query)):
@@ -123,7 +123,7 @@ class _Finder:
         result.nodes.update({name: node for name, node in left.nodes.items() if name not in result.nodes})
         return result
 
-    def _projection(self, clause: tree.Projection, scope: _Scope, group: Group) -> _Scope:
+    def _projection(self, clause: tree.Projection, scope: _Scope, group: HopGroup) -> _Scope:
         result = scope.copy() if clause.star else _Scope({}, {})
         for item in clause.items:
             self._expression(item.expression, scope, group)
@@ -140,7 +140,7 @@ class _Finder:
         self._where(clause.where, both, group)
         return result
 
-    def _path(self, path: Path, scope: _Scope, group: Group) -> None:
+    def _path(self, path: Path, scope: _Scope, group: HopGroup) -> None:
         """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
         numbers: list[int | None] = []
         for element in path.elements:
@@ -159,7 +159,7 @@ class _Finder:
                 self._hop(path, at, (numbers[at - 1], numbers[at + 1]), scope, group)
 
     def _hop(
-        self, path: Path, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: Group
+        self, path: Path, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: HopGroup
     ) -> None:
         edge, before, after = path.elements[at], path.elements[at - 1], path.elements[at + 1]
         if not isinstance(edge, Relationship):
@@ -173,7 +173,7 @@ class _Finder:
         for part in (edge.properties, edge.where):
             self._where(part, scope, group)
 
-    def _node(self, node: tree.NodePattern, scope: _Scope, group: Group) -> int:
+    def _node(self, node: tree.NodePattern, scope: _Scope, group: HopGroup) -> int:
         name = node.variable.text if node.variable else None
         number = scope.nodes.get(name) if name is not None else None
         if number is None:
@@ -190,7 +190,7 @@ class _Finder:
         self._nodes += 1
         return self._nodes
 
-    def _where(self, where: Expression | None, scope: _Scope, group: Group) -> None:
+    def _where(self, where: Expression | None, scope: _Scope, group: HopGroup) -> None:
         """Note what a condition says of labels and types; look for patterns in it."""
         if where is None:
             return
@@ -205,7 +205,7 @@ class _Finder:
                 group.types.setdefault(scope.edges[name], []).append(expression)
         self._expression(where, scope, group)
 
-    def _expression(self, expression: Expression, scope: _Scope, group: Group) -> None:
+    def _expression(self, expression: Expression, scope: _Scope, group: HopGroup) -> None:
         waiting: list[Syntax] = [expression]
         while waiting:
             part = waiting.pop()
@@ -226,7 +226,7 @@ class _Finder:
                 case _:
                     waiting.extend(reversed(list(part.children())))
 
-    def _inner(self, part: Syntax, scope: _Scope, group: Group) -> None:
+    def _inner(self, part: Syntax, scope: _Scope, group: HopGroup) -> None:
         for child in part.children():
             if isinstance(child, Expression):
                 self._expression(child, scope, group)

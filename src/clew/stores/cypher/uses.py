@@ -73,13 +73,13 @@ class Uses:
 
 def uses_of(statement: Statement) -> Uses:
     """Find what a statement says of the graph."""
-    finder = _Finder(statement)
+    finder = _UseFinder(statement)
     order = sorted(finder.names(), key=lambda use: use.token)
     values = sorted(finder.values(), key=lambda use: use.token)
     return Uses(tuple(dict.fromkeys(order)), tuple(dict.fromkeys(values)))
 
 
-class _Finder:
+class _UseFinder:
     """Knows which variables are nodes and which relations, and the labels that are said of each."""
 
     def __init__(self, statement: Statement) -> None:

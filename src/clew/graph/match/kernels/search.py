@@ -27,8 +27,6 @@ from clew.graph.match.kernels.found import empty_found
 from clew.graph.match.kernels.growth import grow
 from clew.graph.match.kernels.messages import plan_steps, send
 
-HELPERS = "f82f35a3abc009de"
-
 
 @entry
 def search(

@@ -24,8 +24,6 @@ from clew.graph.walks.kernels.choices import (
 )
 from clew.graph.walks.kernels.walks import TRIES, edge_from, whole_tree
 
-HELPERS = "f5bd5b04e504657b"
-"""Digest of `choices.py` and `walks.py`, as in `walks`."""
 _STALE = np.int64(-2)
 
 

@@ -22,8 +22,6 @@ from clew.graph.walks.kernels.choices import (
     walk_key,
 )
 
-HELPERS = "9d773cc86394bf69"
-"""Digest of `choices.py`, without which numba would not compile this file anew when that changes."""
 TRIES = 4
 """Choices at one step of a breadth-first walk before it ends there."""
 
