@@ -9,15 +9,18 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
     {"version", "errors", "json_form", "locks", "memory"},
+    {"html_form"},
     {"types", "plugins", "json_lines"},
     {"graph"},
     {"text", "grounding"},
     {"index", "llm", "stores"},
     {"reading", "history", "environment"},
-    {"claims", "info"},
+    {"claims", "info", "explore"},
     {"methods"},
     {"engine", "database", "user_files"},
     {"evaluate"},
+    {"compared"},
+    {"serve", "integrations"},
     {"cli"},
     {"clew", "__main__"},
 )

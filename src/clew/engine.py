@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -17,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from clew.environment import NamedModels, default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.methods.cache import MethodCache
-from clew.text.clean import clean, clean_question
+from clew.text.clean import clean, clean_query, clean_question
 from clew.types import Answer, Entity, Match, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
+    from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match.matcher import Distances
     from clew.graph.readers.hints import Hints
     from clew.index.build import Built, OnError
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
+    from clew.stores.cypher.guard import Rules
+    from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.text.embedder import Embedder
 
 
@@ -59,7 +63,9 @@ class Clew:
         self._methods: MethodCache[Method] = MethodCache()
         self._distances: Distances | None = None
         self._verifiers: MethodCache[Verifier] = MethodCache()
+        self._explorer: Explorer | None = None
         self._models = NamedModels()
+        self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
         self._temporary: weakref.finalize[..., Clew] | None = None
 
     @classmethod
@@ -198,6 +204,14 @@ class Clew:
             question, id=id, entities=names
         )
 
+    async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
+        """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
+        return await asyncio.to_thread(partial(self.ask, question, **options))
+
+    async def verify_async(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401
+        """Check as `verify` does, in a thread; raises as `verify`."""
+        return await asyncio.to_thread(partial(self.verify, claim, **options))
+
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:
             from clew.methods.registry import make_method
@@ -276,6 +290,62 @@ class Clew:
         ]
         return replace(found, labels=tuple(graph.labels[node] for node in found.nodes), texts=tuple(texts))
 
+    def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
+        """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
+        names = self.index.graph.entities
+        return {
+            "id": id,
+            "matches": [
+                {
+                    "gsd": found.gsd,
+                    "direction_misses": found.direction_misses,
+                    "nodes": [names[node] for node in found.nodes],
+                    "triples": [self.triple(triple).as_json() for triple in found.triples],
+                }
+                for found in result.matches
+            ],
+            "complete": result.complete,
+            "bound": None if result.bound == float("inf") else result.bound,
+            "timings_ms": {"total": round(milliseconds, 3)},
+        }
+
+    def open_store(
+        self, query: str, *, seconds: float = 10.0, rules: Rules | None = None
+    ) -> CypherStore | SparqlStore:
+        """Load the graph into a store of the language that `query` is in, for queries that only read.
+
+        The caller closes it. Raises MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.opening import is_sparql_query
+
+        if is_sparql_query(query):
+            from clew.stores.sparql.embedded import EmbeddedSparql
+
+            return EmbeddedSparql.of_graph(self.index.graph, seconds=seconds, rules=rules)
+        from clew.stores.ladybug import LadybugStore
+
+        return LadybugStore.of_graph(self.index.graph, seconds=seconds, rules=rules)
+
+    def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
+        """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
+
+        The graph is loaded into a store with the first query of a language. Raises UsageError for what is no
+        query or does more than read, StoreError if it fails, MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.cypher.guard import Rules
+        from clew.stores.opening import is_sparql_query
+
+        text = clean_query(text)
+        self.index.check_unchanged()
+        key = is_sparql_query(text), seconds, rows
+        if key not in self._stores:
+            self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
+        return self._stores[key].run(text)
+
+    def prepare(self, method: str = "auto", model: ChatModel | None = None) -> None:
+        """Make what the first question of a method would make."""
+        self._method(method, model, None)
+
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
 
@@ -295,6 +365,58 @@ class Clew:
         from clew.info import info_of
 
         return info_of(self.index)
+
+    def find_entities(self, text: str, *, limit: int = 10) -> list[EntityHit]:
+        """Entities that `text` names, begins, or misspells, the best first."""
+        return self._explore().find_entities(clean(text), limit=limit)
+
+    def neighbours(
+        self,
+        entity: str,
+        *,
+        relation: str | None = None,
+        direction: Direction | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Neighbourhood:
+        """What is around an entity: of each relation at most `limit` nodes, from `offset` on.
+
+        Raises UsageError for an entity or a relation that the graph lacks.
+        """
+        found = self._explore()
+        return found.neighbours(entity, relation=relation, direction=direction, offset=offset, limit=limit)
+
+    def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
+        """The shortest paths between two entities; raises UsageError for one that the graph lacks."""
+        return self._explore().paths(start, end, limit=limit, longest=longest)
+
+    def example_questions(self, limit: int = 6) -> tuple[str, ...]:
+        """Questions about this graph that are answered here, without a model, as the graph has it."""
+        from clew.explore import example_questions
+
+        kept: list[str] = []
+        for number, relation in enumerate(self.info().relations[: 4 * limit]):
+            if len(kept) == limit:
+                break
+            declared = [share.type for share in relation.head_types if share.declared]
+            triple = self._explore().sample_triple(relation.name, 0.618 * number % 1)
+            for question, right in example_questions(triple, next(iter(declared), None)):
+                if right in {found.label for found in self.ask(question).answers}:
+                    kept.append(question)
+                    break
+        return tuple(kept)
+
+    def _explore(self) -> Explorer:
+        if self._explorer is None:
+            from clew.explore import Explorer
+
+            self._explorer = Explorer(self.index)
+        return self._explorer
+
+    @property
+    def generation(self) -> int:
+        """Number of the index's generation that is open."""
+        return self.index.manifest.generation
 
     def triple(self, id: int) -> TripleText:
         """Return a triple by the names that the source gives."""
@@ -334,7 +456,9 @@ class Clew:
         self._methods.clear()
         self._verifiers.clear()
         self._models.close()
-        self._distances = None
+        while self._stores:
+            self._stores.popitem()[1].close()
+        self._distances = self._explorer = None
         if self._temporary is not None:
             self._temporary()
 

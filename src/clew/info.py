@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int32, Int64, ValueKind, offsets_of
+from clew.html_form import frame_of, info_html
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
@@ -98,6 +99,14 @@ class Info:
             "updates": [dict(update) for update in self.updates],
             "changes": self.changes,
         }
+
+    def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
+        """A data frame with a row a relation. Raises MissingExtra without pandas and polars."""
+        keys = ("name", "label", "triples", "heads", "tails", "example")
+        return frame_of([{key: row[key] for key in keys} for row in self.as_json()["relations"]])
+
+    def _repr_html_(self) -> str:
+        return info_html(self.as_json())
 
 
 def report_json(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -20,3 +22,12 @@ def json_form(value: object) -> Any:  # noqa: ANN401
     # Numbers of NumPy are not those of Python, but know them.
     item = getattr(value, "item", None)
     return json_form(item()) if callable(item) else str(value)
+
+
+def json_line(value: Any) -> str:  # noqa: ANN401
+    """One line of JSON, in plain text; escapes only for what cannot be encoded."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text if not _SURROGATES.search(text) else json.dumps(value, allow_nan=False)
+
+
+_SURROGATES = re.compile(r"[\ud800-\udfff]")

@@ -5,10 +5,13 @@ The road of a question: mentions → pattern → evidence (matches) → `Answer`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from clew.html_form import answer_html, frame_of, verification_html
 from clew.json_form import json_form
 
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
@@ -185,9 +188,27 @@ class Step:
     name: str
     detail: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(self)
+
     def as_json(self) -> dict[str, Any]:
         """`{"name", "detail"}`."""
         return {"name": self.name, "detail": json_form(self.detail)}
+
+
+_watcher: ContextVar[Callable[[Step], None] | None] = ContextVar("clew_steps", default=None)
+
+
+@contextmanager
+def watch_steps(watcher: Callable[[Step], None]) -> Generator[None]:
+    """Tell `watcher` each step that is taken in this context, when it is taken and not with the answer."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +304,21 @@ class Answer:
         }
         return _with_steps(told, self.steps) if steps else told
 
+    def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
+        """A data frame with a row an answer: `entity`, `label`, `score`, `triples`.
+
+        Raises MissingExtra without pandas and polars.
+        """
+        cited = {one.answer: [t.as_json() for t in one.triples] for one in self.citations}
+        rows = [
+            {"entity": a.entity, "label": a.label, "score": a.score, "triples": cited.get(a.entity, [])}
+            for a in self.answers
+        ]
+        return frame_of(rows)
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.as_json())
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
@@ -328,6 +364,13 @@ class Verification:
             "timings_ms": dict(self.timings_ms),
         }
         return _with_steps(told, self.steps) if steps else told
+
+    def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
+        """A data frame with a row a part: `text`, `verdict`, `triples`. Raises as `Answer.to_frame`."""
+        return frame_of([part.as_json() for part in self.parts])
+
+    def _repr_html_(self) -> str:
+        return verification_html(self.as_json())
 
 
 def _with_steps(told: dict[str, Any], steps: tuple[Step, ...]) -> dict[str, Any]:

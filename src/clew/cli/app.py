@@ -17,9 +17,11 @@ from clew.cli.history import app as history
 from clew.cli.index import index
 from clew.cli.info import info
 from clew.cli.match import match
+from clew.cli.mcp import mcp
 from clew.cli.options import ShortHelp
 from clew.cli.query import query
 from clew.cli.report import report
+from clew.cli.serve import serve
 from clew.cli.update import update
 from clew.cli.verify import verify
 
@@ -70,6 +72,8 @@ for name, command, short in (
     ("match", match, "Find a pattern in the graph."),
     ("info", info, "Show what an index holds."),
     ("query", query, "Run a reading query of Cypher or SPARQL."),
+    ("serve", serve, "Open a web page, an HTTP API and MCP."),
+    ("mcp", mcp, "Serve graphs to an agent (MCP)."),
     ("eval", evaluate, "Measure methods on a data set, or run an experiment."),
     ("report", report, "Make a page of the figures of runs."),
     ("datasets", datasets, "List the data sets that eval reads."),

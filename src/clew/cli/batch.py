@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeVar
 
-from clew.cli.console import json_line, warn, write_json
+from clew.cli.console import warn, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.jsonl import STDIN
 from clew.cli.opening import FIRST_TIME
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
+from clew.json_form import json_line
 from clew.json_lines import json_object
 from clew.locks import open_growing, take_lock
 from clew.text.counted import counted

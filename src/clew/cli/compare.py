@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,8 +11,8 @@ from clew.cli.method_options import MethodOptions
 from clew.cli.model import ModelOptions, opened_model
 from clew.cli.opening import AskedSource, Json, LlmSpec, SourceOptions, opened_for_asking, waiting
 from clew.cli.options import with_short_help
-from clew.errors import ClewError, UsageError
-from clew.json_form import json_form
+from clew.compared import MethodRow, ask_each
+from clew.errors import UsageError
 
 if TYPE_CHECKING:
     from clew.types import Answer
@@ -21,52 +20,11 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 """Answers that a cell of the table names; the rest is counted."""
 
-_READ = frozenset(("evidence", "match", "retrieve"))
-"""Steps that show the triples which were read."""
 LONGEST = 160
 """Characters of a text without answers that a cell shows."""
 NARROW = 72
 """A table needs a terminal of so many columns."""
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
-
-
-@dataclass(frozen=True, slots=True)
-class MethodRow:
-    """What one method said, or the error that it raised."""
-
-    method: str
-    answer: Answer | None
-    error: ClewError | None = None
-
-    @property
-    def cited(self) -> int:
-        """Distinct triples that the answer rests on."""
-        answer = self.answer
-        return 0 if answer is None else len({t for c in answer.citations for t in c.triples})
-
-    @property
-    def evidence(self) -> int:
-        """Distinct triples that the method retrieved and read, as far as its steps show them."""
-        from clew.evaluate.metrics.errors_by_step import triples_within
-
-        if self.answer is None:
-            return 0
-        told = self.answer.as_json()
-        shown = {"citations": told["citations"], "chain": told["chain"]}
-        steps = {
-            s.name + str(i): json_form(s.detail) for i, s in enumerate(self.answer.steps) if s.name in _READ
-        }
-        return len(set(triples_within(shown | steps)))
-
-    def as_json(self) -> dict[str, Any]:
-        """`{"method", "answer", "evidence", "cited", "error"}`."""
-        return {
-            "method": self.method,
-            "answer": None if self.answer is None else self.answer.as_json(),
-            "evidence": self.evidence,
-            "cited": self.cited,
-            "error": None if self.error is None else str(self.error),
-        }
 
 
 @with_short_help(first=("quiet",))
@@ -96,7 +54,6 @@ def compare(
     from clew.cli.progress import explained_wait
     from clew.methods.registry import method_named
     from clew.text.clean import clean_question
-    from clew.types import Answer
 
     names = list(dict.fromkeys(name for part in methods.split(",") if (name := part.strip())))
     if not names:
@@ -106,23 +63,15 @@ def compare(
     question = clean_question(question)
     settings = options.settings_of_each(names, model=llm is not None)
     ranking = options.rank_triples(names)
-    rows: list[MethodRow] = []
     with (
         opened_model(llm, calling) as model,
         opened_for_asking(source, reading, rank_triples=ranking) as clew,
         explained_wait(waiting(model), quiet=reading.quiet),
     ):
-        for name in names:
-            asked: Answer | ClewError
-            try:
-                asked = clew.ask(
-                    question, entities=entities or (), method=name, model=model, settings=settings[name]
-                )
-            except ClewError as error:
-                asked = error
-            rows.append(MethodRow(name, asked) if isinstance(asked, Answer) else MethodRow(name, None, asked))
+        compared = ask_each(clew, question, names, entities=entities or (), model=model, settings=settings)
+    rows = compared.rows
     if json:
-        write_json({"question": question, "rows": [row.as_json() for row in rows]})
+        write_json(compared.as_json())
     else:
         _print(rows)
     if all(row.error is not None for row in rows):

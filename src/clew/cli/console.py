@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
+from clew.json_form import json_line
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -38,15 +40,6 @@ def shown(text: str) -> str:
 def write(text: str) -> None:
     """Write a line to stdout."""
     sys.stdout.write(text + "\n")
-
-
-def json_line(value: Any) -> str:  # noqa: ANN401
-    """One line of JSON, in plain text; escapes only for what cannot be encoded."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return text if not _SURROGATES.search(text) else json.dumps(value, allow_nan=False)
-
-
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 def write_json(value: Any) -> None:  # noqa: ANN401

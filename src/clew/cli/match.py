@@ -17,7 +17,7 @@ from clew.errors import ParseError, UsageError
 if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.graph.match.tables import Tables
-    from clew.types import MatchResult, Pattern
+    from clew.types import Pattern
 
 NO_MATCH = 3
 
@@ -84,31 +84,11 @@ def match(
 
                 print_matches(out(), clew, result, elapsed)
             else:
-                write_json(result_json(clew, item.id, result, elapsed))
+                write_json(clew.matches_json(result, id=item.id, milliseconds=elapsed))
             found = found or bool(result.matches)
             bar.update("matching", done, len(asked), "patterns")
     if single and not found:
         raise typer.Exit(NO_MATCH)
-
-
-def result_json(clew: Clew, id: str | None, result: MatchResult, elapsed: float) -> dict[str, Any]:
-    """Make the stable JSON form (documented in docs/json.md); names are those of the source."""
-    names = clew.index.graph.entities
-    return {
-        "id": id,
-        "matches": [
-            {
-                "gsd": found.gsd,
-                "direction_misses": found.direction_misses,
-                "nodes": [names[node] for node in found.nodes],
-                "triples": [clew.triple(triple).as_json() for triple in found.triples],
-            }
-            for found in result.matches
-        ],
-        "complete": result.complete,
-        "bound": None if result.bound == float("inf") else result.bound,
-        "timings_ms": {"total": round(elapsed, 3)},
-    }
 
 
 def _open_tables(clew: Clew, folder: Path) -> Tables:

@@ -120,6 +120,25 @@ class ModelOptions:
             trace=self.trace,
         )
 
+    def shared_model(self, spec: str) -> ManagedModel:
+        """Open a model that many requests share: its limits are for all of them together.
+
+        What it says is heard by the request that it says it to. Raises as `opened_model`.
+        """
+        from dataclasses import replace
+
+        from clew.llm import open_model
+        from clew.llm.budget import Limits
+        from clew.serve.work import hear_reply
+
+        together = (
+            self.run_calls if self.max_calls is None else self.max_calls,
+            self.run_tokens if self.max_tokens is None else self.max_tokens,
+            self.run_cost if self.max_cost is None else self.max_cost,
+        )
+        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=Limits(*together))
+        return open_model(settings, hear_reply)
+
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
         given = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -79,7 +78,7 @@ def _open(
     source: str, text: str, seconds: float, rows: int, reading: SourceOptions
 ) -> CypherStore | SparqlStore:
     from clew.stores.cypher.guard import Rules
-    from clew.stores.opening import is_address, is_sparql, open_database, shown_address
+    from clew.stores.opening import is_address, is_sparql, is_sparql_query, open_database, shown_address
 
     rules, sparql = Rules(rows=rows), is_sparql_query(text)
     if is_address(source):
@@ -91,23 +90,7 @@ def _open(
         from clew.environment import neo4j_login
 
         return open_database(source, neo4j_login(), seconds=seconds, rules=rules)
-    graph = opened(source, reading).index.graph
-    if sparql:
-        from clew.stores.sparql.embedded import EmbeddedSparql
-
-        return EmbeddedSparql.of_graph(graph, seconds=seconds, rules=rules)
-    from clew.stores.ladybug import LadybugStore
-
-    return LadybugStore.of_graph(graph, seconds=seconds, rules=rules)
-
-
-def is_sparql_query(text: str) -> bool:
-    """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
-    plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
-    return (
-        re.match(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b(?!\s*\()", plain, re.IGNORECASE)
-        is not None
-    )
+    return opened(source, reading).open_store(text, seconds=seconds, rules=rules)
 
 
 def _print(result: Rows) -> None:
@@ -126,7 +109,7 @@ def _print(result: Rows) -> None:
 
 def _cell(value: object) -> str:
     """Write a value for people; a term of RDF as its text alone."""
-    from clew.cli.console import json_line
+    from clew.json_form import json_line
     from clew.stores.store import StoredTerm, as_json
 
     if isinstance(value, StoredTerm):

@@ -9,10 +9,27 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from concurrent.futures import wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+POLL_SECONDS = 0.25
+"""How often a thread that waits looks whether it is to wait on."""
+
+_check: ContextVar[Callable[[], None] | None] = ContextVar("clew_waiting", default=None)
+
+
+@contextmanager
+def waiting_checked(check: Callable[[], None]) -> Generator[None]:
+    """Let `run_sync` call `check` now and then while it waits in this context; it may raise."""
+    token = _check.set(check)
+    try:
+        yield
+    finally:
+        _check.reset(token)
 
 
 class _Runner:
@@ -49,6 +66,8 @@ def _runner() -> _Runner:
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result; Ctrl-C cancels it.
 
+    So does what `waiting_checked` calls, if it raises.
+
     Raises:
         RuntimeError: it is called from within such a coroutine, which would wait for itself.
 
@@ -59,6 +78,10 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         raise RuntimeError("run_sync was called from a coroutine that run_sync runs; await it instead")
     future = asyncio.run_coroutine_threadsafe(coroutine, runner.loop)
     try:
+        check = _check.get()
+        while check is not None and not future.done():
+            wait([future], timeout=POLL_SECONDS)
+            check()
         return future.result()
     except BaseException:
         future.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -59,6 +60,15 @@ def refuse_address(source: str) -> None:
 def is_sparql(address: str) -> bool:
     """Whether an address is that of a SPARQL endpoint."""
     return address.partition("://")[0] in SPARQL_SCHEMES
+
+
+def is_sparql_query(text: str) -> bool:
+    """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
+    plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
+    return (
+        re.match(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b(?!\s*\()", plain, re.IGNORECASE)
+        is not None
+    )
 
 
 def shown_address(address: str) -> str:

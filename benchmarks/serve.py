@@ -1,0 +1,355 @@
+"""What a server costs over calling the engine in the same process, and how it holds out under load.
+
+    python benchmarks/serve.py rate KB QUESTIONS       questions a second, against the engine, one and two workers
+    python benchmarks/serve.py hub                     a node with a million edges: time and size of a neighbourhood
+    python benchmarks/serve.py load KB QUESTIONS       mixed load with updates: no 5xx, no wrong answer, flat memory
+
+KB is a graph file or an index; QUESTIONS has a question a line, as MetaQA's `qa_dev.txt` (brackets are dropped).
+`--out FILE` replaces the section of this benchmark there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+from results import write_section
+
+from clew import Clew
+from clew.engine import index_sources, update_index_files
+
+CONNECTIONS = 8
+
+
+@dataclass
+class Server:
+    """A server in a process of its own, and how to ask it."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    @classmethod
+    def start(cls, source: Path, *more: str) -> Server:
+        """Start `clew serve` on a free port; returns once it listens."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [sys.executable, "-m", "clew", "serve", f"g={source}", "--port", str(port), *more]
+        log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
+        began = time.perf_counter()
+        process = subprocess.Popen(command, stderr=log, stdout=log, text=True)
+        while True:
+            try:
+                with socket.create_connection(("127.0.0.1", port), 1) as made:
+                    made.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    if b"200 OK" in made.recv(1000):
+                        break
+            except OSError:
+                pass
+            if process.poll() is not None:
+                log.seek(0)
+                raise RuntimeError(log.read())
+            time.sleep(0.02)
+        print(f"ready after {time.perf_counter() - began:.2f} s")
+        return cls(process, port)
+
+    def stop(self) -> float:
+        """End it as a user would; returns the seconds that it took."""
+        began = time.perf_counter()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+        return time.perf_counter() - began
+
+    def children(self) -> list[int]:
+        """Processes of the workers, or of the server where there is one."""
+        pid = self.process.pid
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [int(child) for child in listed] or [pid]
+
+
+class Client:
+    """One connection that is kept: HTTP by hand, so that the client is a small part of what is measured."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def request(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
+        """Send a request; returns the status and the body."""
+        raw = b"" if body is None else json.dumps(body).encode()
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 26)
+        reader, writer = self._streams
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: localhost:{self._port}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(raw)}\r\n\r\n"
+        )
+        writer.write(head.encode() + raw)
+        top = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", top, re.IGNORECASE)
+        told = await reader.readexactly(int(length[1])) if length else b""
+        return int(top.split(None, 2)[1]), told
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+def read_questions(path: Path, count: int) -> list[str]:
+    """Some questions, evenly spaced over the file."""
+    lines = [re.sub(r"[\[\]]", "", line.partition("\t")[0]) for line in path.read_text("utf-8").splitlines()]
+    return [lines[i] for i in np.linspace(0, len(lines) - 1, min(count, len(lines))).astype(int)]
+
+
+def ask_engine(source: Path, questions: list[str]) -> tuple[float, dict[str, list[str]]]:
+    """Ask in this process: questions a second, and the answers."""
+    with Clew.open(source) as clew:
+        clew.ask(questions[0])
+        began = time.perf_counter()
+        answers = {q: [a.entity for a in clew.ask(q).answers] for q in questions}
+        return len(questions) / (time.perf_counter() - began), answers
+
+
+async def ask_server(
+    port: int, questions: list[str], right: dict[str, list[str]]
+) -> tuple[float, np.ndarray]:
+    """Ask over some connections at once: questions a second, and milliseconds of each."""
+    left, times = iter(questions), list[float]()
+
+    async def one() -> None:
+        client = Client(port)
+        for question in left:
+            began = time.perf_counter()
+            status, body = await client.request("POST", "/v1/g/ask", {"question": question})
+            times.append((time.perf_counter() - began) * 1000)
+            assert status == 200, body
+            assert [a["entity"] for a in json.loads(body)["answers"]] == right[question], question
+        client.close()
+
+    for question in questions[: 4 * CONNECTIONS]:
+        await Client(port).request("POST", "/v1/g/ask", {"question": question})
+    began = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(CONNECTIONS)))
+    return len(questions) / (time.perf_counter() - began), np.array(times)
+
+
+def unique_megabytes(pid: int) -> float:
+    """Memory that only this process has (USS)."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    kinds = {line.split(":")[0]: int(line.split()[1]) for line in lines[1:]}
+    return (kinds["Private_Clean"] + kinds["Private_Dirty"]) / 1024
+
+
+def rate(source: Path, file: Path, count: int) -> str:
+    """The engine and one and two workers, in turn, so that they meet the same machine."""
+    questions = read_questions(file, count)
+    rows = ["| | questions/s | of the engine's | p50 ms | p99 ms | p99 / p50 |", "|---|---|---|---|---|---|"]
+    rates: dict[str, list[float]] = {"engine": [], "1 worker": [], "2 workers": []}
+    times: dict[str, list[np.ndarray]] = {"1 worker": [], "2 workers": []}
+    memory: list[float] = []
+    right: dict[str, list[str]] = {}
+    for _ in range(3):
+        engine, right = ask_engine(source, questions)
+        rates["engine"].append(engine)
+        for workers in (1, 2):
+            server = Server.start(source, "--workers", str(workers), "--quiet")
+            name = f"{workers} worker" + "s" * (workers > 1)
+            speed, took = asyncio.run(ask_server(server.port, questions, right))
+            rates[name].append(speed)
+            times[name].append(took)
+            if workers == 2:
+                memory.append(max(map(unique_megabytes, server.children())))
+            print(name, f"{speed:.0f}/s", f"ended in {server.stop():.2f} s")
+    base = float(np.median(rates["engine"]))
+    rows.append(f"| the engine in one process | {base:.0f} | | | | |")
+    for name, took in times.items():
+        speed = float(np.median(rates[name]))
+        p50, p99 = np.percentile(np.concatenate(took), [50, 99])
+        rows.append(
+            f"| {name} | {speed:.0f} | {speed / base:.2f} | {p50:.1f} | {p99:.1f} | {p99 / p50:.1f} |"
+        )
+    two, one = float(np.median(rates["2 workers"])), float(np.median(rates["1 worker"]))
+    return "\n".join(
+        [
+            f"{len(questions):,} questions, {CONNECTIONS} connections, median of 3 rounds of each in turn, on "
+            f"{os.cpu_count()} cores that client and server share. All answers were those of the engine.",
+            "",
+            *rows,
+            "",
+            f"Two workers: {two / one:.2f} × one. Memory that is a worker's own: {max(memory):.0f} MB.",
+        ]
+    )
+
+
+def hub() -> str:
+    """A node with a million edges."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, index = Path(folder) / "hub.tsv", Path(folder) / "hub.clew"
+        with source.open("w") as lines:
+            lines.writelines(f"hub\thas\tthing {i}\n" for i in range(500_000))
+            lines.writelines(f"item {i}\tof\thub\n" for i in range(500_000))
+        index_sources([source], index)
+        server = Server.start(index, "--quiet")
+
+        async def look() -> tuple[list[float], int]:
+            client, took, size = Client(server.port), list[float](), 0
+            for offset in (0, 0, 0, 1000, 250_000, 499_990):
+                began = time.perf_counter()
+                path = f"/v1/g/entities/hub?limit=200&offset={offset}"
+                status, body = await client.request("GET", path)
+                took.append((time.perf_counter() - began) * 1000)
+                assert status == 200, body
+                size = max(size, len(body))
+            return took, size
+
+        took, size = asyncio.run(look())
+        server.stop()
+    return (
+        f"A node with 1,000,000 edges, pages of 200 neighbours of each relation: {max(took):.1f} ms at most, "
+        f"{np.median(took):.1f} ms in the middle, {size / 1000:.0f} kB."
+    )
+
+
+@dataclass
+class Load:
+    """What came of the mixed load."""
+
+    seconds: float
+    status: Counter[int] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    hung_up: int = 0
+    updates: int = 0
+    memory: list[tuple[float, float]] = field(default_factory=list)
+    took: list[float] = field(default_factory=list)
+
+
+async def press(server: Server, index: Path, right: dict[str, list[str]], load: Load) -> None:
+    """Ask, look at hubs, send nonsense, hang up, and update, all at once."""
+    end = time.monotonic() + load.seconds
+    questions = list(right)
+    hubs = sorted({name for names in right.values() for name in names}, key=len)[:50]
+
+    async def asks(seed: int) -> None:
+        draw, client = random.Random(seed), Client(server.port)
+        while time.monotonic() < end:
+            question = draw.choice(questions)
+            began = time.perf_counter()
+            status, body = await client.request("POST", "/v1/g/ask", {"question": question})
+            load.took.append((time.perf_counter() - began) * 1000)
+            load.status[status] += 1
+            if status == 200 and [a["entity"] for a in json.loads(body)["answers"]] != right[question]:
+                load.wrong.append(question)
+
+    async def nonsense(seed: int) -> None:
+        draw, client = random.Random(seed), Client(server.port)
+        while time.monotonic() < end:
+            path, body = draw.choice(
+                [
+                    (f"/v1/g/entities/{quote(draw.choice(hubs))}", None),
+                    ("/v1/g/ask", {"question": ""}),
+                    ("/v1/g/ask", {"question": "x" * 9_000}),
+                    ("/v1/nothing/ask", {"question": "?"}),
+                    ("/v1/g/match", {"triples": [["a", "b"]]}),
+                    ("/v1/g/entities?prefix=the", None),
+                ]
+            )
+            status, _ = await client.request("GET" if body is None else "POST", path, body)
+            load.status[status] += 1
+            await asyncio.sleep(0.01)
+
+    async def hang_up(seed: int) -> None:
+        draw = random.Random(seed)
+        while time.monotonic() < end:
+            client = Client(server.port)
+            asked = asyncio.create_task(
+                client.request("POST", "/v1/g/ask", {"question": draw.choice(questions)})
+            )
+            await asyncio.sleep(draw.random() * 0.004)
+            asked.cancel()
+            client.close()
+            load.hung_up += 1
+            await asyncio.sleep(0.02)
+
+    async def update() -> None:
+        fresh = index.parent / "fresh.tsv"
+        while time.monotonic() < end - 5:
+            await asyncio.sleep(20)
+            fresh.write_text(f"benchmark thing {load.updates}\tis_new_in\tround {load.updates}\n")
+            command = [sys.executable, "-m", "clew", "update", str(index), "--add", str(fresh), "--quiet"]
+            done = await asyncio.create_subprocess_exec(*command)
+            assert await done.wait() == 0
+            load.updates += 1
+
+    async def watch() -> None:
+        began = time.monotonic()
+        while time.monotonic() < end:
+            load.memory.append((time.monotonic() - began, unique_megabytes(server.children()[0])))
+            await asyncio.sleep(5)
+
+    await asyncio.gather(*map(asks, range(6)), nonsense(7), hang_up(8), update(), watch())
+
+
+def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
+    """Ten minutes, or so long, of all that goes wrong with a server."""
+    with tempfile.TemporaryDirectory() as folder:
+        index = Path(folder) / "kb.clew"
+        index_sources([source], index)
+        _, right = ask_engine(index, read_questions(file, count))
+        server = Server.start(index, "--quiet")
+        load = Load(seconds)
+        asyncio.run(press(server, index, right, load))
+        print(load.status, load.wrong[:3], load.updates, f"ended in {server.stop():.1f} s")
+        after = Path(folder) / "fresh.tsv"
+        update_index_files(index, [after])
+    settled = [megabytes for at, megabytes in load.memory if at > 60] or [load.memory[-1][1]]
+    bad = sum(number for status, number in load.status.items() if status >= 500)
+    statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(load.status.items()))
+    return (
+        f"{seconds / 60:.0f} minutes of 6 askers, bad input, hubs and {load.hung_up:,} clients that hung up, with "
+        f"{load.updates} updates: {statuses}; {bad} of 5xx, {len(load.wrong)} wrong answers. p50 "
+        f"{np.percentile(load.took, 50):.1f} ms, p99 {np.percentile(load.took, 99):.1f} ms. Memory after the first "
+        f"minute: {settled[0]:.0f} MB, at the end {settled[-1]:.0f} MB, at most {max(settled):.0f} MB."
+    )
+
+
+def main() -> None:
+    """Run one benchmark and print its figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("rate", "hub", "load"))
+    parser.add_argument("kb", type=Path, nargs="?")
+    parser.add_argument("questions", type=Path, nargs="?")
+    parser.add_argument("--count", type=int, default=2_000)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    if given.what == "hub":
+        text = hub()
+    elif given.what == "rate":
+        text = rate(given.kb, given.questions, given.count)
+    else:
+        text = mixed(given.kb, given.questions, given.count, given.seconds)
+    print(text)
+    if given.out is not None:
+        titles = {"rate": "against the engine", "hub": "a hub", "load": "under load"}
+        write_section(given.out, f"clew serve: {titles[given.what]}", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""`clew serve`: a web page, an HTTP API and MCP over one or more graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clew.cli.model import ModelOptions
+from clew.cli.opening import SourceOptions, opened
+from clew.cli.options import with_options
+from clew.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from clew.serve.graphs import Graphs
+    from clew.serve.settings import Access, ServeSettings
+
+Sources = Annotated[
+    list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--llm", metavar="PROVIDER/MODEL", help="A chat model that may be asked; repeat it for more."
+    ),
+]
+LEAST_TOKEN = 16
+"""Characters of the shortest token that is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessOptions:
+    """Who may ask the server."""
+
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Tokens, one a line: only who has one may ask."),
+    ] = None
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which the server is called; repeat it for more."),
+    ] = None
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A web page that may call the API, as https://example.org."),
+    ] = None
+
+    def access(self, host: str) -> Access:
+        """Read the tokens. Raises UsageError for an open address without any, InputError for the file."""
+        from clew.serve.settings import Access
+
+        if self.token_file is None and not _is_loopback(host):
+            raise UsageError(
+                f"{host} can be reached by others, and nothing says who may ask. Give --token-file FILE with "
+                "a token a line, or leave out --host"
+            )
+        tokens = () if self.token_file is None else _read_tokens(self.token_file)
+        return Access(tokens, tuple(self.allow_host or ()), tuple(self.allow_origin or ()))
+
+
+@with_options
+def serve(
+    sources: Sources,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="Port; 0 is any.")] = 8765,
+    llm: Models = None,
+    workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes.")] = 1,
+    seconds: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
+    ] = 60.0,
+    *,
+    who: AccessOptions,
+    calling: ModelOptions,
+    reading: SourceOptions,
+) -> None:
+    """Open a page to ask in, an HTTP API under /v1 and MCP under /mcp, all over the same graphs.
+
+    Updates of an index are taken up without a restart. Limits of --llm are for all requests together.
+    """
+    from clew.serve.settings import Limits, ServeSettings
+    from clew.serve.shared_counts import shared_counts
+
+    if workers > 1 and _limits_spending(calling):
+        raise UsageError("Limits of --llm hold within one process. Leave out --workers, or the limits")
+    if llm is None:
+        calling.refuse()
+    settings = ServeSettings(host, port, workers, who.access(host), Limits(seconds=seconds))
+    with shared_counts(workers):
+        code = _run(sources, settings, reading, partial(_application, llm=llm or [], calling=calling))
+    raise typer.Exit(code)
+
+
+def _run(
+    sources: list[str],
+    settings: ServeSettings,
+    reading: SourceOptions,
+    make: Callable[[Graphs, ServeSettings], ASGIApp],
+) -> int:
+    """Listen, open the graphs, and serve what is made of them until the end."""
+    from clew.text.embedders.extras import require
+
+    for package in ("fastapi", "uvicorn", "prometheus_client"):
+        require(package, "serve")
+    from clew.cli.console import warn
+    from clew.serve.logs import write_logs
+    from clew.serve.run import address_of, listen
+    from clew.serve.run import serve as run
+
+    sockets = listen(settings)
+    graphs = open_graphs(sources, reading)
+    write_logs(quiet=reading.quiet)
+    if settings.workers > 1:
+        graphs.prepare_for_forks()
+
+    def started() -> None:
+        names = ", ".join(graphs.names)
+        warn(f"serving {names} at {address_of(sockets[0])} (Ctrl-C ends it)")
+
+    return run(partial(make, graphs, settings), sockets, started)
+
+
+def _application(graphs: Graphs, settings: ServeSettings, llm: list[str], calling: ModelOptions) -> ASGIApp:
+    """Put the application together, in the process that serves it."""
+    from importlib.util import find_spec
+
+    from clew.serve.app import make_app
+    from clew.serve.service import Models as ServedModels
+
+    for graph in graphs:
+        graph.prepare()
+    models = ServedModels({spec: calling.shared_model(spec) for spec in llm})
+    if find_spec("mcp") is None:
+        return make_app(graphs, models, settings)
+    from clew.serve.mcp import mounted
+
+    return make_app(graphs, models, settings, mcp=mounted)
+
+
+def open_graphs(sources: list[str], reading: SourceOptions) -> Graphs:
+    """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
+    from clew.serve.graphs import Graph, Graphs, named_sources
+
+    named = named_sources(sources)
+    return Graphs(Graph.of(name, partial(opened, source, reading)) for name, source in named.items())
+
+
+def _limits_spending(calling: ModelOptions) -> bool:
+    limits = (calling.max_calls, calling.max_tokens, calling.max_cost)
+    runs = (calling.run_calls, calling.run_tokens, calling.run_cost)
+    return any(limit is not None for limit in (*limits, *runs))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read_tokens(path: Path) -> tuple[str, ...]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: the tokens cannot be read ({error})") from error
+    tokens = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+    if not tokens:
+        raise InputError(f"{path}: no token in it. Write one a line")
+    for number, token in enumerate(tokens, 1):
+        if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+            raise InputError(
+                f"{path}: token {number} is not one of at least {LEAST_TOKEN} plain characters. Make one "
+                "with: python -c 'import secrets; print(secrets.token_urlsafe())'"
+            )
+    return tokens

@@ -1,0 +1,92 @@
+"""One question, several methods: what each says, and what it read and cites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clew.errors import ClewError
+from clew.json_form import json_form
+
+if TYPE_CHECKING:
+    from clew.database import Database
+    from clew.engine import Clew
+    from clew.llm.types import ChatModel
+    from clew.types import Answer
+
+_READ = frozenset(("evidence", "match", "retrieve"))
+"""Steps that show the triples which were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRow:
+    """What one method said, or the error that it raised."""
+
+    method: str
+    answer: Answer | None
+    error: ClewError | None = None
+
+    @property
+    def cited(self) -> int:
+        """Distinct triples that the answer rests on."""
+        answer = self.answer
+        return 0 if answer is None else len({t for c in answer.citations for t in c.triples})
+
+    @property
+    def evidence(self) -> int:
+        """Distinct triples that the method retrieved and read, as far as its steps show them."""
+        from clew.evaluate.metrics.errors_by_step import triples_within
+
+        if self.answer is None:
+            return 0
+        told = self.answer.as_json()
+        shown = {"citations": told["citations"], "chain": told["chain"]}
+        steps = {
+            s.name + str(i): json_form(s.detail) for i, s in enumerate(self.answer.steps) if s.name in _READ
+        }
+        return len(set(triples_within(shown | steps)))
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"method", "answer", "evidence", "cited", "error"}`."""
+        return {
+            "method": self.method,
+            "answer": None if self.answer is None else self.answer.as_json(),
+            "evidence": self.evidence,
+            "cited": self.cited,
+            "error": None if self.error is None else str(self.error),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What several methods said of one question."""
+
+    question: str
+    rows: tuple[MethodRow, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable JSON form (documented in docs/json.md)."""
+        return {"question": self.question, "rows": [row.as_json() for row in self.rows]}
+
+
+def ask_each(
+    clew: Clew | Database,
+    question: str,
+    methods: Sequence[str],
+    *,
+    entities: Sequence[str] = (),
+    model: ChatModel | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Compared:
+    """Ask several methods the same question; one that fails has its error in its row."""
+    rows: list[MethodRow] = []
+    for name in methods:
+        own = None if settings is None else settings.get(name)
+        try:
+            answer = clew.ask(question, entities=entities, method=name, model=model, settings=own)
+        except ClewError as error:
+            rows.append(MethodRow(name, None, error))
+        else:
+            rows.append(MethodRow(name, answer))
+    return Compared(question, tuple(rows))

@@ -1,0 +1,398 @@
+"""Looking into a graph: names that a text may mean, the neighbourhood of an entity, paths between two.
+
+Nothing here answers questions; it is what a page, an API and an agent need to find their way. Every result
+is bounded, and says where it was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from clew.errors import UsageError
+from clew.graph.graph import Adjacency, Graph
+from clew.index.names.containing import nodes_containing
+from clew.index.names.prefixes import Prefixes
+from clew.index.store.directory import Index
+from clew.types import TripleText
+
+Direction = Literal["out", "in"]
+"""`out`: the entity is the head of the triples; `in`: their tail."""
+
+MOST_GROUPS = 100
+"""Relations of an entity that are listed at once."""
+MOST_EXPANDED = 200_000
+"""Edges that a search for paths looks at."""
+LONGEST_PATH = 6
+"""Triples of the longest path that is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityHit:
+    """An entity that a text may mean; `how` it was found, and how many triples it is in."""
+
+    entity: str
+    label: str
+    types: tuple[str, ...]
+    how: Literal["exact", "alias", "prefix", "word", "typo"]
+    triples: int
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, by their names."""
+        return {**asdict(self), "types": list(self.types)}
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The nodes at one relation of an entity: `nodes` (name, label) from `offset` on, of `count`."""
+
+    relation: str
+    label: str
+    direction: Direction
+    count: int
+    offset: int
+    nodes: tuple[tuple[str, str], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"relation", "label", "direction", "count", "nodes": [{"entity", "label"}], "next"}`."""
+        after = self.offset + len(self.nodes)
+        return {
+            "relation": self.relation,
+            "label": self.label,
+            "direction": self.direction,
+            "count": self.count,
+            "nodes": [{"entity": entity, "label": label} for entity, label in self.nodes],
+            "next": after if after < self.count else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """What is around an entity, a group for each relation and direction, the smallest groups first.
+
+    `groups_left` relations are not among the groups.
+    """
+
+    entity: str
+    label: str
+    types: tuple[str, ...]
+    aliases: tuple[str, ...]
+    triples: int
+    groups: tuple[Neighbours, ...]
+    groups_left: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The form that is documented in docs/json.md."""
+        return {
+            "entity": self.entity,
+            "label": self.label,
+            "types": list(self.types),
+            "aliases": list(self.aliases),
+            "triples": self.triples,
+            "groups": [group.as_json() for group in self.groups],
+            "groups_left": self.groups_left,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Shortest paths between two entities; not `complete` where the search was stopped or more were cut."""
+
+    start: str
+    end: str
+    paths: tuple[tuple[TripleText, ...], ...]
+    complete: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"from", "to", "paths": [[[head, relation, tail], …], …], "complete"}`."""
+        paths = [[triple.as_json() for triple in path] for path in self.paths]
+        return {"from": self.start, "to": self.end, "paths": paths, "complete": self.complete}
+
+
+class Explorer:
+    """Looks into one open index; made once, since the table of beginnings is kept."""
+
+    def __init__(self, index: Index) -> None:
+        self.index, self.graph = index, index.graph
+        self._labels: Prefixes | None = None
+
+    def find_entities(self, text: str, *, limit: int = 10) -> list[EntityHit]:
+        """Entities that `text` names, begins, or misspells, the best first.
+
+        Names that are equal come first, then those that begin with it, those with a word that does, and those
+        within a few typos; among equals those in more triples.
+        """
+        ranked: dict[int, Literal["exact", "alias", "prefix", "word", "typo"]] = {}
+        for hit in self.index.names.exact(text):
+            ranked.setdefault(hit.entity, "alias" if hit.kind == "alias" else "exact")
+        begins, words = self._prefixes().find(text)
+        for node in self._largest(begins, limit):
+            ranked.setdefault(node, "prefix")
+        for node in self._largest(words, limit):
+            ranked.setdefault(node, "word")
+        if len(ranked) < limit and len(text) > 2:
+            for node in nodes_containing(self.index.names, text) or ():
+                ranked.setdefault(node, "word")
+            for hit in self.index.names.fuzzy(text, limit):
+                ranked.setdefault(hit.entity, "typo")
+        return [self._hit(node, how) for node, how in list(ranked.items())[:limit]]
+
+    def neighbours(
+        self,
+        entity: str,
+        *,
+        relation: str | None = None,
+        direction: Direction | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Neighbourhood:
+        """What is around an entity: of each relation at most `limit` nodes, from `offset` on.
+
+        Raises UsageError for an entity or a relation that the graph lacks.
+        """
+        node = self.node(entity)
+        wanted = None if relation is None else self._relation(relation)
+        groups = [
+            (side, name, *span)
+            for name, side in (("out", self.graph.out), ("in", self.graph.into))
+            if direction in (None, name)
+            for span in _spans(side, node)
+            if wanted in (None, span[0])
+        ]
+        groups.sort(key=lambda group: group[4] - group[3])
+        shown = groups[:MOST_GROUPS]
+        return Neighbourhood(
+            entity=self.graph.entities[node],
+            label=self.graph.labels[node],
+            types=self._types(node),
+            aliases=self._aliases(node),
+            triples=self._degree(node),
+            groups=tuple(
+                self._group(side, number, "out" if name == "out" else "in", (start, stop), (offset, limit))
+                for side, name, number, start, stop in shown
+            ),
+            groups_left=len(groups) - len(shown),
+        )
+
+    def paths(self, start: str, end: str, *, limit: int = 5, longest: int = 4) -> Paths:
+        """The shortest paths between two entities, along edges in both directions.
+
+        Raises UsageError for an entity that the graph lacks, or a `longest` above `LONGEST_PATH`.
+        """
+        if not 1 <= longest <= LONGEST_PATH:
+            raise UsageError(f"The longest path is of 1 to {LONGEST_PATH} triples, not {longest}")
+        first, last = self.node(start), self.node(end)
+        search = _PathSearch(self.graph, first, last, longest)
+        search.run()
+        found: list[tuple[TripleText, ...]] = []
+        more = False
+        for path in search.paths():
+            if len(found) == limit:
+                more = True
+                break
+            found.append(tuple(self._text(triple) for triple in path))
+        names = self.graph.entities
+        return Paths(names[first], names[last], tuple(found), search.complete and not more)
+
+    def sample_triple(self, relation: str, share: float) -> TripleText:
+        """One of the triples of a relation by labels, `share` in [0, 1) of the way through the entities.
+
+        Raises UsageError for a relation that the graph lacks or that has no triple.
+        """
+        number, nodes = self._relation(relation), self.graph.nodes
+        for step in range(nodes):
+            head = (int(share * nodes) + step) % nodes
+            start, stop = self.graph.out.relation_span(head, number)
+            if start < stop:
+                labels, tail = self.graph.labels, int(self.graph.out.neighbour[start])
+                return TripleText(labels[head], self.graph.relation_labels[number], labels[tail])
+        raise UsageError(f'The graph has no triple of "{relation}"')
+
+    def node(self, entity: str) -> int:
+        """The node of a name: as the source writes it, else the only one that is called so.
+
+        Raises UsageError if there is none, or if there are several.
+        """
+        hits = self.index.names.exact(entity)
+        written = [hit for hit in hits if self.graph.entities[hit.entity] == entity]
+        best = written or [hit for hit in hits if hit.exact] or list(hits)
+        if not best:
+            near = [hit.label for hit in self.find_entities(entity, limit=3)]
+            advice = f". Near it are: {', '.join(near)}" if near else ""
+            raise UsageError(f'The graph has no entity "{entity}"{advice}')
+        if len({hit.entity for hit in best}) > 1:
+            names = ", ".join(self.graph.entities[hit.entity] for hit in best[:5])
+            raise UsageError(f'"{entity}" stands for several entities: {names}. Give one of these names')
+        return best[0].entity
+
+    def _prefixes(self) -> Prefixes:
+        if self._labels is None:
+            self._labels = Prefixes.of(self.graph.labels)
+        return self._labels
+
+    def _largest(self, nodes: np.ndarray[tuple[int], np.dtype[np.int32]], limit: int) -> list[int]:
+        """Those of some nodes that are in most triples, at most `limit`."""
+        if not len(nodes):
+            return []
+        out, into = self.graph.out, self.graph.into
+        degrees = (out.stops[nodes] - out.starts[nodes]) + (into.stops[nodes] - into.starts[nodes])
+        order = np.argsort(-degrees, kind="stable")[:limit]
+        return nodes[order].tolist()
+
+    def _hit(self, node: int, how: Literal["exact", "alias", "prefix", "word", "typo"]) -> EntityHit:
+        graph = self.graph
+        return EntityHit(graph.entities[node], graph.labels[node], self._types(node), how, self._degree(node))
+
+    def _degree(self, node: int) -> int:
+        spans = (self.graph.out.span(node), self.graph.into.span(node))
+        return sum(stop - start for start, stop in spans)
+
+    def _types(self, node: int) -> tuple[str, ...]:
+        types = self.graph.types
+        if node + 1 >= len(types.offsets):
+            return ()
+        ids = types.type[int(types.offsets[node]) : int(types.offsets[node + 1])]
+        return tuple(types.names[i] for i in ids.tolist())
+
+    def _aliases(self, node: int) -> tuple[str, ...]:
+        aliases = self.graph.aliases
+        return tuple(aliases.names[i] for i in np.flatnonzero(aliases.entity == node)[:20].tolist())
+
+    def _relation(self, name: str) -> int:
+        for number, (relation, label) in enumerate(
+            zip(self.graph.relations, self.graph.relation_labels, strict=True)
+        ):
+            if name in (relation, label):
+                return number
+        raise UsageError(f'The graph has no relation "{name}"')
+
+    def _group(
+        self,
+        side: Adjacency,
+        relation: int,
+        direction: Direction,
+        span: tuple[int, int],
+        page: tuple[int, int],
+    ) -> Neighbours:
+        (start, stop), (offset, limit) = span, page
+        low = min(start + offset, stop)
+        nodes = side.neighbour[low : min(low + limit, stop)].tolist()
+        graph = self.graph
+        return Neighbours(
+            graph.relations[relation],
+            graph.relation_labels[relation],
+            direction,
+            stop - start,
+            offset,
+            tuple((graph.entities[node], graph.labels[node]) for node in nodes),
+        )
+
+    def _text(self, triple: tuple[int, int, int]) -> TripleText:
+        head, relation, tail = triple
+        return TripleText(
+            self.graph.entities[head], self.graph.relations[relation], self.graph.entities[tail]
+        )
+
+
+def _spans(side: Adjacency, node: int) -> Iterator[tuple[int, int, int]]:
+    """(relation, first slot, slot after the last) of each relation at a node."""
+    start, stop = side.span(node)
+    while start < stop:
+        relation = int(side.relation[start])
+        _, last = side.relation_span(node, relation)
+        yield relation, start, last
+        start = last
+
+
+class _PathSearch:
+    """Breadth-first search from both ends; `complete` unless too many edges had to be looked at.
+
+    `_parents[side][node]` are (node before it, triple) on all shortest ways from that end.
+    """
+
+    def __init__(self, graph: Graph, first: int, last: int, longest: int) -> None:
+        self._graph, self._longest = graph, longest
+        self._far: tuple[dict[int, int], dict[int, int]] = ({first: 0}, {last: 0})
+        self._parents: tuple[_Parents, _Parents] = ({first: []}, {last: []})
+        self._rings: list[list[int]] = [[first], [last]]
+        self._looked = 0
+        self._meeting: list[int] = []
+        self.complete = True
+
+    def run(self) -> None:
+        """Widen the smaller ring until the two meet."""
+        depth = [0, 0]
+        while not self._meeting and sum(depth) < self._longest and all(self._rings):
+            side = 0 if len(self._rings[0]) <= len(self._rings[1]) else 1
+            depth[side] += 1
+            if not self._widen(side, depth[side]):
+                self.complete = False
+                return
+            self._meeting = sorted(node for node in self._rings[side] if node in self._far[1 - side])
+        if self._meeting:
+            least = min(self._far[0][n] + self._far[1][n] for n in self._meeting)
+            self._meeting = [n for n in self._meeting if self._far[0][n] + self._far[1][n] == least]
+
+    def paths(self) -> Iterator[list[tuple[int, int, int]]]:
+        """(head, relation, tail) of the triples of each shortest path, from its first node to its last."""
+        for node in self._meeting:
+            for before in self._back(0, node):
+                for after in self._back(1, node):
+                    yield [*reversed(before), *after]
+
+    def _back(self, side: int, node: int) -> Iterator[list[tuple[int, int, int]]]:
+        parents = self._parents[side][node]
+        if not parents:
+            yield []
+        for before, triple in parents:
+            for rest in self._back(side, before):
+                yield [triple, *rest]
+
+    def _widen(self, side: int, depth: int) -> bool:
+        ring: list[int] = []
+        far, parents = self._far[side], self._parents[side]
+        for node in self._rings[side]:
+            for adjacency, forward in ((self._graph.out, True), (self._graph.into, False)):
+                start, stop = adjacency.span(node)
+                self._looked += stop - start
+                if self._looked > MOST_EXPANDED:
+                    return False
+                others = adjacency.neighbour[start:stop].tolist()
+                for relation, other in zip(adjacency.relation[start:stop].tolist(), others, strict=True):
+                    if other not in far:
+                        far[other], parents[other] = depth, []
+                        ring.append(other)
+                    if far[other] == depth:
+                        triple = (node, relation, other) if forward else (other, relation, node)
+                        parents[other].append((node, triple))
+        self._rings[side] = ring
+        return True
+
+
+_Parents = dict[int, list[tuple[int, tuple[int, int, int]]]]
+
+
+def example_questions(triple: TripleText, head_type: str | None) -> list[tuple[str, str]]:
+    """(question, label of a right answer) about an example triple, given by labels; the plainest first.
+
+    Whether a graph's own reader understands a question is for the caller to see.
+    """
+    words = " ".join(triple.relation.replace("_", " ").split())
+    stem, _, last = words.rpartition(" ")
+    made: list[tuple[str, str]] = []
+    if last == "by" and stem:
+        made.append((f"Who {stem} {triple.head}?", triple.tail))
+    if last in _PREPOSITIONS:
+        made.append((f"What is {triple.head} {words}?", triple.tail))
+        if head_type is not None:
+            made.append((f"Which {head_type} is {words} {triple.tail}?", triple.head))
+    if words.endswith("ing"):
+        made.append((f"Who is {words} in {triple.head}?", triple.tail))
+    made.append((f"What is the {words} of {triple.head}?", triple.tail))
+    return made
+
+
+_PREPOSITIONS = frozenset(("by", "in", "at", "on", "from", "to", "for", "of", "with", "as", "into"))

@@ -1,0 +1,1 @@
+"""Clew inside LangChain, LlamaIndex and Haystack: one module each, imported only by who uses that library."""

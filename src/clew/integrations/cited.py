@@ -1,0 +1,47 @@
+"""An answer as passages of text, one a citation, for libraries that hand documents on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from clew.engine import Clew
+from clew.text.labels import relation_text
+from clew.types import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What proves one answer: `text` says the triples of its citation, `metadata` has them as they are."""
+
+    text: str
+    score: float
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def passages_of(clew: Clew, answer: Answer, most: int | None = None) -> list[Passage]:
+    """The citations of an answer, best first; none for an abstention or an answer without proof."""
+    scores = {found.entity: found.score for found in answer.answers}
+    found: list[Passage] = []
+    for citation in answer.citations[:most]:
+        labels = clew.labels(citation.triple_ids)
+        told = [
+            f"{labels.get(t.head, t.head)} {relation_text(labels.get(t.relation, t.relation))} "
+            f"{labels.get(t.tail, t.tail)}."
+            for t in citation.triples
+        ]
+        metadata = {
+            "answer": citation.answer,
+            "triples": [triple.as_json() for triple in citation.triples],
+            "question": answer.question,
+            "method": answer.method,
+        }
+        found.append(Passage(" ".join(told), scores.get(citation.answer, 1.0), metadata))
+    return found
+
+
+def answer_text(answer: Answer) -> str:
+    """What is said where only text is handed on: the answer, or why there is none."""
+    if answer.abstained is None:
+        return answer.text
+    return f"No answer in this graph: {answer.abstained.detail}"

@@ -1,0 +1,213 @@
+"""The HTTP API: routes under /v1, each one call of the service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from clew.json_form import json_line
+from clew.serve.events import MEDIA, EventQueue
+from clew.serve.forms import AskForm, CompareForm, MatchForm, Name, VerifyForm
+from clew.serve.metrics import Metrics
+from clew.serve.problems import MEDIA as PROBLEM
+from clew.serve.service import Asking, Service
+from clew.serve.work import Heard, Work
+
+GraphName = Annotated[str, Path(description="Name of a graph; GET /v1/graphs lists them.")]
+Page = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0)]
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": text, "content": {PROBLEM: {}}}
+    for status, text in (
+        (400, "The request is wrong"),
+        (404, "There is no such graph"),
+        (429, "Too many requests; Retry-After says when to come again"),
+        (503, "It took too long or too much memory"),
+    )
+}
+
+
+class Api:
+    """The routes; `work` does what takes time in threads."""
+
+    def __init__(self, service: Service, work: Work, metrics: Metrics) -> None:
+        self._service, self._work, self._metrics = service, work, metrics
+        self.router = APIRouter(prefix="/v1", responses=_PROBLEMS)
+        add = self.router.add_api_route
+        add("/graphs", self.graphs, summary="The graphs, methods and chat models")
+        add("/{graph}/ask", self.ask, methods=["POST"], summary="Ask a question", responses=_STREAM)
+        add("/{graph}/verify", self.verify, methods=["POST"], summary="Check a claim", responses=_STREAM)
+        add("/{graph}/compare", self.compare, methods=["POST"], summary="Ask several methods")
+        add("/{graph}/match", self.match, methods=["POST"], summary="Find a pattern")
+        add("/{graph}/info", self.info, summary="What the graph holds")
+        add("/{graph}/examples", self.examples, summary="Questions that this graph answers")
+        add("/{graph}/relations", self.relations, summary="Relations, with examples and types")
+        add("/{graph}/entities", self.entities, summary="Complete or find the name of an entity")
+        add("/{graph}/entities/{id:path}", self.entity, summary="What is around an entity")
+        add("/{graph}/paths", self.paths, summary="The shortest paths between two entities")
+
+    async def graphs(self, request: Request) -> Response:
+        """List the graphs with their counts, the methods, and the chat models."""
+        return await self._json(request, self._service.list_graphs)
+
+    async def ask(self, request: Request, graph: GraphName, form: AskForm) -> Response:
+        """Answer a question, or abstain with a reason; both are 200.
+
+        With `Accept: text/event-stream` come events: `reply` (pieces of what a chat model says), `step`
+        (steps of the method, when they are taken), and last `answer` or `problem`.
+        """
+        asking = Asking(
+            form.question,
+            form.entities,
+            form.method,
+            form.model,
+            form.id or request.state.request_id,
+            form.explain,
+        )
+        return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
+
+    async def verify(self, request: Request, graph: GraphName, form: VerifyForm) -> Response:
+        """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
+
+        def check() -> dict[str, Any]:
+            return self._service.verify(
+                graph,
+                form.claim,
+                closed_world=form.closed_world,
+                method=form.method,
+                model=form.model,
+                id=form.id or request.state.request_id,
+                explain=form.explain,
+            )
+
+        return await self._answered(request, graph, check)
+
+    async def compare(self, request: Request, graph: GraphName, form: CompareForm) -> Response:
+        """Ask several methods the same question; one that fails has its error in its row."""
+
+        def ask_all() -> dict[str, Any]:
+            told = self._service.compare(
+                graph, form.question, form.methods, entities=form.entities, model=form.model
+            )
+            for row in told["rows"]:
+                if row["answer"] is not None:
+                    self._metrics.answered(graph, row["answer"])
+            return told
+
+        return await self._json(request, ask_all)
+
+    async def match(self, request: Request, graph: GraphName, form: MatchForm) -> Response:
+        """Find the matches of a pattern, in order of graph semantic distance."""
+        return await self._json(
+            request,
+            lambda: self._service.match(
+                graph, form.pattern(), k=form.k, all=form.all, id=form.id or request.state.request_id
+            ),
+        )
+
+    async def info(self, request: Request, graph: GraphName) -> Response:
+        """Counts, relations with examples, types, sources and updates."""
+        return await self._json(request, lambda: self._service.info(graph))
+
+    async def examples(self, request: Request, graph: GraphName) -> Response:
+        """Questions made from this graph, each of which it answers."""
+        return await self._json(request, lambda: self._service.examples(graph))
+
+    async def relations(
+        self, request: Request, graph: GraphName, limit: Page = 500, offset: Offset = 0
+    ) -> Response:
+        """The most frequent relations first, with the declared types of the graph."""
+        return await self._json(request, lambda: self._service.relations(graph, limit=limit, offset=offset))
+
+    async def entities(
+        self,
+        request: Request,
+        graph: GraphName,
+        prefix: Annotated[str, Query(max_length=200, examples=["chris"])],
+        limit: Page = 10,
+    ) -> Response:
+        """Entities that a text names, begins or misspells, the best first."""
+        return await self._json(request, lambda: self._service.find_entities(graph, prefix, limit=limit))
+
+    async def entity(
+        self,
+        request: Request,
+        graph: GraphName,
+        id: Annotated[str, Path(max_length=2_000, examples=["Christopher Nolan"])],
+        relation: Annotated[Name | None, Query()] = None,
+        direction: Annotated[Literal["out", "in"] | None, Query()] = None,
+        limit: Page = 20,
+        offset: Offset = 0,
+    ) -> Response:
+        """What is around an entity: for each relation and direction a count and one page of nodes."""
+        return await self._json(
+            request,
+            lambda: self._service.neighbours(
+                graph, id, relation=relation, direction=direction, offset=offset, limit=limit
+            ),
+        )
+
+    async def paths(
+        self,
+        request: Request,
+        graph: GraphName,
+        start: Annotated[Name, Query(alias="from", examples=["Memento"])],
+        end: Annotated[Name, Query(alias="to", examples=["Inception"])],
+        limit: Annotated[int, Query(ge=1, le=50)] = 5,
+        longest: Annotated[int, Query(ge=1, le=6)] = 4,
+    ) -> Response:
+        """The shortest paths between two entities, along edges in both directions."""
+        return await self._json(
+            request, lambda: self._service.paths(graph, start, end, limit=limit, longest=longest)
+        )
+
+    async def _json(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
+        body = await self._watched(request, lambda: json_line(make()).encode())
+        return Response(body, media_type="application/json")
+
+    async def _answered(self, request: Request, graph: str, make: Callable[[], dict[str, Any]]) -> Response:
+        """Send an answer or a verdict, or the events of one being made, and count it."""
+        id = request.state.request_id
+
+        def counted() -> dict[str, Any]:
+            told = make()
+            outcome = self._metrics.answered(graph, told)
+            request.state.noted = {"graph": graph, "how": told["method"], "outcome": outcome}
+            return told
+
+        if MEDIA not in request.headers.get("accept", ""):
+            return await self._json(request, counted)
+        events = EventQueue()
+
+        def answer() -> Awaitable[dict[str, Any]]:
+            return self._work.run(counted, heard=events)
+
+        return StreamingResponse(events.stream(answer, id), media_type=MEDIA)
+
+    async def _watched(
+        self, request: Request, work: Callable[[], bytes], heard: Heard | None = None
+    ) -> bytes:
+        """Do work as long as the client is there."""
+        gone = asyncio.ensure_future(_disconnected(request))
+        try:
+            return await self._work.run(work, gone=gone, heard=heard)
+        finally:
+            gone.cancel()
+
+
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The JSON form of docs/json.md; events where they are asked for",
+        "content": {"application/json": {}, MEDIA: {}},
+    }
+}
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,175 @@
+"""The ASGI application: routes, page, signs of life, and what happens at start and end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from clew.errors import ClewError
+from clew.serve.api import Api
+from clew.serve.graphs import Graphs
+from clew.serve.guard import Guard, problem_response
+from clew.serve.metrics import Metrics
+from clew.serve.problems import Problem, problem_of
+from clew.serve.service import Models, Service
+from clew.serve.settings import ServeSettings
+from clew.serve.work import Gone, Work
+from clew.version import __version__
+
+log = logging.getLogger("clew.serve")
+
+Mounted = Callable[[Service, Work], tuple[ASGIApp, AbstractAsyncContextManager[Any]]]
+"""Makes an application for /mcp, and what runs it."""
+GRACE = 20.0
+"""Seconds that answers in progress have at the end."""
+MEMORY_SECONDS = 0.25
+
+
+def make_app(
+    graphs: Graphs,
+    models: Models,
+    settings: ServeSettings,
+    *,
+    mcp: Mounted | None = None,
+    metrics: Metrics | None = None,
+) -> ASGIApp:
+    """Put a server together around graphs that are open."""
+    counts, work = metrics or Metrics(), Work(settings.limits)
+    service = Service(graphs, models, settings.limits)
+    mounted = None if mcp is None else mcp(service, work)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            if mounted is not None:
+                await stack.enter_async_context(mounted[1])
+            await stack.enter_async_context(_kept_up(graphs, work, counts, settings))
+            yield
+            await work.close(GRACE)
+
+    app = FastAPI(
+        title="Clew",
+        version=__version__,
+        description="Questions and claims over a knowledge graph; every answer is proved by its triples.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        lifespan=lifespan,
+    )
+    app.include_router(Api(service, work, counts).router)
+    _add_signs_of_life(app, graphs, work, counts)
+    _add_problems(app, graphs)
+    if mounted is not None:
+        app.router.routes.append(Route("/mcp", mounted[0]))
+    app.mount("/", StaticFiles(directory=str(Path(str(files("clew.serve"))) / "page"), html=True))
+    return Guard(app, settings.access, settings.limits, counts)
+
+
+@asynccontextmanager
+async def _kept_up(
+    graphs: Graphs, work: Work, counts: Metrics, settings: ServeSettings
+) -> AsyncGenerator[None]:
+    """Look for new generations, and at the memory, while the server runs."""
+
+    async def reload() -> None:
+        while True:
+            await asyncio.sleep(settings.reload_seconds)
+            for graph in graphs:
+                if await asyncio.to_thread(graph.reload):
+                    counts.reloads.labels(graph.name).inc()
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(MEMORY_SECONDS)
+            work.watch_memory()
+            counts.running.set(work.jobs)
+
+    async def warm() -> None:
+        # What is imported late is imported now: work cannot be ended within an import.
+        for graph in graphs if settings.warm else ():
+            await work.run(lambda graph=graph: graph.snapshot.examples)
+
+    tasks = [asyncio.create_task(one()) for one in (warm, reload, watch)]
+    for task in tasks:
+        task.add_done_callback(_told)
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _told(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("background task ended", exc_info=error)
+
+
+def _add_signs_of_life(app: FastAPI, graphs: Graphs, work: Work, counts: Metrics) -> None:
+    async def healthz() -> PlainTextResponse:
+        """The process is there."""
+        return PlainTextResponse("ok\n")
+
+    async def readyz() -> PlainTextResponse:
+        """All graphs are open; notes say which newer generation could not be."""
+        notes = [f"{graph.name}: {graph.failure or 'ok'}\n" for graph in graphs]
+        return PlainTextResponse("".join(notes))
+
+    async def metrics() -> Response:
+        """Counts for Prometheus."""
+        return Response(counts.text(), media_type="text/plain; version=0.0.4")
+
+    for path, handler in (("/healthz", healthz), ("/readyz", readyz), ("/metrics", metrics)):
+        app.add_api_route(path, handler, summary=(handler.__doc__ or "").rstrip("."), tags=["operation"])
+
+
+def _add_problems(app: FastAPI, graphs: Graphs) -> None:
+    async def failed(request: Request, error: Exception) -> Response:
+        if isinstance(error, Gone):
+            return Response(status_code=499)
+        problem = problem_of(error)
+        id = getattr(request.state, "request_id", None)
+        if problem.status >= 500 and problem.kind == "internal":
+            log.error("internal error", exc_info=error, extra={"request": id})
+        problem.detail = graphs.hide_paths(problem.detail)
+        return problem_response(problem, id)
+
+    async def wrong(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 (only these are handed here)
+        return await failed(request, _not_valid(error))
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101 (only these are handed here)
+        return await failed(request, _plain(error))
+
+    app.add_exception_handler(RequestValidationError, wrong)
+    app.add_exception_handler(HTTPException, http)
+    for kind in (Problem, Gone, ClewError, Exception):
+        app.add_exception_handler(kind, failed)
+
+
+def _not_valid(error: RequestValidationError) -> Problem:
+    """Say which field is wrong; what was given is not repeated."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    said = str(first["msg"])
+    detail = f"{where}: {said}" if where else said
+    return Problem(400, "usage", "The request is wrong", f"{detail}. See /docs.html")
+
+
+def _plain(error: HTTPException) -> Problem:
+    titles = {404: "Not found", 405: "Wrong method"}
+    title = titles.get(error.status_code, "The request failed")
+    return Problem(error.status_code, "http", title, f"{error.detail}. See /docs.html")

@@ -1,0 +1,220 @@
+"""The graphs that a server answers from; each takes up a new generation of its index by itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from clew.engine import Clew
+from clew.errors import ClewError, UsageError
+from clew.index.store.manifest import MANIFEST, read_manifest
+from clew.serve.problems import no_such_graph
+from clew.stores.cypher.guard import Rules
+from clew.stores.opening import is_sparql_query
+from clew.stores.store import CypherStore, SparqlStore, as_json
+
+MOST_ROWS = 200
+"""Rows of a query that are read."""
+
+log = logging.getLogger("clew.serve")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A generation of a graph that is open. Requests keep the one that they began with."""
+
+    clew: Clew
+    generation: int
+    _stores: dict[bool, CypherStore | SparqlStore] = field(default_factory=dict)
+    _store_locks: tuple[threading.Lock, threading.Lock] = field(
+        default_factory=lambda: (threading.Lock(), threading.Lock())
+    )
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """What the graph holds, without the paths of the server."""
+        told = self.clew.info().as_json()
+        told["index"] = Path(told["index"]).name
+        told["sources"] = [
+            {key: value for key, value in source.items() if key not in ("path", "modified", "sha256")}
+            | {"path": Path(source["path"]).name}
+            for source in told["sources"]
+        ]
+        told["generation"] = self.generation
+        return told
+
+    def query(self, statement: str, rows: int, seconds: float) -> dict[str, Any]:
+        """Run a reading query; the graph is loaded into a store of its language once.
+
+        Raises as `Clew.open_store` and the store's `run`.
+        """
+        sparql = is_sparql_query(statement)
+        with self._store_locks[sparql]:
+            if sparql not in self._stores:
+                most = Rules(rows=MOST_ROWS)
+                self._stores[sparql] = self.clew.open_store(statement, seconds=seconds, rules=most)
+            found = self._stores[sparql].run(statement)
+        return {
+            "columns": list(found.columns),
+            "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],
+            "complete": found.complete and len(found.rows) <= rows,
+        }
+
+    def close(self) -> None:
+        """Close the stores."""
+        for store in self._stores.values():
+            store.close()
+
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        """Questions that this graph answers."""
+        return self.clew.example_questions()
+
+
+@dataclass
+class Graph:
+    """A graph under its name: the snapshot that is asked now, and how to open the next one.
+
+    `failure` says why the last generation could not be taken up; the one before is asked on.
+    """
+
+    name: str
+    open: Callable[[], Clew]
+    snapshot: Snapshot
+    failure: str | None = None
+    _seen: tuple[int, int, int] | None = None
+    _reloading: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of(cls, name: str, open: Callable[[], Clew]) -> Graph:
+        """Open a graph; raises as `open`."""
+        clew = open()
+        graph = cls(name, open, Snapshot(clew, clew.generation))
+        graph._seen = graph._manifest()
+        return graph
+
+    @property
+    def clew(self) -> Clew:
+        """The engine of the snapshot that is asked now."""
+        return self.snapshot.clew
+
+    def prepare(self) -> None:
+        """Make what the first question would make."""
+        self.snapshot.clew.prepare()
+
+    def reload(self) -> bool:
+        """Take up the generation that is on the disk if it is another one; whether it was.
+
+        An index that is gone or damaged leaves everything as it is, with the reason in `failure`.
+        """
+        with self._reloading:
+            seen = self._manifest()
+            if seen == self._seen:
+                return False
+            path = self.clew.path
+            try:
+                if read_manifest(path).generation == self.snapshot.generation:
+                    self._seen, self.failure = seen, None
+                    return False
+                clew = self.open()
+                clew.prepare()
+            except ClewError as error:
+                if self.failure is None:
+                    log.warning("reload failed", extra={"graph": self.name, "reason": str(error)})
+                self.failure = "its newest generation cannot be opened; the one before is asked"
+                return False
+            self.snapshot = Snapshot(clew, clew.generation)
+            self._seen, self.failure = seen, None
+            log.info("reloaded", extra={"graph": self.name, "generation": clew.generation})
+            return True
+
+    def _manifest(self) -> tuple[int, int, int] | None:
+        try:
+            status = (self.clew.path / MANIFEST).stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+class Graphs:
+    """All graphs of a server, by name."""
+
+    def __init__(self, graphs: Iterable[Graph]) -> None:
+        self._graphs = {graph.name: graph for graph in graphs}
+
+    def __getitem__(self, name: str) -> Graph:
+        if name not in self._graphs:
+            raise no_such_graph(name, list(self._graphs))
+        return self._graphs[name]
+
+    def __iter__(self) -> Iterator[Graph]:
+        return iter(self._graphs.values())
+
+    def prepare_for_forks(self) -> None:
+        """Make what first questions would make, so that processes that are forked share it.
+
+        What has threads of its own does not outlive a fork: it is let go of, and each process makes its own.
+        """
+        before = _threads()
+        for graph in self:
+            graph.prepare()
+        if _threads() > before:
+            for graph in self:
+                graph.clew.close()
+
+    @property
+    def names(self) -> list[str]:
+        """Names in the order in which they were given."""
+        return list(self._graphs)
+
+    def hide_paths(self, text: str) -> str:
+        """Write names of graphs for the paths of their indexes."""
+        for graph in self._graphs.values():
+            path = graph.clew.path
+            for written in (str(path.resolve()), str(path)):
+                text = text.replace(written, graph.name)
+        return _PATH.sub("…", text)
+
+
+def _threads() -> int:
+    """Threads of this process, also those that Python does not know; 1 more each time if not known."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:  # not Linux
+        return next(_UNKNOWN)
+
+
+_UNKNOWN = count()
+_PATH = re.compile(r"(?<![\w:/.])/(?:[\w.+-]+/)+[\w.+-]*")
+"""A path of a file that no graph's name stands for."""
+
+
+def named_sources(sources: Iterable[str]) -> Mapping[str, str]:
+    """Give each source its name: as in `NAME=SOURCE`, else that of the file without its ending.
+
+    Raises UsageError for two of one name.
+    """
+    named: dict[str, str] = {}
+    for source in sources:
+        name, separator, rest = source.partition("=")
+        if not (separator and re.fullmatch(r"[\w.-]+", name)):
+            name, rest = _stem(source), source
+        if name in named:
+            raise UsageError(f'Two graphs would be called "{name}". Give one another name: NAME={rest}')
+        named[name] = rest
+    if not named:
+        raise UsageError("No graph given. Write: clew serve films.tsv")
+    return named
+
+
+def _stem(source: str) -> str:
+    stem = Path(source).name.split(".")[0]
+    return re.sub(r"[^\w.-]+", "-", stem) or "graph"

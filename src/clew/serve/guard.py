@@ -1,0 +1,245 @@
+"""What stands before every request: who asks, from where, how much, and what is noted of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from clew.json_form import json_line
+from clew.serve.metrics import Metrics
+from clew.serve.problems import MEDIA, Problem
+from clew.serve.settings import Access, Limits
+
+log = logging.getLogger("clew.serve")
+
+OPEN = ("/healthz", "/readyz")
+"""Asked without a token."""
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
+class Guard:
+    """An ASGI application around another one: refuses, bounds, times, logs and counts."""
+
+    def __init__(self, app: ASGIApp, access: Access, limits: Limits, metrics: Metrics) -> None:
+        self._app, self._access, self._limits, self._metrics = app, access, limits, metrics
+        self._tokens = [token.encode() for token in access.tokens]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection's request; everything but HTTP and the start of the server is refused."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await _Exchange(self, scope, send).handle(receive)
+
+    def refusal(self, scope: Scope, headers: Headers) -> Problem | None:
+        """Why a request is not let in; None if it is."""
+        if not self._is_called_right(headers.get("host", "")):
+            detail = "The Host header names no address of this server. Start it with --allow-host NAME"
+            return Problem(421, "host", "Wrong host", detail)
+        origin = headers.get("origin")
+        if origin is not None and not self._is_own(origin, headers) and origin not in self._access.origins:
+            detail = "Pages of another origin may not call this server. Start it with --allow-origin"
+            return Problem(403, "origin", "Wrong origin", detail)
+        if self._tokens and _needs_token(scope) and not self._has_token(headers):
+            detail = "A token is needed: Authorization: Bearer TOKEN"
+            return Problem(401, "token", "Not authorised", detail, www_authenticate='Bearer realm="clew"')
+        return None
+
+    def allowed_origin(self, headers: Headers) -> str | None:
+        """The other origin whose page asks, if it may."""
+        origin = headers.get("origin")
+        return origin if origin in self._access.origins else None
+
+    def _is_called_right(self, host: str) -> bool:
+        """Whether a Host is an address, localhost or a name that was allowed: none that a stranger sets."""
+        name = (urlsplit(f"//{host}").hostname or "") if "@" not in host else ""
+        if name == "localhost" or name in self._access.hosts:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+    def _is_own(self, origin: str, headers: Headers) -> bool:
+        return urlsplit(origin).netloc == headers.get("host")
+
+    def _has_token(self, headers: Headers) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        raw = given.strip().encode("utf-8", "replace")
+        same = [hmac.compare_digest(raw, token) for token in self._tokens]
+        return kind.lower() == "bearer" and any(same)
+
+    @property
+    def app(self) -> ASGIApp:
+        """What is asked once a request is let in."""
+        return self._app
+
+    @property
+    def limits(self) -> Limits:
+        """What a request may take."""
+        return self._limits
+
+    @property
+    def metrics(self) -> Metrics:
+        """Where requests are counted."""
+        return self._metrics
+
+
+class _Exchange:
+    """One request and its response."""
+
+    def __init__(self, guard: Guard, scope: Scope, send: Send) -> None:
+        self._guard, self._scope, self._send_on = guard, scope, send
+        self._id, self._began = uuid4().hex[:16], time.perf_counter()
+        self._status = 499  # the client went away before there was a response
+        self._headers = Headers(scope=scope)
+        scope.setdefault("state", {})["request_id"] = self._id
+
+    async def handle(self, receive: Receive) -> None:
+        try:
+            problem = self._guard.refusal(self._scope, self._headers)
+            if problem is None and self._is_preflight():
+                await self._answer(Response(status_code=204, headers=_PREFLIGHT))
+                return
+            if problem is None:
+                try:
+                    receive = await self._with_body(receive)
+                except Problem as refused:
+                    problem = refused
+            if problem is None:
+                await self._guard.app(self._scope, receive, self._send)
+            else:
+                await self._answer(problem_response(problem, self._id))
+        finally:
+            self._note()
+
+    def _is_preflight(self) -> bool:
+        return self._scope["method"] == "OPTIONS" and "access-control-request-method" in self._headers
+
+    async def _answer(self, response: Response) -> None:
+        await response(self._scope, _nothing, self._send)
+
+    async def _with_body(self, receive: Receive) -> Receive:
+        """Read the body, which has to come in time and within its limit; then hear of the client's end."""
+        most = self._guard.limits.body
+        length = self._headers.get("content-length", "0")
+        if length.isdigit() and int(length) > most:
+            raise _too_long(most)
+        if self._scope["method"] in ("GET", "HEAD") and length == "0":
+            return receive
+        try:
+            async with asyncio.timeout(self._guard.limits.body_seconds):
+                body = await _read(receive, most)
+        except TimeoutError:
+            raise Problem(408, "slow", "Too slow", "The body of the request did not come in time") from None
+        first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return first.pop() if first else await receive()
+
+        return replay
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["x-request-id"] = self._id
+            for name, value in HEADERS.items():
+                headers[name] = value
+            headers.setdefault("cache-control", "no-store")
+            origin = self._guard.allowed_origin(self._headers)
+            if origin is not None:
+                headers["access-control-allow-origin"] = origin
+                headers["vary"] = "Origin"
+        await self._send_on(message)
+
+    def _note(self) -> None:
+        seconds = time.perf_counter() - self._began
+        route = getattr(self._scope.get("route"), "path", "other")
+        self._guard.metrics.requests.labels(route, str(self._status)).inc()
+        self._guard.metrics.latency.labels(route).observe(seconds)
+        state: Mapping[str, Any] = self._scope["state"]
+        log.info(
+            "request",
+            extra={
+                "request": self._id,
+                "method": self._scope["method"],
+                "route": route,
+                "status": self._status,
+                "ms": round(seconds * 1000, 3),
+                **state.get("noted", {}),
+            },
+        )
+
+
+_PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "authorization, content-type",
+    "access-control-max-age": "600",
+}
+
+
+def problem_response(problem: Problem, request: str | None) -> Response:
+    """Write a problem as a response."""
+    body = json_line(problem.as_json(request)).encode()
+    return Response(body, status_code=problem.status, headers=problem.headers, media_type=MEDIA)
+
+
+def _needs_token(scope: Scope) -> bool:
+    """Whether a path holds anything but the page itself and the signs of life."""
+    path: str = scope["path"]
+    return path.startswith(("/v1/", "/mcp", "/metrics"))
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}
+
+
+async def _read(receive: Receive, most: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b""
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            raise _too_long(most)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _too_long(most: int) -> Problem:
+    return Problem(413, "too-long", "Too long", f"The body of a request has at most {most:,} bytes")

@@ -1,0 +1,155 @@
+"""What the tools of MCP return: keys of docs/json.md, as far as an agent needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+Triple = list[str]
+"""[head, relation, tail]."""
+
+
+class Found(TypedDict):
+    """One answer; `score` is the confidence in how the question was read, in [0, 1]."""
+
+    entity: str
+    label: str
+    score: float
+
+
+class Cited(TypedDict):
+    """The triples that prove one answer, or one part of a claim."""
+
+    answer: str
+    triples: list[Triple]
+
+
+class Abstained(TypedDict):
+    """Why there is no answer, and names that may have been meant."""
+
+    reason: str
+    detail: str
+    candidates: list[str]
+
+
+class Asked(TypedDict):
+    """An answer, or an abstention; `count` answers there are, of which the first are here."""
+
+    question: str
+    text: str
+    answers: list[Found]
+    count: int
+    abstained: Abstained | None
+    citations: list[Cited]
+    grounded: bool
+    complete: bool
+    method: str
+    notes: list[str]
+
+
+class Part(TypedDict):
+    """A part of a claim, and what the graph says of it."""
+
+    text: str
+    verdict: str
+    triples: list[Triple]
+
+
+class Verified(TypedDict):
+    """A verdict: supported, refuted or not_enough_info, of the claim and of its parts."""
+
+    claim: str
+    verdict: str
+    parts: list[Part]
+
+
+class Hit(TypedDict):
+    """An entity that a text may mean; `triples` it is in."""
+
+    entity: str
+    label: str
+    types: list[str]
+    how: str
+    triples: int
+
+
+class Hits(TypedDict):
+    """Entities, the best first."""
+
+    entities: list[Hit]
+
+
+class Node(TypedDict):
+    """A neighbour."""
+
+    entity: str
+    label: str
+
+
+class Group(TypedDict):
+    """The neighbours at one relation: `count` there are; `next` is the offset of the next page."""
+
+    relation: str
+    label: str
+    direction: str
+    count: int
+    nodes: list[Node]
+    next: int | None
+
+
+class Around(TypedDict):
+    """What is around an entity; `groups_left` relations are not shown."""
+
+    entity: str
+    label: str
+    types: list[str]
+    aliases: list[str]
+    triples: int
+    groups: list[Group]
+    groups_left: int
+
+
+class RelationForm(TypedDict):
+    """A relation: how often it is, an example, and what mostly stands at its ends."""
+
+    name: str
+    label: str
+    triples: int
+    example: Triple
+    head_types: list[str]
+    tail_types: list[str]
+
+
+class SchemaForm(TypedDict):
+    """What a graph holds; of `relation_count` relations the most frequent are here."""
+
+    graph: str
+    counts: dict[str, int]
+    types: dict[str, int]
+    relations: list[RelationForm]
+    relation_count: int
+
+
+class MatchForm(TypedDict):
+    """A match of a pattern: nodes in the order in which the pattern names them."""
+
+    gsd: float
+    direction_misses: int
+    nodes: list[str]
+    triples: list[Triple]
+
+
+class Matches(TypedDict):
+    """Matches in order of their graph semantic distance; not `complete` where the search was stopped."""
+
+    matches: list[MatchForm]
+    complete: bool
+
+
+class Table(TypedDict):
+    """Rows of a query; not `complete` where there are more."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    complete: bool

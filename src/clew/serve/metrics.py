@@ -1,0 +1,76 @@
+"""What a server counts, for Prometheus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from clew.serve.shared_counts import FOLDER
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """Counts of one process, or of all workers where they share a folder."""
+
+    def __init__(self) -> None:
+        own = self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "clew_http_requests", "Requests by route and status.", ("route", "status"), registry=own
+        )
+        self.latency = Histogram(
+            "clew_http_request_seconds", "Time of a request.", ("route",), buckets=SECONDS, registry=own
+        )
+        self.questions = Counter(
+            "clew_questions",
+            "Questions and claims by graph, method and outcome (answered, why not, a verdict).",
+            ("graph", "method", "outcome"),
+            registry=own,
+        )
+        self.answering = Histogram(
+            "clew_question_seconds",
+            "Time that a method took for a question or a claim.",
+            ("graph", "method"),
+            buckets=SECONDS,
+            registry=own,
+        )
+        self.model_calls = Counter(
+            "clew_model_calls", "Calls of chat models.", ("graph", "model"), registry=own
+        )
+        self.model_tokens = Counter(
+            "clew_model_tokens", "Tokens of chat models.", ("graph", "model", "direction"), registry=own
+        )
+        self.reloads = Counter(
+            "clew_reloads", "Generations of an index that were taken up.", ("graph",), registry=own
+        )
+        self.running = Gauge(
+            "clew_requests_running",
+            "Requests that are worked on or wait.",
+            registry=own,
+            multiprocess_mode="livesum",
+        )
+
+    def answered(self, graph: str, told: Mapping[str, Any]) -> str:
+        """Count an answer or a verdict in its JSON form; returns its outcome."""
+        abstained = told.get("abstained")
+        outcome = told.get("verdict") or (abstained["reason"] if abstained else "answered")
+        method, usage = told["method"], told["usage"]
+        self.questions.labels(graph, method, outcome).inc()
+        self.answering.labels(graph, method).observe(told["timings_ms"].get("total", 0.0) / 1000)
+        if told["model"] is not None and usage["calls"]:
+            self.model_calls.labels(graph, told["model"]).inc(usage["calls"])
+            self.model_tokens.labels(graph, told["model"], "in").inc(usage["input_tokens"])
+            self.model_tokens.labels(graph, told["model"], "out").inc(usage["output_tokens"])
+        return outcome
+
+    def text(self) -> bytes:
+        """All counts in the text format of Prometheus, of all workers where there are several."""
+        if FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        shared = CollectorRegistry()
+        MultiProcessCollector(shared)  # pyright: ignore[reportUnknownArgumentType]
+        return generate_latest(shared)

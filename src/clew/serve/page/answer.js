@@ -1,0 +1,305 @@
+// An answer on the page: what was found and why, or why not, and how the question was read.
+
+import { get, of } from "./api.js";
+import { copyButtons } from "./copy.js";
+import { count, el, fill, name, nodeLabel, relationLabel, shown, tripleLine } from "./dom.js";
+import { evidenceGraph } from "./evidence.js";
+import { longList } from "./list.js";
+
+const MOST_MENTIONS = 2;
+const MOST_GROUPS = 12;
+
+const REASONS = {
+  no_entity: "The graph does not have what the question names.",
+  ambiguous_entity: "A name in the question stands for several entities.",
+  no_relation: "The graph has no relation like the words of the question.",
+  empty_result: "The graph records nothing for what is asked.",
+  not_in_evidence: "What was drafted is not proved by the graph.",
+  budget: "The search was stopped before it was done.",
+};
+
+/** The sections of an answer. `ask(question)` asks another one, `about(entity)` prepares one about an entity. */
+export function answerView(answer, { graph, ask, about }) {
+  const parts = [answer.abstained ? abstention(answer, { graph, ask }) : found(answer, { graph, about })];
+  parts.push(howRead(answer, { ask }));
+  if (answer.chain) parts.push(chain(answer.chain));
+  if (answer.query) parts.push(querySection(answer));
+  if (answer.steps) parts.push(steps(answer.steps));
+  return parts.filter(Boolean);
+}
+
+function found(answer, { graph, about }) {
+  const cited = new Map(answer.citations.map((citation) => [citation.answer, citation.triples]));
+  const proof = el("div", { class: "proof", "aria-live": "polite" });
+  const answers = new Set(answer.answers.map(({ entity }) => entity));
+  const drawing = answer.citations.length
+    ? evidenceGraph(answer.citations, { graph, asked: askedNodes(answer), answers, ask: about, label: "Evidence" })
+    : null;
+  const show = (item) => {
+    const triples = cited.get(item.entity) ?? [];
+    fill(
+      proof,
+      el("h3", {}, "Proof of ", name(nodeLabel(item.label))),
+      triples.length
+        ? el("ol", { class: "triples" }, triples.map((triple) => el("li", {}, tripleLine(triple))))
+        : el("p", { class: "quiet" }, "It has no citation of its own."),
+    );
+    drawing?.choose(answer.answers.length > 1 ? triples : []);
+  };
+  const list = answer.answers.length
+    ? longList(answer.answers, {
+        label: "Answers",
+        rows: 8,
+        draw: (item) => [
+          name(nodeLabel(item.label), { class: "answer-name" }),
+          el("span", { class: "score", title: "Confidence in how the question was read" }, `${Math.round(item.score * 100)} %`),
+        ],
+        chosen: show,
+      })
+    : el("p", {}, shown(answer.text));
+  if (answer.answers.length) show(answer.answers[0]);
+  const text = el(
+    "section",
+    { class: "card found", "aria-label": "Answer" },
+    el("h2", {}, headline(answer)),
+    warnings(answer),
+    list,
+    proof,
+    el("p", { class: "quiet figures" }, figures(answer)),
+    copyButtons(answer),
+  );
+  return el("div", { class: drawing ? "two" : "one" }, text, drawing?.frame);
+}
+
+function headline(answer) {
+  const [first] = answer.answers;
+  if (answer.answers.length === 1) return name(nodeLabel(first.label));
+  if (answer.answers.length) return `${count(answer.answers.length)} answers`;
+  return "Answer";
+}
+
+function figures(answer) {
+  const parts = [`${(answer.timings_ms.total ?? 0).toFixed(1)} ms`, answer.method];
+  if (answer.model) parts.push(shown(answer.model), `${answer.usage.calls} calls`, `${count(answer.usage.input_tokens + answer.usage.output_tokens)} tokens`);
+  return parts.join(" · ");
+}
+
+function warnings(answer) {
+  const told = [];
+  if (!answer.grounded) {
+    const sure = answer.confidence === null ? "" : `, which says to be ${Math.round(answer.confidence * 100)} % sure`;
+    told.push(`No triple proves this: it is the model's own answer${sure}.`);
+  }
+  if (!answer.complete) told.push("The search was stopped: there may be more answers.");
+  told.push(...answer.notes.map(shown));
+  return told.map((text) => el("p", { class: "note" }, text));
+}
+
+/** Names in the pattern that are known: what the question is about. */
+function askedNodes(answer) {
+  const names = (answer.pattern?.triples ?? []).flatMap(([head, , tail]) => [head, tail]);
+  return new Set(names.filter((node) => !node.startsWith("UNKNOWN")));
+}
+
+function abstention(answer, { graph, ask }) {
+  const { reason, detail, candidates } = answer.abstained;
+  const meant = candidates.length
+    ? el(
+        "div",
+        {},
+        el("h3", {}, reason === "ambiguous_entity" ? "Which one is meant?" : "Did you mean"),
+        el(
+          "ul",
+          { class: "chips" },
+          candidates.map((candidate) =>
+            el("li", {}, el("button", { type: "button", onclick: () => ask(answer.question, [candidate]) }, name(nodeLabel(candidate)))),
+          ),
+        ),
+      )
+    : null;
+  return el(
+    "section",
+    { class: "card abstained", "aria-label": "No answer" },
+    el("h2", {}, "No answer in this graph"),
+    el("p", {}, REASONS[reason] ?? ""),
+    el("p", { class: "detail" }, el("bdi", { dir: "auto" }, sentence(detail))),
+    warnings(answer),
+    meant,
+    recorded(answer, { graph, ask }),
+    el(
+      "p",
+      { class: "quiet" },
+      "What it does record: ",
+      el("a", { href: `#/${encodeURIComponent(graph)}/explore` }, "relations and types"),
+      ` · ${figures(answer)}`,
+    ),
+    copyButtons(answer),
+  );
+}
+
+/** What the graph does record of what the question names, as questions that can be clicked. */
+function recorded(answer, { graph, ask }) {
+  const mentions = answer.steps?.find((step) => step.name === "link")?.detail.mentions ?? [];
+  const entities = [...new Set(mentions.map((mention) => mention.candidates?.[0]?.entity).filter(Boolean))].slice(0, MOST_MENTIONS);
+  return entities.map((entity) => {
+    const box = el("div", { class: "recorded" });
+    get(of(graph, "entities", entity), { limit: 1 }).then(
+      (around) => fill(box, el("h3", {}, "Recorded of ", name(nodeLabel(around.label))), el("ul", { class: "chips" }, around.groups.slice(0, MOST_GROUPS).map((group) => chip(group, around.label, ask)))),
+      (problem) => fill(box, el("p", { class: "quiet" }, shown(problem.message))),
+    );
+    return box;
+  });
+}
+
+function chip({ relation, direction, count: number }, entity, ask) {
+  const words = relationLabel(relation);
+  const question = direction === "out" ? `What is the ${words} of ${nodeLabel(entity)}?` : `What has the ${words} ${nodeLabel(entity)}?`;
+  return el("li", {}, el("button", { type: "button", title: question, onclick: () => ask(question) }, direction === "out" ? `${words} →` : `← ${words}`, el("small", {}, ` ${count(number)}`)));
+}
+
+function sentence(text) {
+  const safe = shown(text);
+  return safe.charAt(0).toUpperCase() + safe.slice(1) + (/[.?!]$/.test(safe) ? "" : ".");
+}
+
+function patternWords({ triples, answer }) {
+  const node = (text) =>
+    text.startsWith("UNKNOWN")
+      ? el("em", { class: text === answer ? "wanted" : "" }, text === answer ? "what is asked" : text.replace("UNKNOWN", "some").toLowerCase())
+      : name(nodeLabel(text));
+  return el(
+    "ul",
+    { class: "triples" },
+    triples.map(([head, relation, tail]) =>
+      el("li", { class: "triple" }, node(head), el("span", { class: "relation" }, " ─", relationLabel(relation), "→ "), node(tail)),
+    ),
+  );
+}
+
+function howRead(answer, { ask }) {
+  const step = (wanted) => answer.steps?.find((one) => one.name === wanted)?.detail;
+  const mentions = step("link")?.mentions ?? [];
+  const alternatives = answer.alternatives ?? [];
+  const readings = alternatives.length ? [] : (step("readings")?.readings ?? []);
+  if (!answer.pattern && !mentions.length && !answer.reading && !alternatives.length) return null;
+  return el(
+    "section",
+    { class: "card read", "aria-label": "How the question was read" },
+    el("h2", {}, "How it was read"),
+    answer.reading ? el("p", { class: "reading" }, shown(answer.reading)) : null,
+    mentions.length ? el("p", {}, "Names: ", mentions.map((mention) => mentionView(mention))) : null,
+    answer.pattern ? patternWords(answer.pattern) : null,
+    alternatives.length
+      ? [
+          el("h3", {}, "Other readings"),
+          el("ol", { class: "alternatives" }, alternatives.map((other, index) => alternative(answer, other, index, ask))),
+        ]
+      : null,
+    readings.length > 1
+      ? el(
+          "details",
+          {},
+          el("summary", {}, `${readings.length} readings were weighed`),
+          el("ol", {}, readings.map((one) => el("li", {}, el("bdi", {}, shown(`${(one.mentions ?? []).join(", ")} ${one.pattern ?? ""}`)), el("span", { class: "quiet" }, ` cost ${one.cost}`)))),
+        )
+      : null,
+  );
+}
+
+function alternative(answer, other, index, ask) {
+  const score = typeof other.score === "number" ? el("span", { class: "score" }, `${Math.round(other.score * 100)} %`) : null;
+  const id = other.id ?? index;
+  return el("li", {}, el("button", { type: "button", class: "link", onclick: () => ask(answer.question, [], id) }, shown(other.reading)), " ", score);
+}
+
+function mentionView(mention) {
+  const [best] = mention.candidates ?? [];
+  const where = best ? `${best.how}${mention.candidates.length > 1 ? `, ${mention.candidates.length} candidates` : ""}` : "";
+  return el(
+    "span",
+    { class: "mention" },
+    name(mention.text),
+    best && best.entity !== mention.text ? [" = ", name(nodeLabel(best.entity))] : null,
+    el("small", {}, ` ${where}`),
+  );
+}
+
+function chain({ reasoning, links, notes }) {
+  return el(
+    "section",
+    { class: "card", "aria-label": "Reasoning chain" },
+    el("h2", {}, "Step by step"),
+    reasoning ? el("p", { class: "quiet" }, shown(reasoning)) : null,
+    el(
+      "ol",
+      { class: "chain" },
+      links.map((link) =>
+        el(
+          "li",
+          {},
+          el("p", {}, el("strong", {}, shown(link.asked || link.question)), " → ", shown(link.text)),
+          link.evidence.length
+            ? el("details", {}, el("summary", {}, `${link.evidence.length} triples were read`), el("ul", { class: "triples" }, link.evidence.map((triple) => el("li", {}, tripleLine(triple)))))
+            : null,
+          link.notes.map((text) => el("p", { class: "note" }, shown(text))),
+        ),
+      ),
+    ),
+    notes.map((text) => el("p", { class: "note" }, shown(text))),
+  );
+}
+
+function querySection(answer) {
+  const queries = (answer.steps ?? []).filter((step) => step.name === "query").map((step) => step.detail);
+  const corrections = queries.flatMap((query) => query.corrections ?? []);
+  return el(
+    "section",
+    { class: "card", "aria-label": "Database query" },
+    el("h2", {}, "The query"),
+    el("pre", { tabindex: "0" }, shown(answer.query)),
+    corrections.length
+      ? el(
+          "ul",
+          { class: "corrections" },
+          corrections.map((one) => el("li", {}, el("del", {}, shown(one.before ?? "")), " ", el("ins", {}, shown(one.after ?? "")), el("small", {}, ` ${shown(one.reason ?? one.kind ?? "")}`))),
+        )
+      : el("p", { class: "quiet" }, "Nothing in it had to be corrected."),
+  );
+}
+
+/** Subgraphs of SimGRAG with their distances, walks, and any other step as it is. */
+export function steps(list) {
+  return el(
+    "section",
+    { class: "card", "aria-label": "Steps of the method" },
+    el("details", {}, el("summary", {}, `${list.length} steps of the method`), el("ol", { class: "steps" }, list.map((step) => el("li", {}, el("strong", {}, shown(step.name)), stepDetail(step))))),
+  );
+}
+
+function stepDetail({ detail }) {
+  const subgraphs = detail.subgraphs ?? detail.matches;
+  if (Array.isArray(subgraphs) && subgraphs[0]?.gsd !== undefined) {
+    return el(
+      "table",
+      {},
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "distance"), el("th", { scope: "col" }, "triples"))),
+      el("tbody", {}, subgraphs.map((one) => el("tr", {}, el("td", {}, one.gsd.toFixed(3)), el("td", {}, one.triples.map((triple) => el("div", {}, tripleLine(triple))))))),
+    );
+  }
+  return tree(detail);
+}
+
+const MOST_ITEMS = 20;
+
+function tree(value) {
+  if (Array.isArray(value)) {
+    if (value.length === 3 && value.every((item) => typeof item === "string")) return tripleLine(value);
+    const items = value.slice(0, MOST_ITEMS).map((item) => el("li", {}, tree(item)));
+    const left = value.length - items.length;
+    return el("ul", {}, items, left > 0 ? el("li", { class: "quiet" }, `${count(left)} more in the JSON`) : null);
+  }
+  if (value !== null && typeof value === "object") {
+    return el("dl", {}, Object.entries(value).map(([key, inner]) => el("div", {}, el("dt", {}, shown(key)), el("dd", {}, tree(inner)))));
+  }
+  return el("span", {}, value === null ? "–" : shown(value));
+}

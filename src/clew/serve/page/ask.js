@@ -1,0 +1,137 @@
+// The ask view: a question, its answer at once, and a link that keeps both.
+
+import { get, listen, of, post } from "./api.js";
+import { answerView } from "./answer.js";
+import { completeEntities, nameInQuestion } from "./complete.js";
+import { el, fill, freshId, name, nodeLabel, say, shown } from "./dom.js";
+
+/** Fields for the method and the chat model, as far as there is a choice. */
+export function choices(server, query) {
+  const method = select("Method", server.methods, query.get("method") ?? "auto");
+  const models = [["", "no model"], ...server.models.map((spec) => [spec, spec])];
+  const model = select("Model", models, query.get("model") ?? server.models[0] ?? "");
+  if (!server.models.length) model.field.hidden = true;
+  return { method: method.input, model: model.input, fields: [method.field, model.field] };
+}
+
+function select(label, options, chosen) {
+  const id = freshId("choice");
+  const input = el(
+    "select",
+    { id },
+    options.map((option) => {
+      const [value, text] = Array.isArray(option) ? option : [option, option];
+      return el("option", { value, selected: value === chosen }, text);
+    }),
+  );
+  return { input, field: el("span", { class: "choice" }, el("label", { for: id }, label), input) };
+}
+
+export function askView({ graph, server, query, go, failed }) {
+  const { method, model, fields } = choices(server, query);
+  const field = el("input", {
+    id: "question",
+    type: "text",
+    class: "question",
+    "aria-label": "Question",
+    placeholder: "Ask this graph a question …",
+    maxlength: 10000,
+    value: query.get("q") ?? "",
+    dir: "auto",
+  });
+  const given = new Map((query.getAll("entity") ?? []).map((entity) => [nodeLabel(entity), entity]));
+  const { offers, close } = completeEntities(field, {
+    graph: () => graph,
+    part: nameInQuestion,
+    chosen: (hit) => given.set(nodeLabel(hit.label), hit.entity),
+  });
+  const result = el("div", { class: "result", id: "result" });
+  const examples = el("div", { class: "examples" });
+  let running = null;
+
+  const form = el(
+    "form",
+    {
+      class: "card ask",
+      onsubmit: (event) => {
+        event.preventDefault();
+        close();
+        ask(field.value);
+      },
+    },
+    el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Ask")),
+    offers,
+    el("div", { class: "line small" }, fields),
+  );
+
+  async function ask(question, entities = [], reading = null) {
+    if (!question.trim()) {
+      field.focus();
+      return;
+    }
+    performance.mark("clew-asked");
+    field.value = question;
+    go("ask", { q: question, method: method.value === "auto" ? "" : method.value, model: model.value, entity: entities });
+    running?.abort();
+    running = new AbortController();
+    examples.hidden = true;
+    result.setAttribute("aria-busy", "true");
+    const body = { question, method: method.value, model: model.value, explain: true, entities };
+    if (reading !== null) body.reading = reading;
+    try {
+      const answer = model.value ? await streamed(body, running.signal) : await post(of(graph, "ask"), body, running.signal);
+      fill(result, answerView(answer, { graph, ask, about }));
+      performance.mark("clew-answered");
+      say(answer.abstained ? `No answer: ${answer.abstained.detail}` : `${answer.answers.length} answers: ${answer.text.slice(0, 200)}`);
+    } catch (error) {
+      if (error.name !== "AbortError") fill(result, failed(error));
+    } finally {
+      result.removeAttribute("aria-busy");
+    }
+  }
+
+  /** Show what the model says and which steps are taken, while they come. */
+  async function streamed(body, signal) {
+    const said = el("pre", { class: "said" });
+    const taken = el("ol", { class: "steps live" });
+    fill(result, el("section", { class: "card" }, el("h2", {}, "Asking ", shown(body.model), " …"), taken, said));
+    let call = 0;
+    return listen(
+      of(graph, "ask"),
+      body,
+      (event, data) => {
+        if (event === "step") taken.append(el("li", {}, shown(data.name)));
+        else if (event === "reply") {
+          if (data.call !== call) said.textContent = "";
+          call = data.call;
+          said.textContent += shown(data.text);
+        }
+      },
+      signal,
+    );
+  }
+
+  /** Put an entity into the box, to ask about it. */
+  function about(entity) {
+    field.value = `${field.value.trim() ? "" : "What is the … of "}${nodeLabel(entity)}?`;
+    field.focus();
+    field.scrollIntoView({ block: "center" });
+  }
+
+  async function offerExamples() {
+    try {
+      const { questions } = await get(of(graph, "examples"));
+      fill(
+        examples,
+        questions.length ? el("h2", {}, "Questions that this graph answers") : null,
+        el("ul", { class: "chips" }, questions.map((question) => el("li", {}, el("button", { type: "button", onclick: () => ask(question) }, name(question))))),
+      );
+    } catch (error) {
+      fill(examples, failed(error));
+    }
+  }
+
+  if (field.value) ask(field.value, query.getAll("entity"));
+  else offerExamples();
+  return { view: [form, examples, result], focus: () => field.focus(), close: () => running?.abort() };
+}

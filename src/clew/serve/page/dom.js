@@ -1,0 +1,84 @@
+// Making elements. Whatever comes from a graph, a model or a user is text here, never markup.
+
+// Control characters and marks that turn the direction of a text would make a name look like another one.
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+
+/** A text that is safe to look at: invisible characters are shown as escapes. */
+export function shown(text) {
+  return String(text).replace(UNSAFE, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** An element with attributes (`on…` are listeners, `class` is its class) and children; strings become text. */
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key in made && typeof value === "boolean") made[key] = value;
+    else made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.flat(Infinity).filter(isShown));
+  return made;
+}
+
+const isShown = (child) => child !== null && child !== undefined && child !== false;
+
+/** A name of the graph, in its own direction of writing. */
+export function name(text, attributes = {}) {
+  return el("bdi", { dir: "auto", ...attributes }, shown(text));
+}
+
+/** Put children in place of what an element holds. */
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children.flat(Infinity).filter(isShown));
+  return parent;
+}
+
+/** A relation as people read it. */
+export function relationLabel(relation) {
+  const last = /[#/]([^#/]+)$/.exec(relation);
+  return shown((last ? last[1] : relation).replaceAll("_", " "));
+}
+
+/** A node's name without the address that it stands at. */
+export function nodeLabel(node) {
+  const last = /^(?:https?|urn):.*[#/:]([^#/:]+)$/.exec(node);
+  return last ? decode(last[1]).replaceAll("_", " ") : String(node);
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A triple in words: head ─relation→ tail. */
+export function tripleLine([head, relation, tail]) {
+  return el(
+    "span",
+    { class: "triple" },
+    name(nodeLabel(head)),
+    el("span", { class: "relation" }, " ─", relationLabel(relation), "→ "),
+    name(nodeLabel(tail)),
+  );
+}
+
+/** Say something to those who do not see the page. */
+export function say(text) {
+  document.getElementById("said").textContent = text;
+}
+
+/** A number as people read it. */
+export function count(number) {
+  return Number(number).toLocaleString("en");
+}
+
+let numbers = 0;
+
+/** An id that no other element has. */
+export function freshId(prefix) {
+  numbers += 1;
+  return `${prefix}-${numbers}`;
+}

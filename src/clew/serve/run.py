@@ -1,0 +1,175 @@
+"""Running a server: one process, or workers around shared sockets that are started again when they end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from clew.errors import UsageError
+from clew.serve.app import GRACE
+from clew.serve.settings import ServeSettings
+from clew.serve.shared_counts import FOLDER
+
+BACKLOG = 512
+_RESTART_SECONDS = 0.5
+"""A worker that ends sooner after its start than this waits as long, so that a fault is no storm."""
+CONNECTIONS = 1_000
+"""Open connections of a process; those beyond get a 503 by uvicorn."""
+
+
+def listen(settings: ServeSettings) -> list[socket.socket]:
+    """Open a socket for each worker, all on one address; the kernel shares connections out among them.
+
+    A worker's socket is kept open here, so that while it is started again its connections wait. Raises
+    UsageError if the address is taken or not one of this machine.
+    """
+    opened: list[socket.socket] = []
+    port = settings.port
+    try:
+        for _ in range(settings.workers):
+            made = _bound(settings.host, port, shared=settings.workers > 1)
+            opened.append(made)
+            port = made.getsockname()[1]
+    except OSError as error:
+        for one in opened:
+            one.close()
+        raise UsageError(
+            f"{settings.host}:{settings.port} cannot be listened on ({error.strerror or error}). "
+            "Give another --port, or 0 for any"
+        ) from error
+    return opened
+
+
+def _bound(host: str, port: int, *, shared: bool) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        made.bind(address)
+        made.listen(BACKLOG)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def address_of(opened: socket.socket) -> str:
+    """The address to open in a browser."""
+    host, port, *_ = opened.getsockname()
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+def serve(make: Callable[[], ASGIApp], sockets: list[socket.socket], started: Callable[[], None]) -> int:
+    """Serve until SIGINT or SIGTERM, then finish what is in progress; returns an exit code.
+
+    `make` puts the application together, in each worker anew; `started` is called once it is listened.
+    """
+    if len(sockets) == 1:
+        started()
+        return _serve_one(make, sockets[0])
+    return _Workers(make, sockets).run(started)
+
+
+def _serve_one(make: Callable[[], ASGIApp], opened: socket.socket) -> int:
+    config = uvicorn.Config(
+        make(),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        limit_concurrency=CONNECTIONS,
+        backlog=BACKLOG,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=round(GRACE),
+        ws="none",
+        proxy_headers=False,
+    )
+    server = _Quiet(config)
+    server.run(sockets=[opened])
+    return 0 if server.started else 1
+
+
+class _Quiet(uvicorn.Server):
+    """A server for which Ctrl-C is the way to end it, and no error."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._captured_signals.clear()
+
+
+class _Workers:
+    """Workers, one a socket: forks of this process, which has the graphs open and asks nothing itself."""
+
+    def __init__(self, make: Callable[[], ASGIApp], sockets: list[socket.socket]) -> None:
+        self._make, self._sockets = make, sockets
+        self._running: dict[int, int] = {}
+        self._begun: dict[int, float] = {}
+        self._ending = False
+
+    def run(self, started: Callable[[], None]) -> int:
+        """Start all workers, start again those that end, until told to end."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._end)
+        gc.collect()
+        gc.freeze()  # or collecting garbage would copy the pages that workers share
+        for place in range(len(self._sockets)):
+            self._start(place)
+        started()
+        while self._running:
+            self._wait()
+        return 0
+
+    def _start(self, place: int) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        child = os.fork()
+        if child:
+            self._running[child], self._begun[child] = place, time.monotonic()
+            return
+        code = 1
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            for other, opened in enumerate(self._sockets):
+                if other != place:
+                    opened.close()
+            code = _serve_one(self._make, self._sockets[place])
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _wait(self) -> None:
+        try:
+            child, _ = os.wait()
+        except InterruptedError:
+            return
+        place, begun = self._running.pop(child), self._begun.pop(child)
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(child, os.environ[FOLDER])
+        if self._ending:
+            return
+        time.sleep(max(0.0, _RESTART_SECONDS - (time.monotonic() - begun)))
+        if not self._ending:
+            self._start(place)
+
+    def _end(self, number: int, frame: Any) -> None:  # noqa: ANN401
+        del number, frame
+        self._ending = True
+        for child in self._running:
+            os.kill(child, signal.SIGTERM)

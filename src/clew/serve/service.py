@@ -1,0 +1,203 @@
+"""What a server can be asked, over any protocol: each is one call of the engine and its JSON form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from clew.compared import ask_each
+from clew.engine import Clew
+from clew.errors import UsageError
+from clew.llm.types import ChatModel
+from clew.methods.registry import METHODS
+from clew.serve.graphs import Graph, Graphs
+from clew.serve.settings import Limits
+from clew.types import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The chat models that may be asked, by name; the first is asked where no other is named."""
+
+    by_name: Mapping[str, ChatModel]
+
+    def get(self, name: str | None) -> ChatModel | None:
+        """Find a model: `""` or none on the server is no model. Raises UsageError for an unknown name."""
+        if name == "" or (name is None and not self.by_name):
+            return None
+        if name is None:
+            return next(iter(self.by_name.values()))
+        if name not in self.by_name:
+            there = ", ".join(self.by_name) or "none; start the server with --llm"
+            raise UsageError(f'There is no chat model "{name}" here. There are: {there}')
+        return self.by_name[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question, and how it is to be answered; `model` None is the server's first, "" none."""
+
+    question: str
+    entities: Sequence[str] = ()
+    method: str = "auto"
+    model: str | None = None
+    id: str | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Answers from some graphs, with some models, within limits."""
+
+    graphs: Graphs
+    models: Models
+    limits: Limits
+
+    def list_graphs(self) -> dict[str, Any]:
+        """All graphs with their counts, and the methods and models there are."""
+        return {
+            "graphs": [self._about(graph) for graph in self.graphs],
+            "methods": list(METHODS),
+            "models": list(self.models.by_name),
+        }
+
+    def _about(self, graph: Graph) -> dict[str, Any]:
+        counts = graph.clew.index.manifest.about.counts
+        return {
+            "name": graph.name,
+            "generation": graph.snapshot.generation,
+            "counts": dict(counts),
+            "note": graph.failure,
+        }
+
+    def ask(self, graph: str, asked: Asking) -> dict[str, Any]:
+        """Answer a question: the JSON form of an answer."""
+        clew, model = self._engine(graph), self.models.get(asked.model)
+        answer = clew.ask(
+            asked.question,
+            id=asked.id,
+            entities=asked.entities,
+            method=_known(asked.method),
+            model=model,
+        )
+        return self._within_limit(answer).as_json(steps=asked.explain)
+
+    def _within_limit(self, answer: Answer) -> Answer:
+        count, most = len(answer.answers), self.limits.answers
+        if count <= most:
+            return answer
+        names = {found.entity for found in answer.answers[:most]}
+        note = f"only the first {most:,} of {count:,} answers are sent"
+        return replace(
+            answer,
+            answers=answer.answers[:most],
+            citations=tuple(cited for cited in answer.citations if cited.answer in names),
+            text=f"{count:,} answers",
+            notes=(*answer.notes, note),
+        )
+
+    def verify(
+        self,
+        graph: str,
+        claim: str,
+        *,
+        closed_world: bool = False,
+        method: str = "auto",
+        model: str | None = None,
+        id: str | None = None,
+        explain: bool = False,
+    ) -> dict[str, Any]:
+        """Check a claim: the JSON form of a verdict."""
+        chosen = self.models.get(model)
+        checked = self._engine(graph).verify(
+            claim, id=id, closed_world=closed_world, method=_known(method), model=chosen
+        )
+        return checked.as_json(steps=explain)
+
+    def compare(
+        self,
+        graph: str,
+        question: str,
+        methods: Sequence[str],
+        *,
+        entities: Sequence[str] = (),
+        model: str | None = None,
+    ) -> dict[str, Any]:
+        """Ask several methods the same question."""
+        names = [_known(name) for name in dict.fromkeys(methods)]
+        if not names or len(names) > self.limits.methods:
+            raise UsageError(f"Give 1 to {self.limits.methods} methods, not {len(names)}")
+        chosen = self.models.get(model)
+        told = ask_each(self._engine(graph), question, names, entities=entities, model=chosen)
+        return told.as_json()
+
+    def match(
+        self, graph: str, pattern: Mapping[str, Any], *, k: int = 3, all: bool = False, id: str | None = None
+    ) -> dict[str, Any]:
+        """Find a pattern; the search stops a little before the time of the request is over."""
+        if not 1 <= k <= self.limits.k:
+            raise UsageError(f"k is from 1 to {self.limits.k}, not {k}")
+        clew, began = self._engine(graph), time.perf_counter()
+        result = clew.match(pattern, k=k, all=all, milliseconds=900 * self.limits.seconds)
+        if len(result.matches) > self.limits.answers:
+            result = replace(result, matches=result.matches[: self.limits.answers], complete=False)
+        return clew.matches_json(result, id=id, milliseconds=(time.perf_counter() - began) * 1000)
+
+    def query(self, graph: str, statement: str, *, rows: int = 50) -> dict[str, Any]:
+        """Run a reading query of Cypher or SPARQL: `{"columns", "rows", "complete"}`."""
+        return self.graphs[graph].snapshot.query(statement, rows, min(10.0, self.limits.seconds))
+
+    def info(self, graph: str) -> dict[str, Any]:
+        """Counts, relations and types."""
+        return self.graphs[graph].snapshot.info
+
+    def relations(self, graph: str, *, limit: int = 500, offset: int = 0) -> dict[str, Any]:
+        """The relations with examples, types at their ends and counts, the most frequent first."""
+        told = self.info(graph)
+        some = told["relations"][offset : offset + limit]
+        return {"relations": some, "count": len(told["relations"]), "types": told["types"]}
+
+    def examples(self, graph: str) -> dict[str, Any]:
+        """Questions that this graph answers."""
+        return {"questions": list(self.graphs[graph].snapshot.examples)}
+
+    def find_entities(self, graph: str, text: str, *, limit: int = 10) -> dict[str, Any]:
+        """Entities that a text names, begins or misspells."""
+        found = self._engine(graph).find_entities(text, limit=min(limit, self.limits.page))
+        return {"entities": [hit.as_json() for hit in found]}
+
+    def neighbours(
+        self,
+        graph: str,
+        entity: str,
+        *,
+        relation: str | None = None,
+        direction: Literal["out", "in"] | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> dict[str, Any]:
+        """What is around an entity, a group for each relation."""
+        around = self._engine(graph).neighbours(
+            entity,
+            relation=relation,
+            direction=direction,
+            offset=offset,
+            limit=min(limit, self.limits.page),
+        )
+        return around.as_json()
+
+    def paths(self, graph: str, start: str, end: str, *, limit: int = 5, longest: int = 4) -> dict[str, Any]:
+        """The shortest paths between two entities."""
+        return self._engine(graph).paths(start, end, limit=limit, longest=longest).as_json()
+
+    def _engine(self, graph: str) -> Clew:
+        return self.graphs[graph].clew
+
+
+def _known(method: str) -> str:
+    """Let only Clew's own methods through: `module:class` would import what a client names."""
+    if method not in METHODS:
+        raise UsageError(f'There is no method "{method}". Methods are: {", ".join(METHODS)}')
+    return method

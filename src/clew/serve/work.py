@@ -1,0 +1,248 @@
+"""Work in threads: so much at once, so long, and no longer than somebody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import FrameType
+from typing import Protocol, TypeVar
+
+from clew.llm.run import waiting_checked
+from clew.serve.problems import Problem, too_busy, too_large, too_slow
+from clew.serve.settings import Limits
+from clew.types import Step, watch_steps
+
+T = TypeVar("T")
+INTERRUPTIBLE: tuple[str, ...] = ("clew.",)
+"""Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
+RETRY_SECONDS = 0.01
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class Stopped(BaseException):
+    """Raised within work that nobody waits for any more; methods do not catch it."""
+
+
+class Gone(Exception):
+    """The client went away."""
+
+
+class Heard(Protocol):
+    """What is told of work while it is done, in the thread that does it."""
+
+    def reply(self, call: int, piece: str) -> None:
+        """Take a piece of what a chat model says."""
+        ...
+
+    def step(self, step: Step) -> None:
+        """Take a step of a method."""
+        ...
+
+
+_heard: ContextVar[Heard | None] = ContextVar("clew_serve_heard", default=None)
+
+
+def hear_reply(call: int, piece: str, /) -> None:
+    """Tell a piece of a model's reply to the request that it is for: the listener of shared models."""
+    heard = _heard.get()
+    if heard is not None:
+        heard.reply(call, piece)
+
+
+class Job:
+    """Work of one request, in one thread, which can be stopped from another.
+
+    `began` is when it began (seconds of `time.monotonic`), None before.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+        self._stopped = self._raised = False
+        self.began: float | None = None
+        self.problem: Problem | None = None
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Do the work; raises Stopped where `stop` was called before its end."""
+        with self._lock:
+            if self._stopped:
+                raise Stopped
+            self._thread, self.began = threading.get_ident(), time.monotonic()
+        try:
+            try:
+                return work()
+            finally:
+                self._leave()
+        except Stopped:
+            self._leave()
+            raise
+
+    def stop(self, problem: Problem | None = None) -> bool:
+        """End the work where it can be ended; whether that is done, else this is to be called again.
+
+        `problem` says why to whoever waits for it.
+        """
+        with self._lock:
+            if not self._stopped:
+                self._stopped, self.problem = True, problem
+            if self._thread is None or self._raised:
+                return True
+            if not _can_be_ended(self._thread):
+                return False
+            _raise_in(self._thread, Stopped)
+            self._raised = True
+            return True
+
+    def check(self) -> None:
+        """Raise Stopped in work that has been stopped while it waits for something."""
+        if self._stopped:
+            raise Stopped
+
+    def _leave(self) -> None:
+        with self._lock:
+            if self._thread is not None:
+                _raise_in(self._thread, None)
+            self._thread = None
+
+
+def _can_be_ended(thread: int) -> bool:
+    """Whether a thread is in code that is left in order by any exception, and not in an import.
+
+    An exception within the machinery of imports, of threads or of logging would leave a lock locked.
+    """
+    frame = sys._current_frames().get(thread)
+    if frame is None or not _module(frame).startswith(INTERRUPTIBLE):
+        return False
+    while frame is not None:
+        if _module(frame).startswith("importlib"):
+            return False
+        frame = frame.f_back
+    return True
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    """Let an exception be raised in a thread; None takes back one that was not raised yet."""
+    value = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), value)
+
+
+class Work:
+    """The threads of a server, and the work that waits for them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="clew-work")
+        self._jobs: set[Job] = set()
+        self._mean = 0.05
+        self._resident = resident_bytes()
+
+    @property
+    def jobs(self) -> int:
+        """How many requests are worked on, or wait."""
+        return len(self._jobs)
+
+    async def run(
+        self, work: Callable[[], T], *, gone: asyncio.Future[None] | None = None, heard: Heard | None = None
+    ) -> T:
+        """Do `work` in a thread and return what it returns.
+
+        Raises Problem if too much waits already or its time is over, Gone if `gone` is done first; both
+        stop the work.
+        """
+        if len(self._jobs) >= self._limits.threads + self._limits.waiting:
+            wait = self._mean * len(self._jobs) / self._limits.threads
+            raise too_busy(min(60, max(1, round(wait))))
+        job = Job()
+        self._jobs.add(job)
+        future = asyncio.get_running_loop().run_in_executor(self._threads, _watched, job, work, heard)
+        try:
+            return await self._awaited(job, future, gone)
+        finally:
+            self._stop(job)
+            if future.done():
+                self._ended(job, future)
+            else:
+                future.add_done_callback(lambda done: self._ended(job, done))
+
+    async def _awaited(self, job: Job, future: asyncio.Future[T], gone: asyncio.Future[None] | None) -> T:
+        waited = {future} if gone is None else {future, gone}
+        done, _ = await asyncio.wait(
+            waited, timeout=self._limits.seconds, return_when=asyncio.FIRST_COMPLETED
+        )
+        if future in done:
+            try:
+                return future.result()
+            except Stopped:
+                raise job.problem or Gone from None
+        if not done:
+            raise too_slow(self._limits.seconds)
+        raise Gone
+
+    def _stop(self, job: Job, problem: Problem | None = None) -> None:
+        """Stop a job, as soon as that can be done."""
+        if not job.stop(problem):
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._stop, job, problem)
+
+    def _ended(self, job: Job, future: asyncio.Future[T]) -> None:
+        self._jobs.discard(job)
+        if not future.cancelled():
+            future.exception()
+        if job.began is not None:
+            self._mean += 0.05 * (time.monotonic() - job.began - self._mean)
+
+    def watch_memory(self) -> None:
+        """Stop what has been worked on longest if the process has grown by more than it may."""
+        if resident_bytes() - self._resident <= self._limits.memory:
+            return
+        running = [job for job in self._jobs if job.began is not None]
+        if running:
+            self._stop(min(running, key=lambda job: job.began or 0.0), too_large())
+
+    async def close(self, seconds: float) -> None:
+        """Wait so long for the work that is going on, then stop it."""
+        deadline = time.monotonic() + seconds
+        while self._jobs and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        for job in list(self._jobs):
+            self._stop(job)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _watched(job: Job, work: Callable[[], T], heard: Heard | None) -> T:
+    with _telling(heard), waiting_checked(job.check):
+        return job.run(work)
+
+
+@contextmanager
+def _telling(heard: Heard | None) -> Generator[None]:
+    if heard is None:
+        yield
+        return
+    token = _heard.set(heard)
+    try:
+        with watch_steps(heard.step):
+            yield
+    finally:
+        _heard.reset(token)
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is its own: resident, less what is mapped from files; 0 if not known."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            _, resident, shared, *_ = file.read().split()
+    except OSError:  # not Linux
+        return 0
+    return (int(resident) - int(shared)) * PAGE_BYTES

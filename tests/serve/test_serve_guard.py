@@ -1,0 +1,142 @@
+"""Who is let in, and what every response carries."""
+
+import hmac
+import logging
+import socket
+import time
+
+import pytest
+
+from clew.serve.settings import Access
+from servers.served import small
+
+TOKEN, OTHER = "t" * 20, "u" * 20
+
+
+@pytest.fixture(scope="module")
+def guarded(films_index):
+    from servers.served import Running
+
+    access = Access((TOKEN, OTHER), ("kb.example",), ("https://app.example",))
+    running = Running({"films": films_index}, access=access, limits=small(body_seconds=0.3), mcp=True)
+    yield running
+    running.close()
+
+
+def ask(running, **headers):
+    body = {"question": "Who directed Memento?"}
+    return running.client.post("/v1/films/ask", json=body, headers=headers)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8765", "localhost.evil.example", "a@localhost", ""]
+)
+def test_a_name_of_a_stranger_is_refused(films, host):
+    """As a page does whose name was turned to this machine's address."""
+    assert films.client.get("/v1/graphs", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:99", "127.0.0.1:1", "[::1]:8765", "10.0.0.1"])
+def test_an_address_is_a_name(films, host):
+    assert films.client.get("/v1/graphs", headers={"host": host}).status_code == 200
+
+
+def test_a_name_may_be_allowed(guarded):
+    headers = {"host": "kb.example", "authorization": f"Bearer {TOKEN}"}
+    assert guarded.client.get("/v1/graphs", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+def test_a_page_of_another_origin_is_refused(films, origin):
+    reply = ask(films, origin=origin)
+    assert reply.status_code == 403
+    assert "access-control-allow-origin" not in reply.headers
+
+
+def test_the_own_page_asks(films):
+    assert ask(films, origin=films.url).status_code == 200
+
+
+def test_an_origin_may_be_allowed(guarded):
+    reply = ask(guarded, origin="https://app.example", authorization=f"Bearer {TOKEN}")
+    assert reply.status_code == 200
+    assert reply.headers["access-control-allow-origin"] == "https://app.example"
+
+
+def test_a_browser_may_look_before_it_asks(guarded):
+    headers = {"access-control-request-method": "POST", "authorization": f"Bearer {TOKEN}"}
+    mine = guarded.client.options("/v1/films/ask", headers={**headers, "origin": "https://app.example"})
+    other = guarded.client.options("/v1/films/ask", headers={**headers, "origin": "https://evil.example"})
+    assert (mine.status_code, other.status_code) == (204, 403)
+
+
+@pytest.mark.parametrize(
+    "given", ["", "Bearer", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN[:-1]}"]
+)
+@pytest.mark.parametrize("path", ["/v1/graphs", "/metrics", "/mcp", "/v1/openapi.json"])
+def test_without_a_right_token_nothing_is_told(guarded, path, given):
+    reply = guarded.client.get(path, headers={"authorization": given})
+    assert (reply.status_code, reply.headers["www-authenticate"]) == (401, 'Bearer realm="clew"')
+
+
+@pytest.mark.parametrize("token", [TOKEN, OTHER])
+def test_each_right_token_is_taken(guarded, token):
+    assert ask(guarded, authorization=f"Bearer {token}").json()["text"] == "Christopher Nolan"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/", "/app.js", "/vendor/cytoscape.esm.min.mjs"])
+def test_page_and_signs_of_life_need_no_token(guarded, path):
+    assert guarded.client.get(path).status_code == 200
+
+
+def test_tokens_are_compared_in_constant_time(guarded, monkeypatch):
+    compared = []
+    real = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda a, b: compared.append(b) or real(a, b))
+    ask(guarded, authorization="Bearer wrong")
+    assert compared == [TOKEN.encode(), OTHER.encode()]
+
+
+def test_tokens_are_in_no_log(guarded, caplog):
+    caplog.set_level(logging.DEBUG)
+    ask(guarded, authorization=f"Bearer {TOKEN}")
+    ask(guarded, authorization="Bearer wrong-token-of-mine")
+    told = " ".join(str(vars(record)) for record in caplog.records) + repr(Access((TOKEN,)))
+    assert TOKEN not in told
+    assert "wrong-token-of-mine" not in told
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/graphs", "/nothing", "/healthz", "/docs.html"])
+def test_every_response_says_what_a_page_may_do(films, path):
+    headers = films.client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+
+
+def test_a_body_that_does_not_come_is_408(guarded):
+    with socket.create_connection(("127.0.0.1", guarded.port)) as slow:
+        slow.sendall(
+            b"POST /v1/films/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n"
+            + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
+            + b"{"
+        )
+        began = time.monotonic()
+        assert slow.recv(100).startswith(b"HTTP/1.1 408")
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+def test_nothing_can_be_written(films, method):
+    assert films.client.request(method, "/v1/films/info").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path", ["/../pyproject.toml", "/%2e%2e/%2e%2e/app.py", "/vendor/../../app.py", "//etc/passwd"]
+)
+def test_no_other_file_is_served(films, path):
+    with socket.create_connection(("127.0.0.1", films.port)) as raw:
+        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        assert b" 404 " in raw.recv(100)

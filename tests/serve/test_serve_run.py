@@ -1,0 +1,130 @@
+"""`clew serve` as a process: its start, its end, and workers that die."""
+
+import os
+import re
+import signal
+import threading
+import time
+
+import httpx
+import pytest
+
+from servers.served import FILMS
+
+LINE = re.compile(r"serving films at http://127\.0\.0\.1:\d+")
+
+
+def ask(process, question="Who directed Memento?"):
+    return httpx.post(f"{process.url}/v1/films/ask", json={"question": question}, timeout=20)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_prints_its_address_and_ends_cleanly(process, films_index, number):
+    server = process(f"films={films_index}")
+    server.wait_ready()
+    assert LINE.search(server.log)
+    assert ask(server).json()["text"] == "Christopher Nolan"
+    assert server.end(number) == 0
+    assert "Traceback" not in server.log
+
+
+def test_an_answer_in_progress_is_finished(process, films_index):
+    server = process(f"films={films_index}")
+    server.wait_ready()
+    replies = []
+    body = {
+        "question": "Who directed Memento?",
+        "methods": ["auto", "kg-retrieval", "triple-rag", "vector-rag"],
+    }
+    asking = threading.Thread(
+        target=lambda: replies.append(httpx.post(f"{server.url}/v1/films/compare", json=body, timeout=60))
+    )
+    asking.start()
+    time.sleep(0.15)
+    assert server.end() == 0
+    asking.join()
+    assert [reply.status_code for reply in replies] == [200]
+
+
+def test_workers_answer_and_one_that_is_killed_comes_back(process, films_index):
+    server = process(f"films={films_index}", "--workers", "2", "--quiet")
+    server.wait_ready()
+    before = server.workers
+    assert len(before) == 2
+    statuses, broken, stop = [], [], threading.Event()
+
+    def press():
+        while not stop.is_set():
+            try:
+                statuses.append(ask(server).status_code)
+            except httpx.TransportError as error:  # of the worker that is killed
+                broken.append(error)
+
+    threads = [threading.Thread(target=press) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    os.kill(before[0], signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while len(set(server.workers) - {before[0]}) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert before[1] in server.workers
+    assert set(statuses) == {200}
+    assert len(broken) <= 4
+    # What both have counted is one count.
+    counted = re.search(
+        r'clew_http_requests_total{route="/v1/{graph}/ask",status="200"} (\d+)',
+        httpx.get(f"{server.url}/metrics").text,
+    )
+    assert counted is not None
+    assert int(counted[1]) >= len(statuses)
+    assert server.end() == 0
+
+
+def test_an_address_that_others_reach_needs_tokens(process):
+    server = process(str(FILMS), "--host", "0.0.0.0")  # noqa: S104 (refused)
+    assert server.process.wait(20) == 2
+    assert "--token-file FILE" in server.log
+
+
+def test_tokens_let_others_in(process, tmp_path, films_index):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("# of the team\n" + "a" * 24 + "\n")
+    server = process(f"films={films_index}", "--host", "0.0.0.0", "--token-file", str(tokens))  # noqa: S104
+    server.wait_ready()
+    assert ask(server).status_code == 401
+    assert "a" * 24 not in server.log
+
+
+@pytest.mark.parametrize("content", ["", "short\n", "with spaces in it that is long\n", "é" * 30])
+def test_tokens_that_are_none_are_refused(process, tmp_path, content):
+    tokens = tmp_path / "tokens"
+    tokens.write_text(content)
+    server = process(str(FILMS), "--token-file", str(tokens))
+    assert server.process.wait(20) == 2
+    assert content.strip() == "" or content.strip() not in server.log
+
+
+def test_a_port_that_is_taken_is_said(process, films):
+    server = process(str(FILMS), port=films.port)
+    assert (server.process.wait(20), "Give another --port" in server.log) == (2, True)
+
+
+def test_two_graphs_of_one_name_are_refused(process, tmp_path):
+    server = process(str(FILMS), str(FILMS))
+    assert (server.process.wait(20), "NAME=" in server.log) == (2, True)
+
+
+def test_no_such_file_is_said(process):
+    server = process("nothing.tsv")
+    assert (server.process.wait(20), "nothing.tsv" in server.log) == (2, True)
+
+
+def test_spending_limits_hold_in_one_process(process):
+    server = process(str(FILMS), "--workers", "2", "--llm", "ollama/x", "--max-calls", "3")
+    assert (server.process.wait(20), "Leave out --workers" in server.log) == (2, True)

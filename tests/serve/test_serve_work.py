@@ -1,0 +1,244 @@
+"""Work has its time, its place in a queue, and somebody who waits for it."""
+
+import asyncio
+import threading
+import time
+
+import httpx
+import pytest
+
+from clew.llm.run import run_sync
+from clew.serve import work as work_module
+from clew.serve.problems import Problem
+from clew.serve.work import Gone, Work
+from clew.types import Step
+from servers.served import small
+
+
+def endless(started, ended):
+    """Python that goes on until something is raised in it."""
+    started.set()
+    try:
+        while True:
+            sum(range(1000))
+    finally:
+        ended.set()
+
+
+@pytest.fixture(autouse=True)
+def _may_be_ended(monkeypatch):
+    """Work of the tests is ended as that of Clew is."""
+    monkeypatch.setattr(work_module, "INTERRUPTIBLE", ("clew.", __name__))
+
+
+@pytest.fixture
+def signs():
+    return threading.Event(), threading.Event()
+
+
+def run(limits, doing):
+    async def main():
+        work = Work(limits)
+        try:
+            return await doing(work)
+        finally:
+            await work.close(0)
+
+    return asyncio.run(main())
+
+
+def test_work_is_done():
+    assert run(small(), lambda work: work.run(lambda: 42)) == 42
+
+
+def test_an_error_is_raised_where_it_is_waited_for():
+    def broken():
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        run(small(), lambda work: work.run(broken))
+
+
+def test_what_takes_too_long_is_stopped(signs):
+    with pytest.raises(Problem, match=r"longer than 0.2 s") as error:
+        run(small(seconds=0.2), lambda work: work.run(lambda: endless(*signs)))
+    assert error.value.status == 503
+    assert signs[1].wait(5)
+
+
+def test_what_nobody_waits_for_is_stopped(signs):
+    async def leave(work):
+        gone = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(0.1, gone.set_result, None)
+        await work.run(lambda: endless(*signs), gone=gone)
+
+    with pytest.raises(Gone):
+        run(small(), leave)
+    assert signs[1].wait(5)
+
+
+def test_a_thread_goes_on_after_a_stop():
+    async def often(work):
+        for _ in range(20):
+            with pytest.raises(Problem):
+                await work.run(lambda: endless(threading.Event(), threading.Event()))
+            assert await work.run(lambda: "well") == "well"
+
+    run(small(seconds=0.02, threads=1), often)
+
+
+def test_what_waits_is_not_begun_once_nobody_waits(signs):
+    begun = []
+
+    async def wait_in_line(work):
+        first = asyncio.ensure_future(work.run(lambda: time.sleep(0.3)))
+        await asyncio.sleep(0.05)
+        gone = asyncio.get_running_loop().create_future()
+        gone.set_result(None)
+        with pytest.raises(Gone):
+            await work.run(lambda: begun.append(1), gone=gone)
+        await first
+        await asyncio.sleep(0.1)
+
+    run(small(threads=1), wait_in_line)
+    assert begun == []
+
+
+def test_too_much_at_once_is_told_to_come_again():
+    async def crowd(work):
+        first = [asyncio.ensure_future(work.run(lambda: time.sleep(0.2))) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        with pytest.raises(Problem) as error:
+            await work.run(lambda: None)
+        await asyncio.gather(*first)
+        assert await work.run(lambda: "again") == "again"
+        return error.value
+
+    problem = run(small(threads=1, waiting=2), crowd)
+    assert (problem.status, int(problem.headers["retry-after"]) >= 1) == (429, True)
+
+
+def test_what_grows_too_large_is_stopped(signs):
+    async def grow(work):
+        held = []
+
+        def more():
+            while True:
+                held.append(bytearray(2_000_000))
+                for page in range(0, 2_000_000, 4096):
+                    held[-1][page] = 1
+                time.sleep(0.001)
+
+        task = asyncio.ensure_future(work.run(more))
+        while not task.done():
+            work.watch_memory()
+            await asyncio.sleep(0.02)
+        return task.exception()
+
+    assert run(small(memory=100_000_000), grow).kind == "memory"
+
+
+def test_an_import_is_not_broken_off(tmp_path, monkeypatch):
+    """Or its lock would stay locked for all threads."""
+    (tmp_path / "slowly_imported.py").write_text("import time\nfor _ in range(300): time.sleep(0.001)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done = []
+
+    def bring():
+        import slowly_imported
+
+        done.append(slowly_imported)
+        endless(threading.Event(), threading.Event())
+
+    async def often(work):
+        for _ in range(3):
+            with pytest.raises(Problem):
+                await work.run(bring)
+        await asyncio.sleep(0.5)
+
+    run(small(seconds=0.1, threads=3), often)
+    assert len(done) == 3
+
+
+def test_waiting_for_a_model_is_ended():
+    cancelled = threading.Event()
+
+    async def reply():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    with pytest.raises(Problem, match="longer"):
+        run(small(seconds=0.2), lambda work: work.run(lambda: run_sync(reply())))
+    assert cancelled.wait(5)
+
+
+def test_steps_are_heard_in_the_request_that_takes_them():
+    class Ear:
+        def __init__(self):
+            self.steps = []
+
+        def step(self, step):
+            self.steps.append(step.name)
+
+        def reply(self, call, piece):
+            raise AssertionError
+
+    async def both(work):
+        ears = Ear(), Ear()
+
+        def take(name):
+            for i in range(50):
+                Step(f"{name}{i}", {})
+                time.sleep(0.0005)
+
+        await asyncio.gather(
+            *(work.run(lambda n=n: take(n), heard=ear) for n, ear in zip("ab", ears, strict=True))
+        )
+        return ears
+
+    first, second = run(small(), both)
+    assert first.steps == [f"a{i}" for i in range(50)]
+    assert second.steps == [f"b{i}" for i in range(50)]
+
+
+def test_a_client_that_goes_away_stops_its_work(running, films_index, monkeypatch, signs):
+    server = running({"films": films_index})
+    engine = type(server.graphs["films"].clew)
+    monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(*signs))
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{server.url}/v1/films/ask", json={"question": "?"}, timeout=0.5)
+    assert signs[0].is_set()
+    assert signs[1].wait(5)
+
+
+def test_a_reader_of_events_that_goes_away_stops_the_work(running, films_index, monkeypatch, signs):
+    server = running({"films": films_index})
+    engine = type(server.graphs["films"].clew)
+    monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(*signs))
+    headers = {"accept": "text/event-stream"}
+    with (
+        httpx.Client(timeout=5) as client,
+        client.stream("POST", f"{server.url}/v1/films/ask", json={"question": "?"}, headers=headers),
+    ):
+        assert signs[0].wait(5)
+    assert signs[1].wait(5)
+
+
+def test_over_http_too_slow_is_503_and_too_much_429(running, films_index, monkeypatch):
+    server = running({"films": films_index}, limits=small(seconds=0.4, threads=1, waiting=1))
+    engine = type(server.graphs["films"].clew)
+    monkeypatch.setattr(engine, "ask", lambda *args, **options: endless(threading.Event(), threading.Event()))
+    statuses = []
+
+    def ask():
+        reply = httpx.post(f"{server.url}/v1/films/ask", json={"question": "?"}, timeout=10)
+        statuses.append((reply.status_code, "retry-after" in reply.headers))
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) == {(503, False), (429, True)}

@@ -1,0 +1,84 @@
+"""Answers in notebooks: HTML in which names are text, pictures that are XML, and data frames."""
+
+import asyncio
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from clew import Citation, Clew, TripleText
+
+FILMS = Path(__file__).resolve().parents[1] / "examples" / "films.tsv"
+EVIL = '<img src=x onerror="alert(1)">&\'</svg>'
+
+
+@pytest.fixture(scope="module")
+def films():
+    with Clew.open(FILMS) as clew:
+        yield clew
+
+
+def svg_of(html):
+    return Xml.fromstring(re.search(r"<svg.*</svg>", html, re.DOTALL)[0])  # noqa: S314 (made here)
+
+
+def test_an_answer_is_a_table_and_a_picture(films):
+    html = films.ask("Which films share a director with Memento?")._repr_html_()
+    assert "<td>Inception</td>" in html
+    texts = [node.text for node in svg_of(html).iter() if node.tag.endswith("text")]
+    assert {"Memento", "Christopher Nolan", "Inception"} <= set(texts)
+
+
+def test_an_abstention_says_why(films):
+    assert "no_relation" in films.ask("Who painted Memento?")._repr_html_()
+
+
+def test_a_verdict_is_a_table(films):
+    html = films.verify("Christopher Nolan directed Memento and Jaws.")._repr_html_()
+    assert html.count("<td>supported</td>") == html.count("<td>refuted</td>") == 1
+
+
+def test_an_index_is_a_table(films):
+    assert "3,382 triples" in films.info()._repr_html_()
+
+
+def test_names_are_text(films):
+    answer = films.ask("Who directed Memento?")
+    found = replace(answer.answers[0], entity=EVIL, label=EVIL)
+    cited = Citation(EVIL, (TripleText(EVIL, EVIL, EVIL), TripleText("a", "b", EVIL)))
+    html = replace(answer, question=EVIL, answers=(found,), citations=(cited,), notes=(EVIL,))._repr_html_()
+    assert "<img" not in html
+    tree = Xml.fromstring(html)  # noqa: S314 (made here)
+    assert not [node for node in tree.iter() if node.tag.endswith("img")]
+
+
+def test_frames(films):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = films.ask("Which films share a director with Memento?").to_frame()
+    assert list(frame.columns) == ["entity", "label", "score", "triples"]
+    assert "Inception" in set(frame["label"])
+    assert list(films.verify("Christopher Nolan directed Jaws.").to_frame().columns) == [
+        "text",
+        "verdict",
+        "triples",
+    ]
+    assert films.info().to_frame()["triples"].sum() == 3382
+
+
+def test_without_a_library_of_frames_it_is_said(films, monkeypatch):
+    from clew import MissingExtra, html_form
+
+    monkeypatch.setattr(html_form, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="frames"):
+        films.info().to_frame()
+
+
+def test_asking_does_not_hold_up_a_loop(films):
+    async def main():
+        answers = await asyncio.gather(*(films.ask_async("Who directed Memento?") for _ in range(3)))
+        verdict = await films.verify_async("Christopher Nolan directed Memento.")
+        return [answer.text for answer in answers], verdict.verdict
+
+    assert asyncio.run(main()) == (["Christopher Nolan"] * 3, "supported")
