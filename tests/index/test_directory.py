@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -357,6 +358,43 @@ def test_a_damaged_seal_counts_as_none(index, large, text):
     flip(large, 100_000)
     with pytest.raises(FormatError, match=r"large\.npy: damaged"):
         open_index(index)
+
+
+def test_where_a_seal_cannot_be_beside_the_files_it_is_in_the_users_folder(
+    index, large, tmp_path, monkeypatch
+):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    seal = large.parent / "sealed.json"
+    stale = seal.read_text().replace("1", "2")
+    seal.unlink()
+    seal.mkdir()  # nothing takes the place of a folder
+    open_index(index)
+    assert len(list((tmp_path / "temporary").glob("clew-*/seal-*.json"))) == 1
+    read = []
+    whole = files.full_checksum
+    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
+    open_index(index)
+    seal.rmdir()
+    seal.write_text(stale)  # as in an index that was copied to where nobody may write
+    open_index(index)
+    assert read == []
+    large.touch()
+    opened = open_index(index)
+    opened.check_unchanged()
+    assert read == ["large.npy"]
+
+
+def test_an_open_index_reads_a_file_once_for_each_change(index, large, monkeypatch):
+    opened = open_index(index)
+    read = []
+    whole = files.full_checksum
+    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
+    for _ in range(2):
+        large.touch()
+        for _ in range(3):
+            opened.check_unchanged()
+    assert read == ["large.npy"] * 2
 
 
 def test_a_copy_is_checked_once(index, large, tmp_path):
