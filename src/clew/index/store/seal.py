@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clew.index.store.files import FileEntry, check_entry
-from clew.index.store.folders import own_folder
+from clew.index.store.folders import trusted_folder
 
 _SEAL = "sealed.json"
 _THREADS = 4
@@ -134,4 +134,5 @@ def _mark_of(path: Path) -> Mark:
 def _places(folder: Path) -> list[Path]:
     """Where a seal may be: beside the files, else in the folder of this user."""
     name = hashlib.blake2b(str(folder.absolute()).encode("utf-8", "surrogateescape"), digest_size=12)
-    return [folder / _SEAL, own_folder() / f"seal-{name.hexdigest()}.json"]
+    own = trusted_folder()
+    return [folder / _SEAL] + ([] if own is None else [own / f"seal-{name.hexdigest()}.json"])
