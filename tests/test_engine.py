@@ -5,6 +5,7 @@ import pytest
 
 from clew import (
     Clew,
+    ClewError,
     EmbedderMismatch,
     Hints,
     InputError,
@@ -253,3 +254,33 @@ def test_hints_say_what_the_columns_of_a_table_are(tmp_path):
         assert next(iter(clew)) == TripleText("AER", "flies to", "KZN")
     with Clew.open(path, cache_dir=tmp_path / "cache") as clew:
         assert next(iter(clew)) == TripleText("2B", "AER", "KZN")
+
+
+def test_a_model_is_opened_by_its_spec(films, tmp_path, monkeypatch):
+    pytest.importorskip("openai", reason="the extra openai is not installed")
+    from servers.fake_server import Answer as Reply
+    from servers.fake_server import completion, serving
+
+    reply = Reply(completion("Answer: Christopher Nolan"))
+    with serving(reply) as (fake, url), Clew.open(films, cache_dir=tmp_path / "cache") as clew:
+        monkeypatch.setenv("OLLAMA_HOST", url)
+        for _ in range(2):
+            answer = clew.ask("Who directed Memento?", method="llm", model="ollama/llama3.1")
+            assert "Christopher Nolan" in answer.text
+        assert answer.model == "ollama/llama3.1"
+        assert [seen.body["model"] for seen in fake.seen] == ["llama3.1"] * 2
+        with pytest.raises(UsageError, match="nonsense"):
+            clew.ask("Who?", method="llm", model="nonsense")
+
+
+def test_a_query_is_run_on_the_graph_and_only_reads(films, tmp_path):
+    with Clew.open(films, cache_dir=tmp_path / "cache") as clew:
+        query = "SELECT ?label { ?film r:directed_by ?d . ?d rdfs:label ?label } ORDER BY ?label"
+        found = clew.query(query)
+        assert [str(row[0].value) for row in found.rows] == ["Christopher Nolan", "Michael Mann"]
+        few = clew.query(query, rows=1)
+        assert (len(few.rows), few.complete) == (1, False)
+        for wrong in ("DELETE WHERE { ?s ?p ?o }", "", None, 7):
+            with pytest.raises(ClewError):
+                clew.query(wrong)
+    assert not clew._stores

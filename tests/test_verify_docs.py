@@ -40,8 +40,9 @@ def test_options_of_the_pages_are_there(page):
     from clew.cli.app import app
 
     helps = "".join(
-        CliRunner().invoke(app, [*c.split(), "--help"], terminal_width=200).stdout
+        CliRunner().invoke(app, [*c.split(), option], terminal_width=200).stdout
         for c in ("ask", "verify", "index", "update", "match", "info", "cypher fix", "query")
+        for option in ("--help", "--help-all")
     )
     told = set(re.findall(r"`(--[a-z-]+)", (ROOT / "docs" / page).read_text("utf-8")))
     assert {o for o in told if o not in helps and o not in ("--", "--debug")} == set()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from clew.environment import NamedModels, default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
 from clew.methods.cache import MethodCache
-from clew.text.clean import clean, clean_question
+from clew.text.clean import clean, clean_query, clean_question
 from clew.types import Answer, Entity, Match, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.stores.cypher.guard import Rules
-    from clew.stores.store import CypherStore, SparqlStore
+    from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.text.embedder import Embedder
 
 
@@ -65,6 +65,7 @@ class Clew:
         self._verifiers: MethodCache[Verifier] = MethodCache()
         self._explorer: Explorer | None = None
         self._models = NamedModels()
+        self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
         self._temporary: weakref.finalize[..., Clew] | None = None
 
     @classmethod
@@ -325,6 +326,22 @@ class Clew:
 
         return LadybugStore.of_graph(self.index.graph, seconds=seconds, rules=rules)
 
+    def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
+        """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
+
+        The graph is loaded into a store with the first query of a language. Raises UsageError for what is no
+        query or does more than read, StoreError if it fails, MissingExtra for Cypher without ladybug.
+        """
+        from clew.stores.cypher.guard import Rules
+        from clew.stores.opening import is_sparql_query
+
+        text = clean_query(text)
+        self.index.check_unchanged()
+        key = is_sparql_query(text), seconds, rows
+        if key not in self._stores:
+            self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
+        return self._stores[key].run(text)
+
     def prepare(self, method: str = "auto", model: ChatModel | None = None) -> None:
         """Make what the first question of a method would make."""
         self._method(method, model, None)
@@ -439,6 +456,8 @@ class Clew:
         self._methods.clear()
         self._verifiers.clear()
         self._models.close()
+        while self._stores:
+            self._stores.popitem()[1].close()
         self._distances = self._explorer = None
         if self._temporary is not None:
             self._temporary()

@@ -14,8 +14,10 @@ def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str
         value = json.loads(raw.decode("utf-8") if isinstance(raw, bytes) else raw)
     except UnicodeDecodeError as error:
         raise ParseError(file, line, "not UTF-8 text", "Convert the file to UTF-8") from error
-    except (json.JSONDecodeError, RecursionError) as error:
-        what = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+    except RecursionError as error:
+        raise ParseError(file, line, "not JSON (nested too deeply)", advice) from error
+    except ValueError as error:  # also for a number of thousands of digits
+        what = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
         raise ParseError(file, line, f"not JSON ({what})", advice) from error
     if not isinstance(value, dict):
         raise ParseError(file, line, "not a JSON object", advice)

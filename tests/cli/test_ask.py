@@ -191,3 +191,25 @@ def test_colour_on_a_terminal_unless_no_color(process, index, monkeypatch):
     assert "\x1b[1mChristopher Nolan" in seen()
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[36m" not in seen()
+
+
+def test_help_shows_the_options_of_a_first_day_and_all_when_asked(run):
+    short, whole = run("ask", "--help").stdout, run("ask", "--help-all").stdout
+    assert "--explain" in short
+    assert "--max-tokens" not in short
+    assert "more options, of models, methods and files: --help-all" in short
+    assert short.count("\n  -") <= 12
+    for title in ("Options of the chat model", "Options of methods", "Options of graph files"):
+        assert title in whole
+        assert title not in short
+    assert "--max-tokens" in whole
+    assert "more options" not in whole
+
+
+def test_answers_are_written_as_csv(run, index):
+    result = run("ask", index, "around Memento", "--as", "csv")
+    assert result.stdout.splitlines()[0] == "entity,label,score"
+    assert result.stdout.splitlines()[1].startswith("Christopher Nolan,Christopher Nolan,")
+    result = run("ask", index, "--questions", "-", "--as", "csv", input="")
+    assert result.exit_code == 2
+    assert "--as is for a single question" in result.stderr

@@ -98,3 +98,12 @@ def test_a_malformed_line_is_named_before_anything_is_searched(run, index, tmp_p
 )
 def test_wrong_usage(run, index, arguments):
     assert run("match", index, *arguments).exit_code == 2
+
+
+def test_a_pattern_is_given_in_the_argument(run, index):
+    result = run("match", index, json.dumps(DIRECTOR), "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["matches"]
+    result = run("match", index, '{"triples": ')
+    assert result.exit_code == 2
+    assert "PATTERN: " in result.stderr

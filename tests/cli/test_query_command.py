@@ -121,3 +121,12 @@ def test_the_doctor_checks_an_endpoint(run):
     assert result.exit_code == 1
     assert "failed" in result.stdout
     assert "nothing answers at that port" in result.stdout
+
+
+def test_rows_are_written_as_csv_or_json(run, index):
+    query = "SELECT ?film ?label WHERE { ?film r:directed_by ?d . ?d rdfs:label ?label } ORDER BY ?film"
+    result = run("query", index, query, "--as", "csv")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[:2] == ["film,label", "e:Heat,Michael Mann"]
+    rows = json.loads(run("query", index, query, "--as", "json").stdout)["rows"]
+    assert len(rows) == 3

@@ -22,6 +22,7 @@ from clew.graph.build.build import build_graph
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
 from clew.graph.readers.entities import EntityGuard
+from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import NTRIPLES, RDF, RDFS, SMALL
 from clew.graph.readers.registry import choose_reader, formats
 from clew.graph.values import XSD
@@ -527,6 +528,18 @@ def test_rdf_types_labels_literals_and_blank_nodes(tmp_path: Path) -> None:
         "_:x",
     ]
     assert "1 types of RDF, RDFS or OWL themselves are left out" in tally.notes[0]
+
+
+@pytest.mark.parametrize("padding", [0, SMALL])
+def test_labels_are_in_the_language_of_the_user(padding: int, tmp_path: Path) -> None:
+    text = RDF_TEXT.replace('"Memento"@en', '"Memento"@en, "Souvenir"@fr-CA, "Plain"') + "#" * padding
+    tally = Tally(hints=Hints(language="fr"))
+    (batch,) = read(write(tmp_path / "a.ttl", text), tally)
+    assert {label.text: label.rank for label in batch.labels} == {
+        "Le memento": 0, "Plain": 1, "Souvenir": 2, "Memento": 3,
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="no language"):
+        Hints(language="french please")
 
 
 @pytest.mark.parametrize(("ending", "compress"), [(".bz2", bz2.compress), (".xz", lzma.compress)])

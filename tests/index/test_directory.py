@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -150,6 +151,31 @@ def test_a_full_disk_at_any_write_leaves_the_old_index(index, graph_of, write_sm
         raise OSError(errno.ENOSPC, "No space left on device")
     assert limit > 50
     assert open_index(index, verify=True).graph.nodes == 1
+
+
+def test_stages_that_a_full_disk_stopped_are_said_with_their_place(index, monkeypatch):
+    def full(file, piece):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(IndexAccessError, match="disk is full") as caught, writing(index, key="k") as writer:  # noqa: PT012
+        writer.add("first", b"x")
+        writer.mark("one", {})
+        monkeypatch.setattr(files, "write_piece", full)
+        writer.add("second", b"y")
+    assert f"is kept in {index / 'writing'}" in caught.value.__notes__[0]
+    monkeypatch.undo()
+    with pytest.raises(IndexAccessError) as caught, writing(index):
+        raise IndexAccessError("no key, nothing kept")
+    assert not getattr(caught.value, "__notes__", ())
+    assert not (index / "writing").exists()
+
+
+def test_links_to_nothing_are_input_errors(tmp_path):
+    (tmp_path / "a.clew").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    for path in (tmp_path / "a.clew", tmp_path / "loop"):
+        with pytest.raises(InputError, match="a symbolic link to nothing"), writing(path):
+            pass
 
 
 def test_a_file_size_limit_is_explained(index):
@@ -332,6 +358,43 @@ def test_a_damaged_seal_counts_as_none(index, large, text):
     flip(large, 100_000)
     with pytest.raises(FormatError, match=r"large\.npy: damaged"):
         open_index(index)
+
+
+def test_where_a_seal_cannot_be_beside_the_files_it_is_in_the_users_folder(
+    index, large, tmp_path, monkeypatch
+):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    seal = large.parent / "sealed.json"
+    stale = seal.read_text().replace("1", "2")
+    seal.unlink()
+    seal.mkdir()  # nothing takes the place of a folder
+    open_index(index)
+    assert len(list((tmp_path / "temporary").glob("clew-*/seal-*.json"))) == 1
+    read = []
+    whole = files.full_checksum
+    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
+    open_index(index)
+    seal.rmdir()
+    seal.write_text(stale)  # as in an index that was copied to where nobody may write
+    open_index(index)
+    assert read == []
+    large.touch()
+    opened = open_index(index)
+    opened.check_unchanged()
+    assert read == ["large.npy"]
+
+
+def test_an_open_index_reads_a_file_once_for_each_change(index, large, monkeypatch):
+    opened = open_index(index)
+    read = []
+    whole = files.full_checksum
+    monkeypatch.setattr(files, "full_checksum", lambda path: read.append(path.name) or whole(path))
+    for _ in range(2):
+        large.touch()
+        for _ in range(3):
+            opened.check_unchanged()
+    assert read == ["large.npy"] * 2
 
 
 def test_a_copy_is_checked_once(index, large, tmp_path):

@@ -209,6 +209,10 @@ class BatchRun:
 @contextmanager
 def answers_file(path: Path) -> Generator[BinaryIO]:
     """Open `path` for reading and appending, for this process alone; InputError if that cannot be."""
+    if path.exists() and not path.is_file():
+        raise InputError(
+            f"{path}: is no regular file, so that answers could not be kept in it. Give another --out"
+        )
     try:
         file = open_growing(path)
     except OSError as error:

@@ -71,6 +71,8 @@ def cached_index(
     `aliases` name others. Where another process builds the same index, its result is waited for. Raises as
     `build_index`.
     """
+    for source in sources:
+        modification_time(source)  # before its name is resolved: that of a link to itself cannot be
     side = side_files(sources, types, aliases)
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"

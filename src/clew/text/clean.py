@@ -26,9 +26,7 @@ def clean_question(question: str, what: str = "question") -> str:
 
     UsageError if nothing is left or it is longer than a question.
     """
-    if not isinstance(question, str):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
-        kind = type(question).__name__
-        raise UsageError(f"The {what} is {kind}, not a text. Give a str")
+    _refuse_others(question, what)
     cleaned = clean(question)
     if not cleaned:
         example = "ask" if what == "question" else "verify"
@@ -42,3 +40,18 @@ def clean_question(question: str, what: str = "question") -> str:
             f"The {what} has {len(cleaned):,} characters; at most {MOST_CHARACTERS:,} are read. Shorten it"
         )
     return cleaned
+
+
+def clean_query(query: str) -> str:
+    """Check that a query is a text; UsageError if it is none or is empty."""
+    _refuse_others(query, "query")
+    if not query.strip():
+        raise UsageError(
+            "The query is empty. Write one, as in: SELECT ?head { ?head ?relation ?tail }"
+        )
+    return query
+
+
+def _refuse_others(given: object, what: str) -> None:
+    if not isinstance(given, str):
+        raise UsageError(f"The {what} is {type(given).__name__}, not a text. Give a str")

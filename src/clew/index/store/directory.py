@@ -292,6 +292,14 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
         except InputError:
             writer.close()
             raise
+        except IndexAccessError as error:
+            writer.close(keep=key is not None)
+            if (path / _WRITING).is_dir():
+                error.add_note(
+                    f"What was done is kept in {path / _WRITING}: the same command goes on from there, and "
+                    f"to remove {path if not (path / MANIFEST).exists() else path / _WRITING} frees the space"
+                )
+            raise
         finally:
             writer.close(keep=key is not None)
 
@@ -388,6 +396,8 @@ def _try_lock(path: Path) -> BinaryIO | None:
 
 def _claim(path: Path) -> None:
     """Make the folder of the index, or see that it is one (or empty)."""
+    if path.is_symlink() and not path.exists():
+        raise InputError(f"{path}: a symbolic link to nothing. Remove it, or choose another name (-o)")
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: a file is in the way. Choose another name for the index (-o)")
     path.mkdir(parents=True, exist_ok=True)

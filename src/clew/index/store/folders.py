@@ -14,7 +14,7 @@ def usable(cache_dir: Path) -> tuple[Path, str | None]:
         with tempfile.TemporaryFile(dir=cache_dir):
             return cache_dir, None
     except OSError as error:
-        return private_folder(), error.strerror or str(error)
+        return own_folder(), error.strerror or str(error)
 
 
 def private_folder() -> Path:
@@ -25,14 +25,19 @@ def private_folder() -> Path:
 
 
 def own_folder() -> Path:
-    """Make or find this user's folder; one that another user made is not trusted."""
+    """Make or find this user's folder; a new one where another user made it."""
+    return trusted_folder() or Path(tempfile.mkdtemp(prefix="clew-"))
+
+
+def trusted_folder() -> Path | None:
+    """Make or find this user's folder; None if it cannot be made, or others may write to it."""
     folder = private_folder()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="clew-"))
+        return None
     if not hasattr(os, "getuid"):
         return folder
     status = folder.lstat()
     own = status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
-    return folder if own else Path(tempfile.mkdtemp(prefix="clew-"))
+    return folder if own else None

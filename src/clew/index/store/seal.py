@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clew.index.store.files import FileEntry, check_entry
-from clew.index.store.folders import own_folder
+from clew.index.store.folders import trusted_folder
 
 _SEAL = "sealed.json"
 _THREADS = 4
@@ -30,20 +30,20 @@ Mark = tuple[int, int, int, int]
 class Seal:
     """The marks of the files of one generation; `checked` are the entries that were read whole by it."""
 
-    def __init__(self, folder: Path, marks: dict[str, Mark]) -> None:
-        self._folder, self._marks = folder, marks
+    def __init__(self, folder: Path, *held: dict[str, Mark]) -> None:
+        self._folder, self._held = folder, held
         self.checked: tuple[FileEntry, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Seal:
         """The seal of a generation's folder; an empty one where there is none that can be read."""
+        found: list[dict[str, Mark]] = []
         for place in _places(folder):
-            try:
+            # One that cannot be read counts as none; either may be of a folder that was copied.
+            with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
                 held = json.loads(place.read_bytes())
-                return cls(folder, {str(name): _mark(*mark) for name, mark in held.items()})
-            except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-                continue
-        return cls(folder, {})
+                found.append({str(name): _mark(*mark) for name, mark in held.items()})
+        return cls(folder, *found)
 
     @classmethod
     def of_written(cls, folder: Path, entries: Iterable[FileEntry]) -> Seal:
@@ -56,14 +56,14 @@ class Seal:
         Raises FileNotFoundError, and FormatError for the first file that is not as it was written.
         """
         marks = {entry.file: _mark_of(self._folder / entry.file) for entry in entries}
-        open_ = [e for e in entries if every or self._marks.get(e.file) != marks[e.file]]
+        open_ = [e for e in entries if every or not self._is_sealed(e, marks[e.file])]
         sealed = {entry.file for entry in entries} - {entry.file for entry in open_}
         for entry in entries:
             if entry.file in sealed:
                 check_entry(self._folder, entry, verify=False)
         # Largest first, so that no thread is left with one at the end.
         self._check_whole(sorted(open_, key=_size, reverse=True))
-        self._marks = marks
+        self._held = (marks,)
         self.checked = tuple(open_)
 
     def check_changed(self, entries: Sequence[FileEntry]) -> None:
@@ -75,11 +75,14 @@ class Seal:
         for entry in entries:
             with suppress(FileNotFoundError):
                 mark = _mark_of(self._folder / entry.file)
-                if mark != self._marks.get(entry.file):
+                if not self._is_sealed(entry, mark):
                     changed.append((entry, mark))
+        if not changed:
+            return
         with suppress(FileNotFoundError):
             self._check_whole([entry for entry, _ in changed])
-            self._marks |= {entry.file: mark for entry, mark in changed}
+            known = self._held[0] if self._held else {}
+            self._held = ({**known, **{entry.file: mark for entry, mark in changed}},)
 
     def _check_whole(self, entries: Sequence[FileEntry]) -> None:
         if sum(entry.bytes for entry in entries) < _WORTH_THREADS:
@@ -88,6 +91,9 @@ class Seal:
             return
         with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
             list(pool.map(self._check_one, entries))
+
+    def _is_sealed(self, entry: FileEntry, mark: Mark) -> bool:
+        return any(held.get(entry.file) == mark for held in self._held)
 
     def _check_one(self, entry: FileEntry) -> None:
         check_entry(self._folder, entry, verify=True)
@@ -100,7 +106,7 @@ class Seal:
         for place in _places(self._folder):
             new = place.with_name(f"{place.name}.{os.getpid()}")
             try:
-                new.write_text(json.dumps(self._marks), encoding="utf-8")
+                new.write_text(json.dumps(self._held[0]), encoding="utf-8")
                 os.replace(new, place)
                 return
             except OSError:
@@ -128,4 +134,5 @@ def _mark_of(path: Path) -> Mark:
 def _places(folder: Path) -> list[Path]:
     """Where a seal may be: beside the files, else in the folder of this user."""
     name = hashlib.blake2b(str(folder.absolute()).encode("utf-8", "surrogateescape"), digest_size=12)
-    return [folder / _SEAL, own_folder() / f"seal-{name.hexdigest()}.json"]
+    own = trusted_folder()
+    return [folder / _SEAL] + ([] if own is None else [own / f"seal-{name.hexdigest()}.json"])
