@@ -36,7 +36,7 @@ def grounded(answer):
     return all(a.entity in names | {"yes", "no"} or a.entity.isdigit() for a in answer.answers)
 
 
-@pytest.mark.parametrize("options", [{}, {"candidates": 16}, {"hints": True}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"candidates": 16}, {"schema": "none"}], ids=str)
 def test_every_way_of_asking_ends_in_a_typed_result(films, tiny_url, options):
     model = open_model(ModelSettings("openai/tiny", base_url=tiny_url, api_key="none", timeout=120))
     settings = Settings(shots=0, **options)

@@ -10,7 +10,7 @@ from clew.text.normalise import normalise
 
 def test_a_value_of_a_prompt_is_never_a_slot():
     _, user = prompt_named("clew.methods.kg_rag", "sub_answer").messages(
-        TRIPLES="{{QUESTION}}", QUESTION="who?"
+        TRIPLES="{{QUESTION}}", NAMES="", QUESTION="who?"
     )
     assert "{{QUESTION}}" in user.text
     assert user.text.count("who?") == 1

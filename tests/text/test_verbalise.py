@@ -18,6 +18,15 @@ from clew.text.verbalise import Templates, phrases_of
         ("is_located_in", "is located in", "is that in which located"),
         ("knows", "knows", "has as one that knows it"),
         ("founded", "founded", "is founded by"),
+        ("parents", "has parents", "is parents of"),
+        ("produces", "produces", "has as one that produces it"),
+        ("shows_symptom", "shows symptom", "has as one that shows symptom it"),
+        ("works_shift", "works shift", "has as one that works shift it"),
+        ("consumed_part", "consumed part", "is part that consumed it"),
+        ("part_of_line", "part of line", "is part of line of"),
+        ("date_of_birth", "date of birth", "is date of birth of"),
+        ("lubricated_with", "lubricated with", "is that with which lubricated"),
+        ("max_pressure_bar", "has max pressure bar", "is max pressure bar of"),
         ("spouse", "has spouse", "is spouse of"),
         ("", "is related to", "is related to"),
     ],
@@ -34,6 +43,27 @@ def templates():
 
 def test_a_walk_is_one_sentence_in_its_order(templates):
     assert templates.sentence(0, [0, 1], [1, 2]) == "Memento is directed by C Nolan, which directed Tenet"
+
+
+@pytest.mark.parametrize(
+    ("steps", "nodes", "said"),
+    [
+        ([0], [1], "HP-14 lubricated with Arctol 46"),
+        ([1, 2], [0, 2], "HP-14 lubricated with Arctol 46, and HP-14 shows symptom drift"),
+        ([0, 1], [1, 3], "HP-14 lubricated with Arctol 46, and PK-7 lubricated with Arctol 46"),
+        ([4, 2], [3, 2], "HP-14 part of line PK-7, which shows symptom drift"),
+        ([-1], [-1], "HP-14"),
+    ],
+)
+def test_every_triple_of_a_walk_is_said_from_head_to_tail(steps, nodes, said):
+    triples = [
+        ("HP-14", "lubricated_with", "Arctol 46"),
+        ("HP-14", "shows_symptom", "drift"),
+        ("PK-7", "part_of_line", "HP-14"),
+    ]
+    templates = Templates(graph_of(triples))
+    root = 1 if steps == [1, 2] else 0
+    assert templates.clauses(root, steps, nodes) == said
 
 
 def test_what_is_behind_the_end_of_a_walk_is_not_said(templates):

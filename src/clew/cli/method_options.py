@@ -33,7 +33,7 @@ Frontier = Annotated[
 Handed = Annotated[
     str | None,
     typer.Option(
-        metavar="names|sentences", help="kg-rag: what of a sub-answer goes on to the next sub-question."
+        metavar="facts|sentences", help="kg-rag: what of a sub-answer goes on to the next sub-question."
     ),
 ]
 Directed = Annotated[
@@ -90,8 +90,24 @@ Examples = Annotated[
 ClaimExamples = Annotated[
     Path | None, typer.Option(metavar="FILE.json", help="simgrag: worked examples for this graph.")
 ]
-Hints = Annotated[
-    bool, typer.Option("--hints", help="simgrag: show the model relations and types of this graph at once.")
+Schema = Annotated[
+    str | None,
+    typer.Option(
+        metavar="typed|none",
+        help="simgrag, kg-rag: show what the graph records in the first prompt; none is the papers' letter.",
+    ),
+]
+Walks = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="walk-retrieve: walks of each node that are read (as --k)."),
+]
+Paths = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="walk-retrieve (16): relation paths that are read too; 0 is the paper's letter.",
+    ),
 ]
 
 
@@ -118,7 +134,7 @@ _SIMGRAG = _Taken(
             "candidate_relations",
             "candidate_types",
             "examples",
-            "hints",
+            "schema",
         )
     },
 )
@@ -137,6 +153,7 @@ _TAKEN: Mapping[str, _Taken] = {
                 "hops",
                 "frontier",
                 "handed",
+                "schema",
                 "directed",
                 "seed",
                 "temperature",
@@ -153,7 +170,10 @@ _TAKEN: Mapping[str, _Taken] = {
     "vector-rag": _Taken("clew.methods.baselines.vector_rag:Settings", {"k": "documents", "texts": "texts"}),
     "kg-retrieval": _Taken("clew.methods.baselines.kg_retrieval:Settings", {"k": "most"}),
     "kg-gpt": _Taken("clew.methods.baselines.kg_gpt:Settings", {"k": "relations"}),
-    "walk-retrieve": _Taken("clew.methods.walk_retrieve.method:WalkRetrieveSettings", {"k": "k"}),
+    "walk-retrieve": _Taken(
+        "clew.methods.walk_retrieve.method:WalkRetrieveSettings",
+        {name: name for name in ("k", "walks", "paths")},
+    ),
 }
 
 
@@ -168,7 +188,7 @@ class SimgragOptions:
     candidate_relations: FewRelations = None
     candidate_types: FewTypes = None
     examples: ClaimExamples = None
-    hints: Hints = False
+    schema: Schema = None
 
     def settings(self, method: str) -> object:
         """Make the settings of one method; None where nothing is given.
@@ -219,6 +239,8 @@ class MethodOptions(SimgragOptions):
     hops: Hops = None
     frontier: Frontier = None
     handed: Handed = None
+    walks: Walks = None
+    paths: Paths = None
     directed: Directed = False
     temperature: Temperature = None
     seed: Seed = None

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from clew.llm.extract import clean
 from clew.llm.managed import ManagedModel
+from clew.llm.reply import FORM
 from clew.llm.run import run_sync
 from clew.llm.types import ChatModel, Message, Reply, Request, add_usage
 from clew.types import Step, Usage
@@ -23,6 +24,8 @@ _UNSEEN = re.compile(r"[\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\
 _BULLET = re.compile(r"^\s*(?:\d{1,2}[.):]\s|[-*•])\s*")
 LONGEST_LINE = 400
 """Characters of one line of data in a prompt."""
+LONGEST_SHOWN = 4_000
+"""Characters of its own reply that a model is shown again."""
 LONGEST_QUOTED = 200
 """Characters of a model's text that a message repeats."""
 
@@ -54,7 +57,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 @cache
 def prompt_named(package: str, name: str) -> Prompt:
     """Read `prompts/NAME.txt` of a package; that of `clew.methods.kg_rag` is called `kg_rag/NAME`."""
-    text = files(package).joinpath("prompts", f"{name}.txt").read_text("utf-8")
+    text = files(package).joinpath("prompts", f"{name}.txt").read_text("utf-8").replace("{{FORM}}", FORM)
     system, _, user = text.partition(_USER)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
     return Prompt(f"{package.rpartition('.')[2]}/{name}", system.strip(), user.strip(), version)
@@ -119,8 +122,20 @@ class Talk:
 
     def ask(self, prompt: Prompt, sampling: Sampling, *, stop: tuple[str, ...] = (), **values: str) -> str:
         """Complete a prompt: the reply without thoughts, echoes and what follows a stop. Raises LlmError."""
+        return self._complete(prompt, prompt.messages(**values), sampling, stop)
+
+    def ask_again(
+        self, prompt: Prompt, sampling: Sampling, reply: str, problem: str, values: Mapping[str, str]
+    ) -> str:
+        """Show the model its own reply to a prompt, and what is wrong with it. Raises LlmError."""
+        turns = (Message("assistant", reply[:LONGEST_SHOWN]), Message("user", problem))
+        return self._complete(prompt, (*prompt.messages(**values), *turns), sampling, ())
+
+    def _complete(
+        self, prompt: Prompt, messages: tuple[Message, ...], sampling: Sampling, stop: tuple[str, ...]
+    ) -> str:
         request = Request(
-            prompt.messages(**values),
+            messages,
             temperature=sampling.temperature,
             top_k=sampling.top_k,
             min_p=sampling.min_p,
@@ -135,6 +150,11 @@ class Talk:
         detail = {"prompt": prompt.name, "version": prompt.version, "reply": text, "notes": list(reply.notes)}
         self.steps.append(Step("model", detail))
         return text
+
+    @property
+    def cut(self) -> bool:
+        """Whether the last reply was ended by its limit of tokens."""
+        return bool(self.replies) and self.replies[-1].finish == "length"
 
     @property
     def usage(self) -> Usage:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
+from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.reading.rules.link import Linker, given_mentions, unknown_names
 from clew.reading.rules.question import FUNCTION, Question, read_question
 from clew.reading.rules.readings import Reader
-from clew.types import Abstention, Mention
+from clew.types import Abstention, Candidate, Mention
 
 COMMON = 0.3
 """Words that cost more than this to take for a name are words (see `Reader.common`)."""
+MOST_OF_PART = 3
+"""A word that is a part of more names than this means none of them."""
+_WORD = re.compile(r"[^\W_]+(?:[-./'’][^\W_]+)*")
+_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +33,21 @@ class FindTopicEntities:
 
     def __call__(self, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """Entity ids, in the order of the question; several of one name where they are equally likely."""
+        return tuple(dict.fromkeys(e for found in self.called(text, entities).values() for e in found))
+
+    def called(self, text: str, entities: Sequence[str] = ()) -> dict[str, tuple[int, ...]]:
+        """What the question calls them, in its order, each with the likeliest entities."""
+        found: dict[str, tuple[int, ...]] = {}
+        for mention in self._mentions(text, entities):
+            best = [c.entity for c in mention.candidates if c.score == mention.candidates[0].score]
+            found[mention.text] = tuple(dict.fromkeys((*found.get(mention.text, ()), *best)))
+        return found
+
+    def _mentions(self, text: str, entities: Sequence[str]) -> list[Mention]:
         if entities:
-            return _likeliest(given_mentions(self.names, text, entities))
+            found = list(given_mentions(self.names, text, entities))
+            unknown = unknown_names(self.names, entities)
+            return found + [part for name in unknown if (part := self._given_part(name, len(text)))]
         question = read_question(text)
         mentions = self._apart(question, self.linker.link(question))
         # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
@@ -36,11 +55,39 @@ class FindTopicEntities:
         if not mentions:
             typos = self._apart(question, self.linker.link_typos(question, []))
             mentions = [m for m in typos if not self._torn(question, m, typos, known=True)][:1]
-        return _likeliest(mentions)
+        return sorted([*mentions, *self._codes(text, mentions)], key=lambda m: m.start)
+
+    def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
+        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
+        found: list[Mention] = []
+        for word in _WORD.finditer(text):
+            inside = any(m.start < word.end() and word.start() < m.stop for m in mentions)
+            if inside or not (_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
+                continue
+            part = self._part(word[0], word.start())
+            if part is not None and len(part.candidates) <= MOST_OF_PART:
+                found.append(part)
+        return found
+
+    def _given_part(self, name: str, start: int) -> Mention | None:
+        """The one entity of whose names a code (*HP-40*) or several words are a part; nothing of several."""
+        part = self._part(name, start) if _CODE.search(name) or " " in name.strip() else None
+        return part if part is not None and len(part.candidates) == 1 else None
+
+    def _part(self, name: str, start: int) -> Mention | None:
+        """The entities of whose names a text is some whole words."""
+        nodes = nodes_containing(self.names, name) or []
+        if not nodes:
+            return None
+        least = min(len(self.graph.labels[node]) for node in nodes) if _CODE.search(name) else 0
+        # Of a code, the shortest name: *TB-5* is not *TB-5 Mk2*.
+        kept = [node for node in nodes if not least or len(self.graph.labels[node]) == least]
+        candidates = tuple(Candidate(node, 0.9, "part") for node in kept)
+        return Mention(start, start + len(name), name, candidates)
 
     def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
         """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
-        unknown = unknown_names(self.names, entities)
+        unknown = [n for n in unknown_names(self.names, entities) if self._given_part(n, 0) is None]
         if seeds and not unknown:
             return None
         names = unknown or [" ".join(w.text for w in read_question(text).words if w.capital)]
@@ -77,9 +124,3 @@ class FindTopicEntities:
         # A common word is a name only if the question has no better one.
         firm = [m for m in kept if cost[m] <= 0]
         return sorted(firm or kept, key=lambda m: m.start)
-
-
-def _likeliest(mentions: Sequence[Mention]) -> tuple[int, ...]:
-    return tuple(
-        dict.fromkeys(c.entity for m in mentions for c in m.candidates if c.score == m.candidates[0].score)
-    )

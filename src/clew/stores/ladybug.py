@@ -2,8 +2,13 @@
 
 A node table for each type (`Entity` for nodes without one; a node of several types is in the table of its
 first), a relation table for each relation. Literals are properties of their head: a number where all values
-are, else a text; a list where a head has several. Every node has its `name`; `clew_id` and `clew_triple` are
-the graph's ids. Ladybug has one space of names, without case: a type named as a relation is gets `_node`.
+are, else a text; a list where a head has several. Where the source tells no literals from entities, a
+relation
+whose tails are all numbers or all days, one for a head, is a property of that type too, beside its edges.
+Every
+node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names, without
+case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a dot is
+another one.
 """
 
 from __future__ import annotations
@@ -21,10 +26,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.values import parse_value
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import to_ladybug
-from clew.stores.cypher.ladybug_edits import quoted
+from clew.stores.cypher.ladybug_edits import quoted, with_dots, without_dots
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -36,6 +42,11 @@ _NUMERIC = frozenset(
     ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
 )
 """Datatypes of XML Schema that are numbers."""
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
+_DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+LONGEST_EXAMPLE = 24
+"""Characters of an example of a property's values."""
 _HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST"))
 
 
@@ -46,6 +57,8 @@ class _Column:
     name: str
     values: dict[int, list[int]] = field(default_factory=lambda: defaultdict[int, list[int]](list))
     """Node → literal nodes."""
+    kind: str = ""
+    """Of ladybug, where it is known from what the nodes are called."""
 
 
 class LadybugStore:
@@ -132,7 +145,7 @@ def _failure(message: str, seconds: float) -> StoreError | QueryError:
         return QueryError(
             f"The graph has no label or relation {lacking[1]}. clew info shows those that it has"
         )
-    if kind in ("Binder", "Catalog", "Conversion", "Parser"):
+    if kind in ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow"):
         return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
 
@@ -148,6 +161,7 @@ class _Layout:
         self.literal = graph.values.datatype >= 0
         self.table = np.where(self.literal, -1, first + 1)
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
+        self.valued = self._valued()
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
         looped: set[int] = set()
@@ -157,6 +171,12 @@ class _Layout:
                 column = self.columns[int(self.table[head])].setdefault(relation, _Column(name))
                 column.values[head].append(tail)
             else:
+                if (kind := self.valued.get(relation)) is not None:
+                    name = self._free_name(graph.relations[relation])
+                    column = self.columns[int(self.table[head])].setdefault(
+                        relation, _Column(name, kind=kind)
+                    )
+                    column.values[head].append(tail)
                 self.pairs[relation].add((int(self.table[head]), int(self.table[tail])))
                 if head == tail:
                     looped.add(relation)
@@ -164,6 +184,25 @@ class _Layout:
 
     def _triples(self) -> Iterable[tuple[int, int, int]]:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
+
+    def _valued(self) -> dict[int, str]:
+        """Relations whose tails are all numbers, or all days; with the type of their column.
+
+        A head has one of them, and the tails are heads of nothing and of no declared type.
+        """
+        graph = self.graph
+        heads, relations, tails = graph.out.columns()
+        plain = (self.table == 0) & (graph.out.degrees() == 0) & ~self.literal
+        found: dict[int, str] = {}
+        for relation in np.unique(relations).tolist():
+            of = relations == relation
+            nodes = np.unique(tails[of])
+            if plain[nodes].all() and len(np.unique(heads[of])) == int(of.sum()):
+                kind = _kind_of([graph.labels[int(node)] for node in nodes[:1]])
+                kind = kind and _kind_of([graph.labels[int(node)] for node in nodes])
+                if kind:
+                    found[relation] = kind
+        return found
 
     def _free_name(self, relation: str) -> str:
         return relation + "_" if relation.lower() in (_NAME, _ID, _TRIPLE) else relation
@@ -184,7 +223,20 @@ class _Layout:
             for t in self._used()
         }
         types = {graph.relations[relation]: frozenset[str]() for relation in self.pairs}
-        return GraphSchema(tuple(hops), properties, types)
+        kinds = {
+            self.labels[t]: {c.name: self._shown_kind(c) for c in self.columns[t].values()}
+            for t in self._used()
+        }
+        valued = frozenset(graph.relations[relation] for relation in self.valued)
+        return GraphSchema(tuple(hops), properties, types, kinds, valued)
+
+    def _shown_kind(self, column: _Column) -> str:
+        """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
+        kind = self._kind(column)
+        named = {"DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text"}
+        example = self.graph.labels[next(iter(column.values.values()))[0]]
+        several = "list of " if kind.endswith("[]") else ""
+        return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
 
     def statements(self, folder: Path) -> Iterable[str]:
         """Yield the statements that make and fill the tables; their rows are files in `folder`."""
@@ -213,11 +265,15 @@ class _Layout:
         for number, ((relation, a, b), found) in enumerate(rows.items()):
             path = folder / f"edges-{number}.csv"
             _write(path, found)
-            ends = f", from={_quoted(self.labels[a])}, to={_quoted(self.labels[b])}"
+            ends = (
+                f", from={_quoted(without_dots(self.labels[a]))}, to={_quoted(without_dots(self.labels[b]))}"
+            )
             yield _copy(quoted(self.graph.relations[relation]), path, ends)
 
     def _kind(self, column: _Column) -> str:
         """Return the type of a property: a number only where the source says that all values are numbers."""
+        if column.kind:
+            return column.kind
         values = self.graph.values
         found = {int(values.datatype[node]) for nodes in column.values.values() for node in nodes}
         numeric = all(values.datatypes[d].rpartition("#")[2] in _NUMERIC for d in found)
@@ -232,10 +288,35 @@ class _Layout:
             row: list[object] = [node, graph.labels[node]]
             for column, kind in zip(columns, kinds, strict=True):
                 found = column.values.get(node, [])
-                numbers = kind.startswith("DOUBLE")
-                texts = [repr(float(graph.values.value[n])) if numbers else graph.labels[n] for n in found]
+                numbers = kind.startswith(("DOUBLE", "INT64"))
+                texts = [
+                    _number_text(graph.values.value[n], kind) if numbers else graph.labels[n] for n in found
+                ]
                 row.append(_list_text(texts) if kind.endswith("[]") and texts else (texts or [""])[0])
             yield row
+
+
+def _kind_of(texts: Iterable[str]) -> str:
+    """The type of a column of some texts: whole numbers, numbers, or days; empty for others."""
+    kinds = {
+        "INT64"
+        if _WHOLE.fullmatch(t)
+        else "DOUBLE"
+        if _DECIMAL.fullmatch(t)
+        else "DATE"
+        if _is_day(t)
+        else ""
+        for t in texts
+    }
+    return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
+
+
+def _is_day(text: str) -> bool:
+    return bool(_DAY.fullmatch(text)) and parse_value(text)[0] == ValueKind.DATE
+
+
+def _number_text(value: float, kind: str) -> str:
+    return str(int(value)) if kind.startswith("INT64") else repr(float(value))
 
 
 def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
@@ -275,19 +356,30 @@ def _value(value: object) -> object:
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, list):
         return tuple(_value(v) for v in cast("list[object]", value))
+    if isinstance(value, str):
+        return with_dots(value)
     if not isinstance(value, dict):
         return value
     found = cast("dict[str, Any]", value)
     if "_NODES" in found:
+        if (
+            any(edge is None or edge.get("_SRC") is None for edge in found["_RELS"])
+            or None in found["_NODES"]
+        ):
+            return None  # of OPTIONAL MATCH, where nothing matched
         nodes = tuple(cast(StoredNode, _value(n)) for n in found["_NODES"])
         return StoredPath(nodes, tuple(cast(StoredEdge, _value(e)) for e in found["_RELS"]))
-    kept = {k: _value(v) for k, v in found.items() if k not in _HIDDEN and v is not None}
+    kept = {with_dots(k): _value(v) for k, v in found.items() if k not in _HIDDEN and v is not None}
     if "_SRC" in found:
         return StoredEdge(
-            str(found.get(_TRIPLE, "")), str(found["_LABEL"]), _key(found["_SRC"]), _key(found["_DST"]), kept
+            str(found.get(_TRIPLE, "")),
+            with_dots(str(found["_LABEL"])),
+            _key(found["_SRC"]),
+            _key(found["_DST"]),
+            kept,
         )
     if "_LABEL" in found:
-        return StoredNode(str(found.get(_ID, "")), (str(found["_LABEL"]),), kept)
+        return StoredNode(str(found.get(_ID, "")), (with_dots(str(found["_LABEL"])),), kept)
     return {k: _value(v) for k, v in found.items()}
 
 

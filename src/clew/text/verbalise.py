@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from clew.graph.graph import Graph
 from clew.text.labels import readable, relation_text
+from clew.text.lexicon import Lexicon
 
 PREPOSITIONS = frozenset("at by for from in into of on over through to under with".split())
 FINITE = frozenset("is are was were has have had can does did".split())
@@ -46,11 +48,28 @@ def phrases_of(label: str) -> Phrases:
         return _ending(words, "")
     if first in PREPOSITIONS and rest:
         return Phrases(f"is {text}", f"is {rest} of")
-    if first in FINITE or last in PREPOSITIONS or (len(words) == 1 and _THIRD_PERSON.search(first)):
+    if first in FINITE or last in PREPOSITIONS or _is_verb(first, alone=len(words) == 1):
         return Phrases(text, f"has as one that {text} it")
+    if len(words) > 1 and _PAST.search(first):
+        return Phrases(text, f"is {rest} that {first} it")
+    if "of" in words[1:-1]:
+        return Phrases(text, f"is {text} of")
     if len(words) == 1 and _PAST.search(first):
         return Phrases(text, f"is {text} by")
     return Phrases(f"has {text}", f"is {text} of")
+
+
+def _is_verb(word: str, *, alone: bool) -> bool:
+    """Whether a word is a verb in the third person: *knows*, not *parents*; *shows symptom*."""
+    if not _THIRD_PERSON.search(word):
+        return False
+    lexicon = _lexicon()
+    return lexicon.mostly_verb(word) or (not alone and lexicon.verb(word))
+
+
+@cache
+def _lexicon() -> Lexicon:
+    return Lexicon.load()
 
 
 def _ending(words: Sequence[str], whole: str) -> Phrases:
@@ -102,6 +121,27 @@ class Templates:
                 break
             parts.append(f"{self._later[step] if at else f' {self._phrases[step]}'} {self.name(node)}")
         return "".join(parts)
+
+    def clauses(self, root: int, steps: Sequence[int], nodes: Sequence[int]) -> str:
+        """Say one walk as people read it: each triple the right way round, from head to tail.
+
+        *Arctol 46* ← *lubricated with* ← *HP-14* → *part of* → *Line 2* is "HP-14 lubricated with Arctol 46,
+        and HP-14 is part of Line 2".
+        """
+        told = ""
+        here, was_forward = root, False
+        for step, node in zip(steps, nodes, strict=True):
+            if step < 0:
+                break
+            forward = step % 2 == 0
+            phrase = self._phrases[step & ~1]
+            if told and forward and was_forward:
+                told += f", which {phrase} {self.name(node)}"
+            else:
+                head, tail = (here, node) if forward else (node, here)
+                told += f"{', and ' if told else ''}{self.name(head)} {phrase} {self.name(tail)}"
+            here, was_forward = node, forward
+        return told or self.name(root)
 
     def outline(self, root: int, steps: Sequence[int]) -> str:
         """Say a walk without the names of the nodes behind its root."""

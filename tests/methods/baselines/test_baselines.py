@@ -94,7 +94,7 @@ def test_llm_qd_has_a_chain_without_evidence(small: Clew):
 
 
 def test_kaping_gives_the_nearest_triples_of_one_hop(small: Clew):
-    method = made(small, "kaping", "Ridley Scott directed it.")
+    method = made(small, "kaping", "He directed it.\nFacts: 1\nAnswer: Ridley Scott")
     answer = method.answer(WHO)
     assert evidence(answer) == {
         ("Alien", "directed by", "Ridley Scott"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan
+from kg_rag_golden import CROW, GOLDEN, SHIRLEY, Golden, plan, said
 
 from clew.engine import Clew
 from clew.errors import InputError, UsageError
@@ -66,7 +66,7 @@ def test_every_answer_is_proved_from_the_question_on(method: KgRag, golden: Gold
         for triple in citation.triples:
             assert reached & {triple.head, triple.tail}
             reached |= {triple.head, triple.tail}
-        assert citation.answer in reached
+        assert citation.answer in reached or citation.answer.isdigit()
 
 
 def test_sampling_is_that_of_the_paper(method: KgRag):
@@ -74,24 +74,40 @@ def test_sampling_is_that_of_the_paper(method: KgRag):
     method.answer(GOLDEN[0].question)
     decompose, first, reformulate, second, synthesis = model.requests
     assert all((r.temperature, r.top_k, r.min_p) == (0.3, 40, 0.05) for r in model.requests)
-    assert [r.max_tokens for r in model.requests] == [256, 256, 256, 256, 512]
+    assert [r.max_tokens for r in model.requests] == [256, 2_048, 256, 2_048, 2_048]
     assert [r.repeat_penalty for r in model.requests] == [None, 1.1, None, 1.1, None]
     assert (decompose.stop, reformulate.stop) == (("<END>",), ("?",))
     assert (first.stop, second.stop, synthesis.stop) == ((), (), ())
 
 
-def test_a_sub_question_gets_the_30_most_similar_triples(method: KgRag):
+def test_a_sub_question_gets_the_30_most_similar_triples_of_the_first_hop_first(method: KgRag):
     method.model = model = ScriptedModel(GOLDEN[0].replies)
     answer = method.answer(GOLDEN[0].question)
     assert answer.chain is not None
-    assert len(answer.chain.links[0].evidence) == 30
-    facts = model.requests[1].messages[-1].text
-    assert facts.count("\n(") == 30
-    assert "(The Crow, written by, John Shirley)" in facts
+    assert len(answer.chain.links[0].evidence) == 45
+    assert "[1] (The Crow, written by, John Shirley)" in model.requests[1].messages[-1].text
+
+
+def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
+    letter = Settings(frontier="question", handed="sentences", lists=False, schema="none")
+    model = ScriptedModel(GOLDEN[0].replies)
+    method = KgRag(metaqa.index, metaqa.embedder, model=model, settings=letter)
+    answer = method.answer(GOLDEN[0].question)
+    assert answer.chain is not None
+    assert [len(link.evidence) for link in answer.chain.links] == [30, 30]
+    assert "<graph>" not in model.requests[0].messages[-1].text
+
+
+def test_lists_are_read_whole(metaqa: Clew):
+    model = ScriptedModel([plan("Which films did Woody Allen direct?"), "Facts: 1\nAnswer: all of 1"])
+    answer = KgRag(metaqa.index, metaqa.embedder, model=model).answer("Which films did Woody Allen direct?")
+    assert len(answer.answers) > 20
+    assert answer.complete
 
 
 def test_reformulation_and_synthesis_see_only_what_is_proved(method: KgRag):
-    replies = (plan(*CROW), "The Crow and The Raven.", "genre of The Crow", "Action", "Action")
+    two, action = said("Two.", "The Crow; The Raven"), said("Action")
+    replies = (plan(*CROW), two, "genre of The Crow", action, action)
     method.model = model = ScriptedModel(replies)
     method.answer(SHIRLEY)
     prompt = model.requests[2].messages[-1].text
@@ -104,7 +120,7 @@ def test_forty_sub_questions_are_cut_and_said_so(method: KgRag):
 
     def script(request: object) -> str:
         calls = len(model.requests)
-        return plan(*many) if calls == 1 else f"The Crow {calls}?"
+        return plan(*many) if calls == 1 else f"The Crow {calls}?\nAnswer: The Crow"
 
     method.model = model = ScriptedModel(script)
     answer = method.answer(SHIRLEY)
@@ -181,8 +197,14 @@ def test_built_in_forms_answer_fig_6_and_table_5(metaqa: Clew):
     method = KgRag(metaqa.index, metaqa.embedder)
     for question, right in (
         (SHIRLEY, {"Action"}),
-        (GOLDEN[1].question, {"Jack Donohue", "Charles Walters", "Roy Del Ruth", "Peter Yates"}),
-        (GOLDEN[2].question, {"LL Cool J", "Gabrielle Union", "Duane Martin"}),
+        (
+            "Which person directed the films acted by Gloria DeHaven?",
+            {"Jack Donohue", "Charles Walters", "Roy Del Ruth", "Peter Yates"},
+        ),
+        (
+            "Who appeared in the same movie with Essence Atkins?",
+            {"LL Cool J", "Gabrielle Union", "Duane Martin"},
+        ),
     ):
         answer = method.answer(question)
         assert {a.entity for a in answer.answers} == right
@@ -279,41 +301,35 @@ def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, Scri
 
 UNPROVED = (
     plan("Who directed Seven?", "Which films did he direct?"),
-    "A man called David, I believe.",
+    "A man called Dave, I believe.\nAnswer: Dave",
     "Which films did David direct",
-    "Alien 3 was directed by David Fincher.",
-    "He directed Alien 3.",
+    "Alien 3 was directed by David Fincher.\nAnswer: Alien 3",
+    "He directed Alien 3.\nAnswer: Alien 3",
 )
 
 
 def test_by_the_papers_letter_sentences_go_on_and_only_the_final_answer_has_to_be_proved(small: Clew):
-    ended, model = chain_of(small, *UNPROVED)
-    assert ended.abstained is not None
-    assert len(model.requests) == 2
     answer, model = chain_of(small, *UNPROVED, handed="sentences", frontier="question")
     assert [a.entity for a in answer.answers] == ["Alien 3"]
     assert answer.chain is not None
-    assert [link.text for link in answer.chain.links] == [UNPROVED[1], UNPROVED[3]]
-    assert "Answer: A man called David, I believe." in model.requests[2].messages[1].text
+    texts = [link.text for link in answer.chain.links]
+    assert texts == ["A man called Dave, I believe.", "Alien 3 was directed by David Fincher."]
+    assert "Answer: A man called Dave, I believe." in model.requests[2].messages[1].text
     assert "Answer: Alien 3 was directed by David Fincher." in model.requests[4].messages[1].text
     assert answer.citations[0].triples
 
 
 def test_by_the_papers_letter_what_the_evidence_lacks_is_still_no_answer(small: Clew):
-    replies = (*UNPROVED[:3], "Fight Club.", "He directed Fight Club.")
+    replies = (*UNPROVED[:3], said("Fight Club"), said("Fight Club"))
     answer, _ = chain_of(small, *replies, handed="sentences", frontier="question")
     assert answer.abstained is not None
     assert answer.abstained.reason == "not_in_evidence"
 
 
 def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
-    replies = (
-        plan("Who directed Seven?", "Name the director of Seven?"),
-        "David Fincher.",
-        "Who directed Seven",
-        "David Fincher.",
-        "David Fincher.",
-    )
+    director = said("David Fincher")
+    twice = plan("Who directed Seven?", "Name the director of Seven?")
+    replies = (twice, director, "Who directed Seven", director, director)
     dropped, _ = chain_of(small, *replies[:3], replies[4])
     kept, _ = chain_of(small, *replies, handed="sentences")
     assert dropped.chain is not None
@@ -322,14 +338,14 @@ def test_by_the_papers_letter_no_sub_question_is_dropped(small: Clew):
 
 
 def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
-    reply = plan("Which films did David Fincher direct?"), "Seven and Alien 3.", "Seven and Alien 3."
+    reply = plan("Which films did David Fincher direct?"), said("Seven; Alien 3")
     both = KgRag(small.index, small.embedder, model=ScriptedModel(reply))
     outwards = KgRag(
         small.index, small.embedder, model=ScriptedModel(reply), settings=Settings(directed=True)
     )
     question = "Which films did David Fincher direct?"
     assert len(both.answer(question).answers) == 2
-    assert outwards.answer(question).abstained is not None
+    assert not outwards.answer(question).answers
 
 
 def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew, tmp_path: Path):
@@ -338,7 +354,7 @@ def test_the_prompt_has_the_users_examples_and_as_many_as_are_wanted(small: Clew
     worked = read_demonstrations(tmp_path / "e.json")
     prompts = {}
     for name, chosen in {"own": {"examples": worked}, "one": {"shots": 1}, "none": {"shots": 0}}.items():
-        answer, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "He.", **chosen)
+        answer, model = chain_of(small, plan("Who directed Seven?"), said("David Fincher"), **chosen)
         prompts[name] = (
             model.requests[0].messages[0].text,
             next(s.detail["version"] for s in answer.steps if s.name == "model"),
@@ -371,19 +387,19 @@ def test_examples_without_decompositions_keep_clews_own(tmp_path: Path):
 
 
 def test_the_temperature_is_sent_with_every_call(small: Clew):
-    _, model = chain_of(small, plan("Who directed Seven?"), "David Fincher.", "David Fincher.", temperature=0)
-    assert [request.temperature for request in model.requests] == [0, 0, 0]
+    _, model = chain_of(small, plan("Who directed Seven?"), said("David Fincher"), temperature=0)
+    assert [request.temperature for request in model.requests] == [0, 0]
 
 
 def test_a_refusal_to_reformulate_is_no_question_but_a_name_may_sound_like_one(tmp_path: Path):
     title = "I Don't Know How She Does It"
     (tmp_path / "g.tsv").write_text(f"Ann\tdirected\t{title}\n{title}\tgenre\tComedy\n", "utf-8")
-    first = plan("Which films did Ann direct?", "What genre are these films?"), f"She directed {title}."
-    for said, asked in (
+    first = plan("Which films did Ann direct?", "What genre are these films?"), said(title)
+    for reworded, asked in (
         ("I'm sorry, I cannot help with that", "What genre are these films?"),
         (f"What genre is {title}", f"What genre is {title}?"),
     ):
-        model = ScriptedModel([*first, said, "Comedy.", "Comedy."])
+        model = ScriptedModel([*first, reworded, said("Comedy"), said("Comedy")])
         with Clew.open(tmp_path / "g.tsv", cache_dir=tmp_path / "cache") as clew:
             answer = clew.ask("What genre are the films of Ann?", method="kg-rag", model=model)
         assert answer.chain is not None

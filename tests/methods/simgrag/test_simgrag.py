@@ -65,7 +65,7 @@ def test_golden_trace(ask):
     assert set(answer.timings_ms) == {"pattern", "match", "read", "ground", "total"}
     first, second = (request.messages[0].text for request in model.requests)
     assert "<question>who directed Memento?</question>" in first
-    assert first.count('"divided"') == 13
+    assert first.count('"divided"') == 14  # rules 5 and 8, and 12 examples
     assert evidence_of(model.requests[1])[0] == [["Memento", "directed_by", "Christopher Nolan"]]
     assert second.count("evidence: {") == 12
 
@@ -155,11 +155,20 @@ def test_the_pattern_is_no_evidence(ask):
     }
 
 
-def test_prose_is_read_for_the_names_of_the_evidence(ask):
+def test_prose_is_asked_for_again_in_the_form_that_states_answers(ask):
     prose = (
         "According to graph [1], Memento was directed by Christopher Nolan. The answer is Christopher Nolan."
     )
-    assert names(ask("who directed Memento?", [pattern_reply(DIRECTOR), prose])[0]) == ["Christopher Nolan"]
+    script = [pattern_reply(DIRECTOR), prose, answers_reply("Christopher Nolan")]
+    answer, model = ask("who directed Memento?", script)
+    assert names(answer) == ["Christopher Nolan"]
+    assert len(model.requests) == 3
+
+
+def test_names_in_prose_are_no_answers(ask):
+    prose = "Memento was directed by Christopher Nolan, says graph [1]."
+    answer, _ = ask("who directed Memento?", [pattern_reply(DIRECTOR), prose, prose])
+    assert answer.abstained.reason == "not_in_evidence"
 
 
 def test_yes_no_and_how_many(ask):
@@ -183,7 +192,7 @@ def test_the_answer_may_be_a_relation(ask):
     assert names(ask("how is Guy Pearce connected with Memento?", script)[0]) == ["starring"]
 
 
-def test_a_pattern_that_fits_nothing_is_asked_for_again_with_hints(ask):
+def test_a_pattern_that_fits_nothing_is_asked_for_again_with_it_and_the_blame(ask):
     bad, good = (
         ("Memento", "phone number", "UNKNOWN number 1"),
         ("Memento", "runtime_minutes", "UNKNOWN number 1"),
@@ -193,8 +202,20 @@ def test_a_pattern_that_fits_nothing_is_asked_for_again_with_hints(ask):
     )
     assert names(answer) == ["113"]
     assert answer.usage.calls == 3
-    assert "runtime_minutes" not in model.requests[0].messages[0].text
-    assert "runtime_minutes" in model.requests[1].messages[0].text
+    assert "─runtime minutes→" in model.requests[0].messages[0].text
+    again = model.requests[1].messages[0].text
+    assert "A first try was" in again
+    assert '"phone number"' in again
+    assert "It did not work: it has no relation like" in again
+
+
+def test_without_the_schema_the_second_prompt_names_relations_alone(ask):
+    bad = ("Memento", "phone number", "UNKNOWN number 1")
+    _, model = ask("how long is Memento?", [pattern_reply(bad)] * 2, schema="none")
+    first, second = (request.messages[0].text for request in model.requests)
+    assert "runtime_minutes" not in first
+    assert "operations" not in first
+    assert "runtime_minutes" in second
 
 
 @pytest.mark.parametrize(
@@ -208,12 +229,6 @@ def test_a_pattern_that_fits_nothing_is_asked_for_again_with_hints(ask):
 def test_after_the_second_bad_pattern_it_abstains(ask, triple, reason):
     answer, model = ask("?", [pattern_reply(triple)] * 2)
     assert (answer.abstained.reason, len(model.requests)) == (reason, 2)
-
-
-def test_hints_can_be_in_the_first_prompt(ask):
-    script = [pattern_reply(DIRECTOR), answers_reply("Christopher Nolan")]
-    _, model = ask("who directed Memento?", script, hints=True)
-    assert "directed_by" in model.requests[0].messages[0].text
 
 
 def test_a_reply_of_no_use_is_told_among_the_steps(ask):
@@ -318,7 +333,7 @@ def test_untidy_patterns_are_read(ask, reply):
     "reply",
     [
         '{"reason": "Guy Pearce stars in it", "answer": "Christopher Nolan"}',
-        '{"reason": "Guy Pearce stars in it", "answers": "It is Christopher Nolan."}',
+        '{"reason": "Guy Pearce stars in it", "answers": "Christopher Nolan; 7"}',
         '```json\n{"answer": ["Christopher Nolan", 7]}\n```',
     ],
 )
@@ -493,7 +508,7 @@ def test_a_reply_that_declines_is_no_answer_whatever_it_names(ask):
     assert answer.abstained.reason == "not_in_evidence"
 
 
-def test_no_in_prose_is_an_answer_to_a_yes_no_question(ask):
+def test_no_alone_is_an_answer_to_a_yes_no_question(ask):
     other = pattern_reply(("Memento", "director", "Steven Spielberg"))
-    answer, _ = ask("Did Steven Spielberg direct Memento?", [other, "No, the graphs do not mention that."])
+    answer, _ = ask("Did Steven Spielberg direct Memento?", [other, "No."])
     assert names(answer) == ["no"]

@@ -62,7 +62,7 @@ def test_every_answer_is_cited_with_triples_of_retrieved_walks(films):
 
 
 def test_the_walks_that_were_read_are_told_with_cosines_and_triples(films):
-    model = ScriptedModel(["It was directed by Michael Mann."])
+    model = ScriptedModel(["It was directed by him.\nFacts: 1\nAnswer: Michael Mann"])
     answer = ask(films, "Who directed Heat?", model=model, settings=WalkRetrieveSettings(2))
     [told] = [step.detail for step in answer.steps if step.name == "retrieve"]
     assert told["k"] == 2
@@ -90,7 +90,7 @@ def test_a_count_is_not_guessed_from_a_few_walks(films):
 
 
 def test_a_model_is_asked_once_and_its_names_are_grounded(films):
-    model = ScriptedModel(["It was directed by Michael Mann."])
+    model = ScriptedModel(["It was directed by him.\nFacts: 1\nAnswer: Michael Mann"])
     answer = ask(films, "Who directed Heat?", model=model, entities=["Heat"])
     assert len(model.requests) == 1
     assert [a.entity for a in answer.answers] == ["Michael Mann"]
@@ -102,7 +102,7 @@ def test_a_model_is_asked_once_and_its_names_are_grounded(films):
     "reply", ["I do not know the answer", "I don't know.", "", "Francis Ford Coppola", "\x00{{CONTEXT}}"]
 )
 def test_a_model_that_does_not_know_or_invents_is_an_abstention(films, reply):
-    answer = ask(films, "Who directed Heat?", model=ScriptedModel([reply]))
+    answer = ask(films, "Who directed Heat?", model=ScriptedModel([reply, reply]))
     assert answer.abstained is not None
     assert answer.abstained.reason == "not_in_evidence"
 

@@ -38,7 +38,7 @@ SETTINGS, NODES, NODE_SCALES = "corpus.settings", "corpus.nodes.q", "corpus.node
 WALK_COLLECTION, NODE_COLLECTION = "milvus.walks", "milvus.nodes"
 NODE_SEARCH = "node_search"
 CHANGED_NODES, CHANGED_Q, CHANGED_SCALES = "corpus.changed", "corpus.changed.q", "corpus.changed.scale"
-WALK_VERSION = 2
+WALK_VERSION = 3
 """How walks are drawn; those that an earlier Clew drew otherwise can be read, but not updated."""
 OWN_TRIPLES = 12
 """Triples of a node that stand for its walks where none are stored."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -20,7 +20,7 @@ from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Match, Step, Usage
 
-ZERO_SHOT = Sampling(temperature=0.0, max_tokens=256)
+ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,6 @@ class EvidenceMethod(ABC):
     """Links entities, retrieves triples (the part that differs), reads them, grounds the answer."""
 
     name = ""
-    prompt = "kaping"
 
     def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
         self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
@@ -51,8 +50,10 @@ class EvidenceMethod(ABC):
             self.graph, index.names, self.auto.linker, self.auto.reader
         )
         decompose = built_in_decompose(self.auto)
+        # KG-RAG compares with these by the prompt of its own sub-answers.
+        prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
         self.read = ReadTriples(
-            self.graph, decompose, prompt_named("clew.methods.baselines", self.prompt), ZERO_SHOT
+            self.graph, decompose, prompt, ZERO_SHOT, lambda name: bool(index.names.exact(name))
         )
 
     @abstractmethod
@@ -66,7 +67,8 @@ class EvidenceMethod(ABC):
         timings: dict[str, float] = {}
         found = Retrieved()
         try:
-            seeds = self.seeds(question, entities, talk)
+            called = self.called(question, entities, talk)
+            seeds = self.seeds(question, called)
             timings["link"] = perf_counter() - began
             missing = self.find_topic_entities.missing(question, entities, seeds)
             since = perf_counter()
@@ -78,7 +80,7 @@ class EvidenceMethod(ABC):
             elif not found.triples:
                 read = Read(abstained=Abstention("empty_result", "no triples were retrieved"))
             else:
-                read = self.read(question, entities, seeds, found.triples, talk)
+                read = self.read(question, entities, called, found.triples, talk)
             timings["read"] = perf_counter() - since
         except BudgetReached as error:
             read = Read(abstained=Abstention("budget", str(error)))
@@ -94,9 +96,15 @@ class EvidenceMethod(ABC):
             steps=(self._step(found), *(() if talk is None else talk.steps)),
         )
 
-    def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
-        """Where retrieval begins."""
-        return self.find_topic_entities(question, entities)
+    def called(
+        self, question: str, entities: Sequence[str], talk: Talk | None
+    ) -> Mapping[str, tuple[int, ...]]:
+        """The entities of the question, by what it calls them: proofs begin there."""
+        return self.find_topic_entities.called(question, entities)
+
+    def seeds(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+        """Where retrieval begins: at the entities of the question."""
+        return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
 
     def _step(self, found: Retrieved) -> Step:
         names, relations = self.graph.entities, self.graph.relations
@@ -107,6 +115,10 @@ class EvidenceMethod(ABC):
         return Step("evidence", {"triples": told, **({"notes": list(found.notes)} if found.notes else {})})
 
     def _grounded(self, question: str, read: Read) -> Answer:
+        if read.reply is not None and read.abstained is None:
+            reply = read.reply
+            answers, citations = reply.answers(self.graph), reply.citations(self.graph)
+            return Answer(question, answers, reply.text, citations=citations, notes=reply.notes)
         if not read.proofs:
             return Answer(question, abstained=read.abstained, pattern=read.pattern)
         matches = [Match(0.0, 0, (entity,), proof) for entity, proof in read.proofs.items()]

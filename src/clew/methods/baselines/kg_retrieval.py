@@ -7,7 +7,7 @@ hubs the first `most` triples by relation in turn are taken, so that every relat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,17 +48,19 @@ class KgRetrieval(EvidenceMethod):
         super().__init__(index, embedder, model=model)
         self.settings = settings or Settings()
 
-    def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
+    def called(
+        self, question: str, entities: Sequence[str], talk: Talk | None
+    ) -> Mapping[str, tuple[int, ...]]:
         """The entities that are given, that the model lists, or that are linked."""
         if entities or talk is None:
-            return super().seeds(question, entities, talk)
+            return super().called(question, entities, talk)
         reply = talk.ask(
             prompt_named("clew.methods.baselines", "kg_retrieval_entities"),
             ZERO_SHOT,
             QUESTION=as_data(question),
         )
-        found = [hit.entity for name in listed(reply) for hit in self.index.names.exact(name)]
-        return tuple(dict.fromkeys(found)) or super().seeds(question, entities, talk)
+        listed_names = self.find_topic_entities.called(question, listed(reply))
+        return listed_names or super().called(question, entities, talk)
 
     def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
         """Attributes and relations, both ways; of each relation in turn."""

@@ -51,7 +51,7 @@ class LlmQd:
                 links.append(self._link(sub.text, links, talk))
             told = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt, sampling = (
-                prompt_named("clew.methods.kg_rag", "synthesise"),
+                prompt_named("clew.methods.baselines", "llm_qd_synthesise"),
                 replace(self.sampling, max_tokens=512),
             )
             answer = ungrounded(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
-from clew.index.vectors.triple_vectors import triple_line
-from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_lines, short
-from clew.llm.refusals import declines
+from clew.llm.evidence_names import IsName
+from clew.llm.grounded_reply import Given, GroundedReply, ask_and_ground
+from clew.llm.prompting import Prompt, Sampling, Talk, as_data
+from clew.methods.fact_lines import fact_lines, other_names
 from clew.methods.kg_rag.chain import (
     Plan,
     Proofs,
@@ -20,7 +21,7 @@ from clew.methods.kg_rag.chain import (
     used_of,
 )
 from clew.methods.kg_rag.decompose import PatternDecompose
-from clew.methods.kg_rag.sub_answer import Asked, ground_text
+from clew.methods.kg_rag.sub_answer import Asked, known_proofs
 from clew.types import Abstention, Pattern
 
 
@@ -36,6 +37,7 @@ class Read:
     abstained: Abstention | None = None
     pattern: Pattern | None = None
     complete: bool = True
+    reply: GroundedReply | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +48,34 @@ class ReadTriples:
     decompose: PatternDecompose
     prompt: Prompt
     sampling: Sampling
+    is_name: IsName | None = None
 
     def __call__(
         self,
         question: str,
         entities: Sequence[str],
-        seeds: Sequence[int],
+        called: Mapping[str, tuple[int, ...]],
         triples: Sequence[int],
         talk: Talk | None,
     ) -> Read:
-        """Read the answer. Raises LlmError."""
-        return (
-            self._by_pattern(question, entities, triples)
-            if talk is None
-            else self._by_model(question, seeds, triples, talk)
-        )
+        """Read the answer; `called` are the question's entities by what it calls them. Raises LlmError."""
+        if talk is None:
+            return self._by_pattern(question, entities, triples)
+        seeds = tuple(dict.fromkeys(entity for found in called.values() for entity in found))
+        asked = Asked(Plan(), SubQuestion(question), question, tuple(triples), (), seeds, called=called)
+        return self._by_model(asked, talk)
 
-    def _by_model(self, question: str, seeds: Sequence[int], triples: Sequence[int], talk: Talk) -> Read:
-        lines = data_lines(triple_line(self.graph, t) for t in triples)
-        text = talk.ask(self.prompt, self.sampling, TRIPLES=lines, QUESTION=as_data(question))
-        asked = Asked(Plan(), SubQuestion(question), question, tuple(triples), (), tuple(seeds))
-        proofs = ground_text(self.graph, text, asked)
-        if proofs and not declines(text, [self.graph.labels[e] for e in proofs]):
-            return Read(text, proofs)
-        why = "says that there is no answer" if proofs else "names nothing that the evidence proves"
-        return Read(text, None, Abstention("not_in_evidence", f'"{short(text)}" {why}'))
+    def _by_model(self, asked: Asked, talk: Talk) -> Read:
+        known = known_proofs(asked)
+        lines = fact_lines(self.graph, asked.triples, known)
+        given = Given(self.graph, lines.facts, known, frozenset(asked.seeds), self.is_name)
+        values = {
+            "TRIPLES": str(lines),
+            "NAMES": other_names(self.graph, asked.called),
+            "QUESTION": as_data(asked.text),
+        }
+        found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
+        return Read(found.text, found.proofs, found.abstained, reply=found, complete=not found.cut)
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Read:
         pattern = self.decompose.pattern(question, entities)

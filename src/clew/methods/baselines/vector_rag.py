@@ -9,7 +9,7 @@ are not grounded in triples, which the answer says.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from time import perf_counter
@@ -101,7 +101,7 @@ class VectorRag(EvidenceMethod):
         shown = [{"from": p.source, "text": p.text} for p in found]
         return replace(answer, steps=(Step("documents", {"texts": shown}), *answer.steps))
 
-    def seeds(self, question: str, entities: Sequence[str], talk: Talk | None) -> tuple[int, ...]:
+    def seeds(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """The entities whose documents are nearest: none need be linked."""
         return tuple(int(node) for node in self._nearest(question))
 

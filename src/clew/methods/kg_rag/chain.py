@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from clew.graph.graph import Graph
 from clew.grounding import cite, triple_text
-from clew.types import Abstention, Chain, Pattern, PatternEdge, SubAnswer
+from clew.types import Abstention, Chain, Citation, Pattern, PatternEdge, SubAnswer
 
 Proofs = Mapping[int, tuple[int, ...]]
 """Entity → the path of triples that proves it, from an entity of the question."""
@@ -45,7 +45,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A sub-question with its answer: `proofs` of its entities, `triples` that were given, best first."""
+    """A sub-question with its answer: `proofs` of its entities, `triples` that were given, best first.
+
+    `value` is yes, no or a number where that is the answer; `rests_on` are triples that the model names for
+    it.
+    """
 
     question: SubQuestion
     asked: str
@@ -54,6 +58,13 @@ class Link:
     triples: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     complete: bool = True
+    value: str = ""
+    rests_on: tuple[int, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether the triples hold an answer."""
+        return bool(self.proofs or self.value)
 
     def as_sub_answer(self, graph: Graph) -> SubAnswer:
         """By names, for people."""
@@ -61,11 +72,17 @@ class Link:
             question=self.question.text,
             asked=self.asked,
             text=self.text,
-            answers=tuple(graph.labels[e] for e in self.proofs),
+            answers=(self.value,) if self.value else tuple(graph.labels[e] for e in self.proofs),
             evidence=tuple(triple_text(graph, t) for t in self.triples),
-            citations=tuple(cite(graph, graph.entities[e], p) for e, p in self.proofs.items()),
+            citations=self.citations(graph),
             notes=self.notes,
         )
+
+    def citations(self, graph: Graph) -> tuple[Citation, ...]:
+        """The triples of each answer."""
+        if self.value:
+            return (cite(graph, self.value, self.rests_on),)
+        return tuple(cite(graph, graph.entities[e], proof) for e, proof in self.proofs.items())
 
 
 def as_chain(graph: Graph, plan: Plan, links: Sequence[Link], notes: Sequence[str] = ()) -> Chain:

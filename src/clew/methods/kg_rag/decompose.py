@@ -37,6 +37,19 @@ _IN_LINE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
 _MARKUP = re.compile(r"\*\*|^#+\s*|^```\w*\s*$")
 
 
+SCHEMA = """\
+The graph records the following, and nothing else; ask for its relations, and take the steps that it has.
+<graph>
+{}
+</graph>
+"""
+"""What a prompt says of a graph."""
+
+
+def _nothing(question: str, entities: Sequence[str]) -> tuple[str, str]:
+    return "", ""
+
+
 class Decompose(Protocol):
     """Takes a question apart; `entities` are names that it is about, if the user gives them."""
 
@@ -47,10 +60,15 @@ class Decompose(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelDecompose:
-    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`."""
+    """By a chat model, with examples; it thinks first, then numbers sub-questions, and ends at `<END>`.
+
+    `about` gives, for (question, entities), what the graph records, as lines, and other names of what the
+    question names; each may be empty.
+    """
 
     sampling: Sampling
     examples: Sequence[Demonstration] = field(default_factory=default_demonstrations)
+    about: Callable[[str, Sequence[str]], tuple[str, str]] = _nothing
     most: int = MOST_QUESTIONS
     prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "decompose"))
 
@@ -60,7 +78,9 @@ class ModelDecompose:
             raise ValueError("this form needs a model")
         examples = "\n\n".join(map(str, self.examples))
         prompt = self.prompt.with_values(examples=examples)
-        values = {"EXAMPLES": examples, "QUESTION": as_data(question)}
+        schema, names = self.about(question, entities)
+        shown = SCHEMA.format(schema) if schema else ""
+        values = {"EXAMPLES": examples, "SCHEMA": shown, "NAMES": names, "QUESTION": as_data(question)}
         reply = talk.ask(prompt, self.sampling, stop=("<END>",), **values)
         return plan_of(reply, question, self.most)
 

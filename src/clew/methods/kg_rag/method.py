@@ -22,22 +22,31 @@ Deviations, with their reasons:
   from the question's entities, always.
 - A later sub-question that the triples around the answers do not answer is asked once more, of those within
   N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
-- What is handed from sub-question to sub-question is the names that the evidence proves, not the model's
-  sentence, and a sub-question without any ends the chain with an abstention: section 4.4.3 reports
-  sub-answers from the model's own knowledge. The chain shows the sentence too. `handed="sentences"` is the
-  paper's: sub-answers go on as they were said, and no chain ends early.
+- The prompt that decomposes shows what the graph records, in typed lines (`schema="none"` is the paper's),
+and
+  other names of what the question names. A plan in ignorance of the graph asks for steps that it has not.
+- Nothing is refused before the model is asked: where no entity is linked, and where the triples around those
+that
+  are do not answer, the graph's triples that are most similar to the sub-question are read.
+- Beside the top K the lists that they are a part of are read whole, as far as they fit (`lists`).
+- What is handed from sub-question to sub-question is what the evidence proves, with the triples, not the
+model's
+  sentence: section 4.4.3 reports sub-answers from the model's own knowledge. The chain shows the sentence
+  too. `handed="sentences"` is the paper's: sub-answers go on as they were said.
+- A plan of one sub-question asks the main question of its triples, and needs no synthesis.
 - A sub-question that repeats another or adds no new triple is dropped (over-decomposition; not with
   `handed="sentences"`), one that takes several triples is noted (under-decomposition): section 4.4.3 only
   counts them.
 - At most 8 sub-questions of a plan are asked; the answer is then marked incomplete.
 - What the final answer names has to be proved by the chain, in either form; its text is kept.
-- The answer is the entities that the synthesis names of the last sub-answer that it names any of.
+- Answers are read from a stated form alone, and a reply may be asked for again in that form, once
+  (`llm/reply.py`); 2,048 tokens for it, since a list may be long.
 - Without a model every step has a built-in form, from the pattern of the question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Literal
@@ -45,37 +54,46 @@ from typing import Literal
 from clew.errors import UsageError
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, HopLimits, find_candidates, hub_notes
-from clew.grounding import ground
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.errors import BudgetReached
+from clew.llm.evidence_names import IsName
+from clew.llm.grounded_reply import GroundedReply
 from clew.llm.prompting import Sampling, Talk, short
-from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
+from clew.methods.fact_lines import other_names
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
 from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
 from clew.methods.kg_rag.reformulate import Handed, ModelReformulate, Reformulate, SubstituteAnswers
-from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer, ground_text
-from clew.methods.kg_rag.synthesise import Draft, LastAnswer, ModelSynthesis, Synthesise
+from clew.methods.kg_rag.retrieve import Top, nearest_first, nearest_of_all, with_lists
+from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer
+from clew.methods.kg_rag.synthesise import Draft, LastAnswer, Main, ModelSynthesis, Synthesise
+from clew.methods.relation_ranking import RelationRanking
+from clew.methods.schema_lines import SchemaText
 from clew.methods.settings import positive
 from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
-from clew.types import Abstention, Answer, AnswerEntity, Chain, Match, Step, Usage
+from clew.types import Abstention, Answer, AnswerEntity, Chain, Step, Usage
 
 Frontier = Literal["question", "answers"]
 TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
+ANSWER_TOKENS = 2_048
+"""Tokens of a reply that states answers."""
+About = Callable[[str, Sequence[str]], tuple[str, str]]
+"""(question, entities) → what the graph records, and other names of what the question names, for a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """N hops, K triples for a sub-question, where candidates begin, and hops around an earlier answer.
 
-    `handed` says what of a sub-answer goes on: the names that are proved, or the model's sentence (3.4.3).
+    `handed` says what of a sub-answer goes on: what is proved, or the model's sentence (3.4.3). `lists` adds
+    whole lists to the top K; `schema` shows what the graph records to the step that decomposes.
     `directed` follows triples from head to tail alone (3.4.2, *unidirectional*). `limits` bound a hop at
     hubs. `seed` and `temperature` are those of the model's sampling; `shots` of the `examples` (Clew's own if
     None) are in the prompt that decomposes. Raises UsageError for values out of range.
@@ -84,7 +102,9 @@ class Settings:
     hops: int = 3
     top: int = 30
     frontier: Frontier = "answers"
-    handed: Handed = "names"
+    handed: Handed = "facts"
+    lists: bool = True
+    schema: Literal["typed", "none"] = "typed"
     directed: bool = False
     answer_hops: int = 1
     limits: HopLimits = field(default_factory=HopLimits)
@@ -97,8 +117,10 @@ class Settings:
         positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
         if self.frontier not in ("question", "answers"):
             raise UsageError(f"There is no frontier {self.frontier!r}. It is question or answers.")
-        if self.handed not in ("names", "sentences"):
-            raise UsageError(f"Nothing is handed on as {self.handed!r}. It is names or sentences.")
+        if self.handed not in ("facts", "sentences"):
+            raise UsageError(f"Nothing is handed on as {self.handed!r}. It is facts or sentences.")
+        if self.schema not in ("typed", "none"):
+            raise UsageError(f"There is no schema {self.schema!r}. It is typed or none.")
         if self.shots < 0 or not 0 <= self.temperature <= 2:
             raise UsageError("kg-rag: shots must be at least 0, the temperature from 0 to 2")
 
@@ -123,14 +145,15 @@ class Steps:
     synthesise: Synthesise
 
 
-def model_steps(graph: Graph, settings: Settings) -> Steps:
+def model_steps(graph: Graph, settings: Settings, about: About, is_name: IsName | None = None) -> Steps:
     """Make the steps as in the paper, by a chat model."""
     sampling, handed = settings.sampling, settings.handed
+    stated = replace(sampling, max_tokens=ANSWER_TOKENS)
     return Steps(
-        ModelDecompose(sampling, settings.worked),
-        ModelAnswer(graph, replace(sampling, repeat_penalty=1.1)),
+        ModelDecompose(sampling, settings.worked, about),
+        ModelAnswer(graph, replace(stated, repeat_penalty=1.1), is_name),
         ModelReformulate(graph, sampling, handed),
-        ModelSynthesis(graph, replace(sampling, max_tokens=512), handed),
+        ModelSynthesis(graph, stated, handed, is_name),
     )
 
 
@@ -157,6 +180,7 @@ class _Work:
     talk: Talk | None
     plan: Plan = field(default_factory=Plan)
     seeds: tuple[int, ...] = ()
+    called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
     steps: list[Step] = field(default_factory=list[Step])
@@ -186,11 +210,23 @@ class KgRag:
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = auto_of(self.index, embedder)
         self.find_topic_entities = FindTopicEntities(self.graph, self.index.names, auto.linker, auto.reader)
+        self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
         self.steps = steps or (
             built_in_steps(auto, self.settings.frontier)
             if model is None
-            else model_steps(self.graph, self.settings)
+            else model_steps(self.graph, self.settings, self._about, self._is_name)
         )
+
+    def _is_name(self, text: str) -> bool:
+        return bool(self.index.names.exact(text))
+
+    def _about(self, question: str, entities: Sequence[str]) -> tuple[str, str]:
+        """What the prompt that decomposes says of the graph and of the question's names."""
+        if self.settings.schema == "none":
+            return "", ""
+        called = self.find_topic_entities.called(question, entities)
+        near = [entity for found in called.values() for entity in found]
+        return str(self._schema.lines(question, near)), other_names(self.graph, called)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
@@ -214,10 +250,11 @@ class KgRag:
 
     def _answer(self, work: _Work, entities: Sequence[str]) -> Answer:
         since = perf_counter()
-        work.seeds = self.find_topic_entities(work.question, entities)
+        work.called = self.find_topic_entities.called(work.question, entities)
+        work.seeds = tuple(dict.fromkeys(entity for found in work.called.values() for entity in found))
         work.time("link", since)
         since = perf_counter()
-        if entities or work.talk is not None:
+        if entities:
             missing = self.find_topic_entities.missing(work.question, entities, work.seeds)
             if missing is not None:
                 return self._abstain(work, missing)
@@ -234,29 +271,31 @@ class KgRag:
             link = self._link(work, question, candidates)
             if link is None:
                 continue
-            if not link.proofs and self._is_whole(work, question):
+            if not link.answered and self._is_whole(work, question):
                 work.notes.append("over-decomposed: dropped a sub-question that is the question itself")
                 continue
             work.links.append(link)
             work.complete &= link.complete
-            if not link.proofs and not self._says_all:
+            if not link.answered and self.model is None:
                 return self._abstain(work, self._ended(work))
-        if not work.links:
-            return self._abstain(work, Abstention("empty_result", "no sub-question was answered"))
-        since = perf_counter()
-        draft = self.steps.synthesise(work.question, work.plan, work.links, work.talk)
-        work.time("synthesise", since)
-        return self._grounded(work, draft)
+        if not any(link.answered for link in work.links) and not self._says_all:
+            return self._abstain(work, self._ended(work))
+        return self._grounded(work, self._draft(work))
 
-    def _proved(self, work: _Work, draft: Draft) -> Draft:
-        """The names of the final answer that the evidence of the chain proves, though no sub-answer did."""
-        triples = tuple(dict.fromkeys(triple for link in work.links for triple in link.triples))
-        whole = SubQuestion(work.question)
-        proofs = ground_text(
-            self.graph, draft.text, Asked(work.plan, whole, whole.text, triples, (), work.seeds)
-        )
-        declined = declines(draft.text, [self.graph.labels[e] for e in proofs])
-        return draft if declined else replace(draft, proofs=proofs)
+    def _draft(self, work: _Work) -> Draft:
+        """Section 3.4.4; the answer to a lone sub-question is the answer."""
+        link = work.links[0]
+        if self.model is not None and self._asks_alone(work):
+            return Draft(link.text, link.proofs, link.value, link.rests_on)
+        since = perf_counter()
+        main = Main(work.question, work.seeds, work.called)
+        draft = self.steps.synthesise(main, work.plan, work.links, work.talk)
+        work.time("synthesise", since)
+        return draft
+
+    def _asks_alone(self, work: _Work) -> bool:
+        """Whether a plan is one sub-question, in whose place the main question is asked."""
+        return len(work.plan.questions) == 1 and not self._says_all
 
     def _candidates(
         self, work: _Work, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
@@ -290,11 +329,15 @@ class KgRag:
         if repeated and question.hop is None and not self._says_all:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
             return None
-        picked = self._top(work, candidates, text)
-        asked = Asked(work.plan, question, text, picked, tuple(work.links), work.seeds, notes)
+        alone = self.model is not None and self._asks_alone(work)
+        shown = work.question if alone else text
+        top = self._top(work, candidates, text if shown == text else f"{text} {shown}")
+        notes = (*notes, *top.notes)
+        called = {} if work.links else work.called
+        asked = Asked(work.plan, question, shown, top.triples, tuple(work.links), work.seeds, notes, called)
         link = self._sub_answer(work, asked)
-        if not link.proofs and question.hop is None and self._near_answers(work):
-            link = self._sub_answer(work, self._farther(work, asked))
+        if not link.answered and question.hop is None and self.model is not None and not self._says_all:
+            link = self._farther(work, asked, shown) or link
         drops = question.hop is None and not self._says_all
         if work.links and drops and link.proofs and _adds_nothing(link, work.links):
             work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
@@ -307,40 +350,49 @@ class KgRag:
         work.time("sub_answers", since)
         return link
 
-    def _near_answers(self, work: _Work) -> bool:
-        """Whether triples were looked for around earlier answers, and not as far as they may be."""
-        settings = self.settings
-        return settings.frontier == "answers" and bool(work.links) and settings.answer_hops < settings.hops
-
-    def _farther(self, work: _Work, asked: Asked) -> Asked:
-        """The same with the top K within N hops of the answers: a sub-question of several steps (4.4.3)."""
-        hops = self.settings.hops
-        found = self._candidates(work, _answers(work), hops, asked.text, "candidates farther from answers")
-        since = perf_counter()
-        top, _ = self.vectors.top(asked.text, found.triples, self.settings.top)
-        work.time("top_k", since)
-        note = f"looked again, within {hops} hops of the answers before"
-        return replace(asked, triples=tuple(top.tolist()), notes=(*asked.notes, note))
+    def _farther(self, work: _Work, asked: Asked, text: str) -> Link | None:
+        """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
+        hops, top = self.settings.hops, self.settings.top
+        if self.settings.directed:
+            return None
+        triples = nearest_of_all(self.graph, self.vectors, text, top)
+        note = "looked again, in the whole graph"
+        if _answers(work) and self.settings.frontier == "answers":
+            found = self._candidates(work, _answers(work), hops, text, "candidates farther from answers")
+            triples += self.vectors.top(text, found.triples, top)[0].tolist()
+            note = f"looked again, within {hops} hops of the answers before and in the whole graph"
+        more = [triple for triple in dict.fromkeys(triples) if triple not in asked.triples]
+        if not more:
+            return None
+        return self._sub_answer(work, replace(asked, triples=tuple(more), notes=(*asked.notes, note)))
 
     def _is_whole(self, work: _Work, question: SubQuestion) -> bool:
         """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
         return len(work.plan.questions) > 1 and normalise(question.text) == normalise(work.question)
 
-    def _top(self, work: _Work, candidates: CandidateTriples, text: str) -> tuple[int, ...]:
+    def _top(self, work: _Work, candidates: CandidateTriples, text: str) -> Top:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers = self.settings, _answers(work)
-        if settings.frontier == "question" or not answers:
-            since = perf_counter()
-            top, _ = self.vectors.top(text, candidates.triples, settings.top)
-        else:
+        around: tuple[int, ...] = work.seeds
+        if settings.frontier == "answers" and answers:
             named = entities_named_in(self.graph, text, work.seeds)
             around = tuple(dict.fromkeys([*answers, *named]))
-            found = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
-            since = perf_counter()
+            candidates = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
+        since = perf_counter()
+        if not settings.lists or settings.frontier == "question":
+            picked = self.vectors.top(text, candidates.triples, settings.top)[0].tolist()
+            top = Top(tuple(picked))
+        else:
             # All of these triples are at the named entities; the rest of the text tells them apart.
-            top, _ = self.vectors.top(without_names(self.graph, text, around), found.triples, settings.top)
+            said = without_names(self.graph, text, around)
+            picked = nearest_first(self.vectors, candidates, said, settings.top)
+            if not picked and self.model is not None and not settings.directed:
+                picked = nearest_of_all(self.graph, self.vectors, text, settings.top)
+            top = (
+                with_lists(self.graph, picked, set(around)) if self.model is not None else Top(tuple(picked))
+            )
         work.time("top_k", since)
-        return tuple(int(t) for t in top)
+        return top
 
     @property
     def _says_all(self) -> bool:
@@ -369,34 +421,28 @@ class KgRag:
 
     def _grounded(self, work: _Work, draft: Draft) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
-        if not draft.proofs and self._says_all:
-            draft = self._proved(work, draft)
-        if not draft.proofs:
+        if draft.abstained is not None:
+            return self._abstain(work, draft.abstained)
+        if not draft.proofs and not draft.value:
             detail = f'the final answer "{short(draft.text)}" names nothing that the chain proves'
             return self._abstain(work, Abstention("not_in_evidence", detail))
-        matches = [Match(0.0, 0, (entity,), proof) for entity, proof in draft.proofs.items()]
-        answers, citations, left = ground(self.graph, draft.proofs, matches, 0)
-        text, pattern = draft.text, work.plan.pattern
+        found = GroundedReply(draft.text, draft.proofs, draft.value, draft.rests_on)
+        answers, citations, text = found.answers(self.graph), found.citations(self.graph), draft.text
+        pattern = work.plan.pattern
         if pattern is not None and pattern.answer is None:
-            text, answers = "yes", (AnswerEntity("yes", "yes", 1.0),)
-            citations = tuple(replace(c, answer="yes") for c in citations)
+            text = "yes"
         elif pattern is not None and read_question(work.question).count:
             if not work.complete:
                 detail = f"at least {len(answers)}, but not all triples of the chain were read"
                 return self._abstain(work, Abstention("budget", detail))
             text = str(len(answers))
+        if pattern is not None and text != draft.text:
             answers = (AnswerEntity(text, text, 1.0),)
             citations = tuple(replace(c, answer=text) for c in citations)
         return Answer(
-            work.question,
-            answers,
-            text,
-            left,
-            citations,
-            pattern,
-            complete=work.complete,
-            chain=self._chain(work),
-        )
+            work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
+            chain=self._chain(work), notes=draft.notes,
+        )  # fmt: skip
 
 
 def _answers(work: _Work) -> tuple[int, ...]:

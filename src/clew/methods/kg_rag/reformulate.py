@@ -15,8 +15,8 @@ from clew.text.labels import readable
 
 LONGEST_QUESTION = 2_000
 """Characters of a question; a longer line is none."""
-Handed = Literal["names", "sentences"]
-"""What goes on to later steps: the names of a sub-answer that the evidence proves, or all that was said."""
+Handed = Literal["facts", "sentences"]
+"""What goes on to later steps: what the evidence proves of a sub-answer, or all that was said."""
 MOST_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""
 
@@ -37,7 +37,7 @@ class ModelReformulate:
 
     graph: Graph
     sampling: Sampling
-    handed: Handed = "names"
+    handed: Handed = "facts"
     prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "reformulate"))
 
     def __call__(
@@ -78,19 +78,22 @@ def as_question(reply: str) -> str:
     return text.rstrip("?. ") + "?"
 
 
-def told(graph: Graph, links: Sequence[Link], handed: Handed = "names") -> str:
+def told(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
     """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
     lines: list[str] = []
     for number, link in enumerate(links, 1):
-        if handed == "sentences":
-            lines += [data_line(f"{number}. {link.asked}"), f"Answer: {data_line(link.text)}"]
-            continue
-        names = [readable(graph.labels[e]) for e in link.proofs]
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        lines.append(data_line(f"{number}. {link.asked}"))
-        # Each name is cut by itself, so that a long one does not push others out.
-        lines.append(f"Answer: {', '.join(data_line(name) for name in names[:MOST_NAMES])}{more}")
+        answer = data_line(link.text) if handed == "sentences" else answer_line(graph, link)
+        lines += [data_line(f"{number}. {link.asked}"), f"Answer: {answer}"]
     return "\n".join(lines)
+
+
+def answer_line(graph: Graph, link: Link) -> str:
+    """The names or the value that answer a sub-question; each name is cut by itself, and more are counted."""
+    if not link.proofs:
+        return data_line(link.value) or "not found"
+    names = [data_line(readable(graph.labels[e])) for e in link.proofs]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{'; '.join(names[:MOST_NAMES])}{more}"
 
 
 @dataclass(frozen=True, slots=True)

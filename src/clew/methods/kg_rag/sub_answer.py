@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.graph.graph import Graph
-from clew.index.vectors.triple_vectors import triple_line
+from clew.llm.evidence_names import IsName
+from clew.llm.grounded_reply import Given, ask_and_ground
 from clew.llm.prompting import Prompt, Sampling, Talk, data_lines, prompt_named
-from clew.llm.refusals import declines
+from clew.methods.fact_lines import fact_lines, other_names
 from clew.methods.kg_rag.chain import Link, Plan, Proofs, SubQuestion, edges_of, follow, given_proofs, used_of
-from clew.methods.kg_rag.entities_named_in import ends_of, entities_named_in, prove
+from clew.methods.kg_rag.entities_named_in import entities_named_in
+from clew.methods.kg_rag.retrieve import lists_are_whole
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A sub-question to be answered: as it is asked, from which triples (best first), after which links.
 
-    `seeds` are the entities of the main question.
+    `seeds` are the entities of the main question, `called` what it calls them.
     """
 
     plan: Plan
@@ -28,6 +30,7 @@ class Asked:
     earlier: Sequence[Link]
     seeds: tuple[int, ...]
     notes: tuple[str, ...] = ()
+    called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
 
 class AnswerSubQuestion(Protocol):
@@ -40,59 +43,51 @@ class AnswerSubQuestion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """By a chat model, zero-shot; of what it says, the names that the evidence proves count."""
+    """By a chat model, zero-shot; of what it states as its answer, what the evidence proves counts."""
 
     graph: Graph
     sampling: Sampling
+    is_name: IsName | None = None
     prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "sub_answer"))
 
     def __call__(self, asked: Asked, talk: Talk | None) -> Link:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
-        lines = data_lines(triple_line(self.graph, t) for t in asked.triples)
-        text = talk.ask(self.prompt, self.sampling, TRIPLES=lines, QUESTION=data_lines([asked.text]))
-        proofs = ground_text(self.graph, text, asked)
-        notes = list(asked.notes)
         known = known_proofs(asked)
-        longest = max((len(p) - min(map(len, known.values()), default=0) for p in proofs.values()), default=0)
-        if longest > 1 and not asked.earlier:
-            notes.append(f"under-decomposed: this sub-question spans {longest} triples")
-        elif asked.earlier and proofs and _leaps(self.graph, proofs, known):
-            notes.append("under-decomposed: this sub-question spans several triples")
-        if proofs and declines(text, [self.graph.labels[e] for e in proofs]):
-            notes.append("the model says that the evidence holds no answer: the names in its text are none")
-            proofs = {}
-        elif not proofs and entities_named_in(self.graph, text, ends_of(self.graph, asked.triples)):
-            notes.append(
-                "perhaps under-decomposed: the evidence does not connect what was named to what was asked"
-            )
-        return Link(asked.question, asked.text, text, proofs, asked.triples, tuple(notes))
+        lines = fact_lines(self.graph, asked.triples, known)
+        # In a chain, what the main question names may well answer a sub-question that does not.
+        own = frozenset(() if asked.earlier else asked.seeds)
+        names = own | set(entities_named_in(self.graph, asked.text, known))
+        given = Given(self.graph, lines.facts, known, names, self.is_name)
+        values = {
+            "TRIPLES": str(lines),
+            "NAMES": other_names(self.graph, asked.called),
+            "QUESTION": data_lines([asked.text]),
+        }
+        found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
+        notes = (*asked.notes, *found.notes)
+        if found.proofs and _leaps(self.graph, found.proofs, known):
+            notes = (*notes, "under-decomposed: this sub-question spans several triples")
+        complete = lists_are_whole(self.graph, found.proofs, set(asked.triples))
+        return Link(
+            asked.question, asked.text, found.text, found.proofs, asked.triples, notes,
+            complete=complete and not found.cut, value=found.value, rests_on=found.rests_on,
+        )  # fmt: skip
 
 
 def _leaps(graph: Graph, proofs: Proofs, known: Proofs) -> bool:
     """Whether every proof goes more than one triple beyond what was known."""
-    held = set(known.values())
-    return all(proof[:-1] not in held for proof in proofs.values())
+    held = set(known.values()) | {()}
+    return all(proof[:-1] not in held and len(proof) > 1 for proof in proofs.values())
 
 
 def known_proofs(asked: Asked) -> dict[int, tuple[int, ...]]:
-    """What is known when a sub-question is asked: the question's entities and the earlier answers."""
-    known: dict[int, tuple[int, ...]] = {seed: () for seed in asked.seeds}
-    for link in asked.earlier:
+    """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
+    known: dict[int, tuple[int, ...]] = {}
+    for link in reversed(asked.earlier):
         known |= {e: p for e, p in link.proofs.items() if e not in known}
-    return known
-
-
-def ground_text(graph: Graph, text: str, asked: Asked) -> dict[int, tuple[int, ...]]:
-    """The entities of the evidence that a text names, with proofs; others than the sub-question's first."""
-    evidence = list(dict.fromkeys([*asked.triples, *(t for link in asked.earlier for t in link.triples)]))
-    named = entities_named_in(graph, text, ends_of(graph, asked.triples))
-    repeated = set(entities_named_in(graph, asked.text, named))
-    proofs = prove(graph, [e for e in named if e not in repeated], known_proofs(asked), evidence)
-    if proofs or not repeated:
-        return proofs
-    return prove(graph, [e for e in named if e not in asked.seeds], known_proofs(asked), evidence)
+    return known | {seed: () for seed in asked.seeds if seed not in known}
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Shots:
-    """Worked examples for questions and for claims."""
+    """Demonstration examples for questions and for claims."""
 
     questions: tuple[Shot, ...]
     claims: tuple[Shot, ...]

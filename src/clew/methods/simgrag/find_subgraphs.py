@@ -69,9 +69,7 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     """
     ways = list(
         islice(
-            product(
-                *_same_names(pattern, distances, best), *_same_relations(graph, pattern, distances, best)
-            ),
+            product(*same_names(pattern, distances, best), *same_relations(graph, pattern, distances, best)),
             MOST_WAYS + 1,
         )
     )
@@ -118,7 +116,7 @@ def _masks(pattern: Pattern, distances: Distances, best: Match) -> dict[str, Mas
     return masks
 
 
-def _same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
+def same_names(pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
     """For each known node the entities that are as near as that of the best match."""
     same: list[list[int]] = []
     for node, entity in zip(pattern.nodes, best.nodes, strict=True):
@@ -135,7 +133,7 @@ def _same_names(pattern: Pattern, distances: Distances, best: Match) -> list[lis
     return same
 
 
-def _same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
+def same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: Match) -> list[list[int]]:
     """For each edge the relations that are as near as that of the best match.
 
     Any where the pattern names none.
@@ -188,9 +186,13 @@ def unfit(
         for node, entity in zip(pattern.nodes, best.nodes, strict=True)
         if node.known and not _stands_for(graph, node, entity, distances)
     )
+    missing = tuple(n.name for n in pattern.nodes if n.name in far and not _is_there(graph, n, distances))
+    if missing:
+        names = " or ".join(f'"{name}"' for name in missing)
+        return Unfit("no_entity", f"it has no entity like {names}", missing)
     if far:
-        names = " or ".join(f'"{name}"' for name in far)
-        return Unfit("no_entity", f"it has no entity like {names}", far)
+        names = " and ".join(f'"{name}"' for name in far)
+        return Unfit("empty_result", f"it has {names}, but nothing of this shape around it")
     if best.gsd / len(pattern.edges) <= bound:
         return None
     costs = [
@@ -259,8 +261,9 @@ def _is_there(graph: Graph, node: PatternNode, distances: Distances) -> bool:
 
 def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distances) -> bool:
     """Whether an entity may be what a name means: it is near, or shares a word with it."""
-    wanted = set(normalise(node.name).split())
-    if wanted & set(normalise(graph.labels[entity]).split()):
+    wanted, words = set(normalise(node.name).split()), set(normalise(graph.labels[entity]).split())
+    # *HP-99* is not *HP-12*, though they share a word.
+    if wanted & words and all(word in words for word in wanted if any(c.isdigit() for c in word)):
         return True
     near = distances.node_candidates(node, 64)
     at = np.flatnonzero(near.entities == entity)

@@ -10,7 +10,7 @@ from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances
 from clew.graph.match.matcher import TIE
 from clew.grounding import cite, ground
-from clew.methods.simgrag.examples import as_name
+from clew.llm.evidence_names import EvidenceNames
 from clew.methods.simgrag.find_subgraphs import find_tied
 from clew.methods.simgrag.read import ReadAnswers
 from clew.methods.simgrag.write_pattern import answer_nodes
@@ -66,12 +66,13 @@ class Draft:
 
     def _named(self, node: int) -> list[int]:
         """Entities at a node that the model names, in its order."""
-        graph = self.graph
-        by_name: dict[str, list[int]] = {}
-        for entity in dict.fromkeys(m.nodes[node] for m in self.found.matches):
-            for name in {graph.labels[entity], graph.entities[entity], as_name(graph.labels[entity])}:
-                by_name.setdefault(normalise(name), []).append(entity)
-        return list(dict.fromkeys(e for a in self.read.answers for e in by_name.get(normalise(a), ())))
+        entities = tuple(dict.fromkeys(m.nodes[node] for m in self.found.matches))
+        names = EvidenceNames(self.graph, entities)
+        return list(
+            dict.fromkeys(
+                e for said in self.read.answers for each in names.list_of(said) for e in each.entities
+            )
+        )
 
     def _entities(self, node: int) -> Found:
         named = self._named(node)

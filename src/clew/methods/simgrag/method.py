@@ -4,6 +4,7 @@
 |---|---|---|
 | 4.1, Tables 16, 17 | query to pattern | `write_pattern.py` |
 | 4.2, 4.3, 5 | pattern to subgraphs, by GSD | `find_subgraphs.py`, `graph/match/matcher.py` |
+| beyond | operations | `operations.py`, `execute.py`, `join.py` |
 | 4.4, Tables 18, 19 | verbalised subgraphs, read, grounded | `read.py`, `ground.py` |
 
 Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
@@ -18,8 +19,13 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 - Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with
   the graph (`pattern_distances.py`). A pattern is written without having seen the graph.
 - Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
-  pattern is asked for once more with this graph's nearest relations; then the method abstains. The paper
-  reads whatever is nearest.
+  pattern is asked for once more with the first one and what was wrong with it; then the method abstains. The
+  paper reads whatever is nearest.
+- The first prompt shows what the graph records, in typed lines, and the reply may carry operations (compare,
+count,
+  rank, leave out, or, yes and no), which code carries out over all matches, without a second call
+  (`operations.py`, `execute.py`). `schema="none"` is the paper's: its patterns are written in ignorance of
+  the graph.
 - Answers are grounded in the subgraphs. Where the model takes every shown match that ties with the best,
   all others that tie are answers too: k = 3 cannot show the 246 answers that a question of MetaQA has.
 - Subgraphs are written in JSON between marks, since names of a graph are data.
@@ -28,9 +34,9 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from clew.errors import UsageError
 from clew.graph.match.distances import Distances
@@ -43,7 +49,11 @@ from clew.llm.prompting import short
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Reply, Request, add_usage
-from clew.methods.simgrag.examples import Shots, Task, default_shots
+from clew.methods.fact_lines import other_names
+from clew.methods.relation_ranking import RelationRanking
+from clew.methods.schema_lines import SchemaText
+from clew.methods.simgrag.examples import Shots, Task, as_name, default_shots
+from clew.methods.simgrag.execute import Executed, Executor
 from clew.methods.simgrag.find_subgraphs import (
     BOUND,
     Unfit,
@@ -55,11 +65,19 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.ground import Draft
 from clew.methods.simgrag.gsd import gsd_terms
+from clew.methods.simgrag.operations import Plan
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.methods.simgrag.read import ReadAnswers, read_answers
-from clew.methods.simgrag.write_pattern import WrittenPattern, answer_nodes, hint_text, write_pattern
+from clew.methods.simgrag.write_pattern import (
+    WrittenPattern,
+    answer_nodes,
+    hint_text,
+    retry_text,
+    write_pattern,
+)
+from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import Auto, auto_of
-from clew.reading.rules.found import Found
+from clew.reading.rules.found import Found, text_of
 from clew.text.embedder import Embedder
 from clew.types import (
     Abstention,
@@ -70,8 +88,8 @@ from clew.types import (
     Step,
 )
 
-MOST_HINTS = 12
-"""Relations, and types, of this graph that a prompt shows."""
+MOST_RELATIONS = 12
+"""Relations that a second prompt shows where the first showed nothing of the graph."""
 TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
 
@@ -81,9 +99,11 @@ class Settings:
     """How SimGRAG works: it reads `k` subgraphs, and shows the model so many `shots`.
 
     `candidates` is the k(n) of the paper's letter, None for unlimited ones; with it `candidate_relations` is
-    k(r), as many if None, and `candidate_types` k(t), 16 if None. `examples` are the user's own shots. With
-    `hints` the first prompt shows relations and types of this graph (*Limitations*). `bound` is the GSD per
-    edge above which a match does not fit. Raises UsageError for values out of range.
+    k(r), as many if None, and `candidate_types` k(t), 16 if None. `examples` are the user's own shots.
+    `schema`
+    "typed" shows what this graph records in the first prompt (*Limitations*) and offers operations; "none" is
+    the paper's, as is a cut of candidates. `bound` is the GSD per edge above which a match does not fit.
+    Raises UsageError for values out of range.
     """
 
     k: int = 3
@@ -92,13 +112,15 @@ class Settings:
     candidate_relations: int | None = None
     candidate_types: int | None = None
     examples: Shots | None = None
-    hints: bool = False
+    schema: Literal["typed", "none"] = "typed"
     bound: float = BOUND
 
     def __post_init__(self) -> None:
         cuts = (self.candidates, self.candidate_relations, self.candidate_types)
         if self.k < 1 or self.shots < 0 or any(cut is not None and cut < 1 for cut in cuts):
             raise UsageError("k and candidates must be at least 1, shots at least 0")
+        if self.schema not in ("typed", "none"):
+            raise UsageError(f"There is no schema {self.schema!r}. It is typed or none")
         if self.candidates is None and cuts != (None, None, None):
             raise UsageError("Relations and types are cut where candidates are. Give candidates too")
 
@@ -160,12 +182,18 @@ class Work:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """A pattern and its best matches; or `left`, why there are none that fit."""
+    """A pattern and its best matches; or `left`, why there are none that fit.
+
+    `executed` is what a plan with operations came to, without matches to be read; `written` is what the
+    model wrote.
+    """
 
     pattern: Pattern | None = None
     segments: tuple[str, ...] = ()
     found: MatchResult = field(default_factory=lambda: MatchResult(()))
     left: Unfit | None = None
+    executed: Executed | None = None
+    written: WrittenPattern | None = None
 
 
 class Retrieval:
@@ -192,6 +220,11 @@ class Retrieval:
             self.distances = PatternDistances(index, embedder, table)
         else:
             self.distances = FewCandidates(IndexDistances(index, embedder), cut)
+        self._schema: SchemaText | None = None
+        if self.settings.schema == "typed" and cut is None:
+            self._schema = SchemaText.of(index, RelationRanking(index.graph, embedder))
+        reader = parser or auto_of(index, embedder)
+        self._find_entities = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
         self._refused: set[Form] = set()
 
     def begin(self, id: str | None) -> Work:
@@ -208,28 +241,39 @@ class Retrieval:
             LlmError: as the model; ReplyInvalid where it gives no pattern.
 
         """
-        hints = self._hints(query) if self.settings.hints else ""
+        hints = self._hints(task, query)
         first = await self._once(work, task, query, hints)
-        if first.left is None or first.left.reason == "budget" or self.settings.cut is not None:
+        nothing = first.written is not None and first.written.nothing
+        if first.left is None or first.left.reason == "budget" or self.settings.cut is not None or nothing:
             return first
-        again = await self._once(work, task, query, self._hints_after(first, query))
+        again = await self._once(work, task, query, self._retry(task, query, first))
         return again if again.left is None or again.pattern is not None else first
 
     async def _once(self, work: Work, task: Task, query: str, hints: str) -> Retrieved:
         since = perf_counter()
         shots = self.shots.of(task, self.settings.shots)
-        written = await write_pattern(work.model, task, query, shots, hints)
+        operations = task == "question" and self._schema is not None
+        written = await write_pattern(work.model, task, query, shots, hints, operations=operations)
         work.time("pattern", since)
         work.steps.append(_pattern_step(written, bool(hints)))
+        if written.nothing:
+            detail = "the model finds nothing of the kind in what the graph records"
+            return Retrieved(left=Unfit("no_relation", detail), written=written)
         if written.pattern is None:
-            return Retrieved(
-                left=Unfit("empty_result", f"the model wrote no pattern to search for ({written.problem})")
-            )
+            detail = f"the model wrote no pattern to search for ({written.problem})"
+            return Retrieved(left=Unfit("empty_result", detail), written=written)
         since = perf_counter()
+        if written.plan is not None:
+            executed = Executor(self.graph, self.distances, self.settings.bound).run(written.plan)
+            work.time("execute", since)
+            work.steps.append(_execute_step(written.plan, executed))
+            return Retrieved(
+                written.pattern, written.segments, left=executed.left, executed=executed, written=written
+            )
         found, left = self._find(task, written.pattern)
         work.time("match", since)
         work.steps.append(self._match_step(written.pattern, found, left))
-        return Retrieved(written.pattern, written.segments, found, left)
+        return Retrieved(written.pattern, written.segments, found, left, written=written)
 
     def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
@@ -242,23 +286,31 @@ class Retrieval:
         found = find_subgraphs(graph, pattern, distances, settings.k)
         return found, unfit(graph, pattern, found, distances, settings.bound)
 
-    def _hints(self, query: str) -> str:
-        """The relations and types of this graph nearest to a text."""
-        return hint_text(self._nearest([query]), list(self.graph.types.names)[:MOST_HINTS])
+    def _hints(self, task: Task, query: str, said: str = "") -> str:
+        """What this graph records, and other names of what a text names; nothing in the paper's form."""
+        if self._schema is None:
+            return ""
+        called = self._find_entities.called(query)
+        near = [entity for found in called.values() for entity in found]
+        schema = str(self._schema.lines(f"{query} {said}", near))
+        return hint_text(schema, other_names(self.graph, called), operations=task == "question")
 
-    def _hints_after(self, first: Retrieved, query: str) -> str:
-        said = [query] if first.pattern is None else [e.relation or query for e in first.pattern.edges]
-        problem = "" if first.left is None else first.left.detail
-        return hint_text(self._nearest(said), list(self.graph.types.names)[:MOST_HINTS], problem)
+    def _retry(self, task: Task, query: str, first: Retrieved) -> str:
+        """The first reply with the blame, and the names and relations that may have been meant."""
+        written, left = first.written, first.left
+        said = (
+            " ".join(edge.relation or "" for edge in first.pattern.edges) if first.pattern is not None else ""
+        )
+        reply = "" if written is None or not written.replies else written.replies[-1].text
+        hints = self._hints(task, query, said) or self._relations(said or query)
+        detail = "" if left is None else left.detail
+        return retry_text(hints, short(reply), detail, () if left is None else self.near_names(left))
 
-    def _nearest(self, texts: Sequence[str]) -> list[str]:
-        """Relations nearest to some texts, taking turns."""
-        ranked = [
-            self.distances.relation_distances(PatternEdge(0, text, 1)).argsort(kind="stable")
-            for text in texts
-        ]
-        turns = [int(order[at]) for at in range(len(self.graph.relations)) for order in ranked]
-        return [self.graph.relation_labels[r] for r in dict.fromkeys(turns)][:MOST_HINTS]
+    def _relations(self, said: str) -> str:
+        """The relations nearest to a text, for a graph of which the prompt says nothing else."""
+        far = self.distances.relation_distances(PatternEdge(0, said, 1))
+        nearest = [self.graph.relation_labels[r] for r in far.argsort(kind="stable")[:MOST_RELATIONS]]
+        return f"\nThis graph has relations such as {'; '.join(as_name(name) for name in nearest)}.\n"
 
     def _match_step(self, pattern: Pattern, found: MatchResult, left: Unfit | None) -> Step:
         rows = [
@@ -282,11 +334,13 @@ class Retrieval:
 
 def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
     triples = [] if written.pattern is None else written.pattern.as_json()["triples"]
+    operations = () if written.plan is None else written.plan.operations
     detail = {
         "prompt": written.prompt.version,
         "segments": list(written.segments),
         "pattern": triples,
-        "hints": hinted,
+        "operations": [asdict(operation) for operation in operations],
+        "schema": hinted,
         "problem": written.problem,
     }
     return Step("pattern", detail)
@@ -328,6 +382,7 @@ class SimGRAG(Retrieval):
             method=self.name,
             model=self.model.name,
             complete=found.complete,
+            notes=found.notes,
             usage=add_usage(reply.usage for reply in work.model.replies),
             timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
             steps=tuple(work.steps),
@@ -342,13 +397,20 @@ class SimGRAG(Retrieval):
             return Found(
                 pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
             )
+        if retrieved.executed is not None:
+            done = retrieved.executed
+            text = text_of(done.answers)
+            return Found(
+                done.answers, done.citations(self.graph), text, pattern, None, done.complete, done.notes
+            )
         since = perf_counter()
-        nodes = answer_nodes(pattern)
-        names = [self.graph.labels[m.nodes[n]] for m in found.matches for n in nodes]
         shots = self.shots.of("question", self.settings.shots)
-        read = await read_answers(
-            work.model, asked, subgraph_texts(self.graph, found.matches), shots, [*names, "yes", "no"]
-        )
+        try:
+            read = await read_answers(work.model, asked, subgraph_texts(self.graph, found.matches), shots)
+        except ReplyInvalid as error:
+            work.note_useless(error)
+            detail = f"the model was asked, and states no answer: {error.reason}"
+            return Found(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
         work.time("read", since)
         work.steps.append(_read_step(read))
         since = perf_counter()
@@ -356,6 +418,17 @@ class SimGRAG(Retrieval):
         result = Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
         work.time("ground", since)
         return result
+
+
+def _execute_step(plan: Plan, executed: Executed) -> Step:
+    left = executed.left
+    detail = {
+        "operations": [op.op for op in plan.operations],
+        "answers": [answer.entity for answer in executed.answers],
+        "complete": executed.complete,
+        "problem": "" if left is None else left.detail,
+    }
+    return Step("execute", detail)
 
 
 def _read_step(read: ReadAnswers) -> Step:

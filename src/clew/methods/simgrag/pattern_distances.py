@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from clew.claims.claim_values import find_values
 from clew.graph.graph import ValueKind
 from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
+from clew.index.names.containing import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
+from clew.llm.evidence_names import ARTICLES
 from clew.reading.rules.similarity import WordTable
 from clew.reading.rules.vocabulary import content_words, label_words
 from clew.text.embedder import Embedder
@@ -31,6 +33,16 @@ LEAST = 0.05
 """Weight of a word that is like no relation; a word that is one weighs 1 more."""
 TYPO = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
+
+
+PART = 0.3
+"""Distance of a name from longer ones that hold it whole; of the shortest of them, none."""
+
+
+def without_article(name: str) -> str:
+    """A name without an article before it."""
+    first, _, rest = name.partition(" ")
+    return rest if rest and first.casefold() in ARTICLES else name
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True)
@@ -78,8 +90,15 @@ class PatternDistances(IndexDistances):
     def _entity_distances(self, name: str) -> NDArray[np.float32]:
         vectors = self.vectors
         distances = _far(vectors.entities, vectors.scale, np.asarray(self._embed(name), np.float32))
-        for entity in self._exact(name):
+        for entity in (*self._exact(name), *self._exact(without_article(name))):
             distances[entity] = 0.0
+        if distances.min(initial=1.0) > 0.0 and (parts := nodes_containing(self._index.names, name)):
+            # *HP-40* is a whole word of few names; the shortest of them is the plainest.
+            shortest = min(len(self._index.graph.labels[node]) for node in parts)
+            for node in parts:
+                distances[node] = min(
+                    float(distances[node]), PART * (len(self._index.graph.labels[node]) > shortest)
+                )
         if distances.min(initial=1.0) > 0.0:
             for node in self._valued(name):
                 distances[node] = 0.0

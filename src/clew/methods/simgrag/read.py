@@ -1,30 +1,30 @@
 """The `read` step with a model: verbalised subgraph-augmented generation (SimGRAG, Tables 18, 19).
 
-The model reads the subgraphs and names answers, or judges a claim. A reply in JSON is read as such; one in
-prose, as the paper has them (*According to graphs [1][2], the writer is …*), for the names of the evidence
-that stand in it.
+The model reads the subgraphs and states answers, or judges a claim. Answers are read from the form that
+states them alone (`llm/reply.py`); of prose, as the paper has it (*According to graphs [1][2], the writer is
+…*), none are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
 from clew.llm.refusals import declines
+from clew.llm.reply import StatedAnswer, is_none, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
 from clew.methods.simgrag.examples import Prompt, Shot, Triples, read_prompt
-from clew.text.normalise import normalise
 
-YES_NO = ("yes", "no")
 Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
+_YES_NO = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _VERDICT = re.compile(
     r"((?:\bnot|n['’]t)\s+(?:be(?:en)?\s+)?(?:\w+ly\s+)?)?"
     r"\b((?:un)?true|(?:un)?supported|false|refuted|unknown|not enough info(?:rmation)?)\b",
@@ -35,14 +35,6 @@ _NOT: dict[str, Judged] = {"true": "False"}
 _JUDGED: dict[str, Judged] = {
     "true": "True", "supported": "True", "false": "False", "refuted": "False", "untrue": "False",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class AnswersReply:
-    """What the model is asked for, of a question."""
-
-    answers: list[str]
-    reason: str = field(default="")
 
 
 @dataclass(frozen=True)
@@ -74,19 +66,20 @@ class ReadVerdict:
 
 
 async def read_answers(
-    model: ChatModel, question: str, graphs: Sequence[Triples], shots: Sequence[Shot], names: Iterable[str]
+    model: ChatModel, question: str, graphs: Sequence[Triples], shots: Sequence[Shot]
 ) -> ReadAnswers:
-    """Ask a model what the evidence answers; `names` are those that an answer may be, for replies in prose.
+    """Ask a model what the evidence answers; a reply that does not state it is repaired once.
 
     Raises:
-        LlmError: the model cannot be asked.
+        LlmError: the model cannot be asked, or states no answer.
 
     """
     prompt = read_prompt("question", question, graphs, shots)
     request = ask(prompt.text, temperature=0.0)
-    known = list(names)
-    typed = await complete_parsed(model, request, lambda text: _answers(text, request, known))
-    return ReadAnswers(tuple(typed.value.answers), typed.value.reason, prompt, typed.replies)
+    typed = await complete_parsed(model, request, lambda text: _stated(text, request))
+    stated = typed.value
+    items = () if len(stated.items) == 1 and is_none(stated.items[0]) else stated.items
+    return ReadAnswers(items, stated.text, prompt, typed.replies)
 
 
 async def read_verdict(
@@ -105,27 +98,12 @@ async def read_verdict(
     return ReadVerdict(verdict, reason, prompt, typed.replies)
 
 
-def _answers(text: str, request: Request, names: Sequence[str]) -> AnswersReply:
-    cleaned = clean(text, request.messages, request.stop)
-    try:
-        return read_value(cleaned, lambda value: answers_of(value, names))
-    except ReplyInvalid:
-        return AnswersReply(named_answers(cleaned[:LONGEST_PROSE], names), cleaned[:200])
-
-
-def answers_of(value: object, names: Iterable[str]) -> AnswersReply:
-    """Read the answers of a JSON object: a list under `answers` or `answer`, or a text that names some.
-
-    Raises ShapeError: there are none.
-    """
-    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    said = fields.get("answers", fields.get("answer"))
-    if isinstance(said, str):
-        fields = {"answers": named_answers(said, names), "reason": fields.get("reason", "")}
-    elif isinstance(said, list):
-        texts = [f"{each:g}" if type(each) in (int, float) else each for each in cast("list[Any]", said)]
-        fields = {"answers": texts, "reason": fields.get("reason", "")}
-    return build(AnswersReply, fields)
+def _stated(text: str, request: Request) -> StatedAnswer:
+    """What a reply states, in JSON or by its last line. Raises ReplyInvalid."""
+    stated = stated_answer(clean(text, request.messages, request.stop))
+    if stated.form == "" or (stated.form == "bare" and not _YES_NO.fullmatch(stated.text)):
+        raise ReplyInvalid('it is no JSON object with "answers"', text)
+    return stated
 
 
 def _verdict(text: str, request: Request) -> tuple[Judged, str]:
@@ -152,29 +130,3 @@ def _judged(text: str) -> Judged | None:
     if declines(text):
         return "Unknown"
     return _NOT.get(word, "Unknown") if negated else _JUDGED.get(word, "Unknown")
-
-
-def named_answers(text: str, names: Iterable[str]) -> list[str]:
-    """The names that a text answers with: those in it, none where it says that it has no answer."""
-    named = named_in(text, names)
-    if normalise(text).split(" ", 1)[0] in YES_NO:
-        return named
-    return [] if declines(text, [name for name in named if name not in YES_NO]) else named
-
-
-def named_in(text: str, names: Iterable[str]) -> list[str]:
-    """The names that stand in a text as whole words.
-
-    A name inside a longer one that stands there does not count.
-    """
-    said = f" {normalise(text)} "
-    found = [(normalise(name), name) for name in dict.fromkeys(names)]
-    there = sorted(
-        ((n, name) for n, name in found if n and f" {n} " in said), key=lambda f: (-len(f[0]), f[0])
-    )
-    kept: list[str] = []
-    for plain, name in there:
-        if f" {plain} " in said:
-            kept.append(name)
-            said = said.replace(f" {plain} ", " | ")
-    return kept

@@ -9,17 +9,16 @@ believed: what it calls known has still to be found in the graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clew.errors import PatternError
-from clew.graph.match.patterns import pattern_from_json
-from clew.llm.types import ChatModel, Reply, ask
-from clew.methods.simgrag.examples import Prompt, Shot, Task, as_name, pattern_prompt
+from clew.graph.match.patterns import pattern_from_json, unknown_type
+from clew.llm.prompting import query_text
+from clew.llm.types import ChatModel, Reply, Typed, ask
+from clew.methods.simgrag.examples import Prompt, Shot, Task, as_name, pattern_prompt, template
+from clew.methods.simgrag.operations import Plan, PlanReply, clean_name, plan_of
 from clew.text.normalise import normalise
 from clew.types import Pattern
-
-LONGEST = 300
-"""Characters of a name in a pattern; a longer one is no name."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,10 @@ class PatternReply:
 class WrittenPattern:
     """A pattern, or why the reply is none (`problem`).
 
-    `segments` of the text, one for each edge where they fit.
+    `segments` of the text, one for each edge where they fit. `plan` is there where the pattern has
+    operations,
+    or could not be searched without: with nothing known, or in parts. `nothing` says that the model finds
+    nothing of the kind in what the graph records.
     """
 
     pattern: Pattern | None
@@ -42,27 +44,65 @@ class WrittenPattern:
     problem: str
     prompt: Prompt
     replies: tuple[Reply, ...]
+    plan: Plan | None = None
+    nothing: bool = False
 
 
 async def write_pattern(
-    model: ChatModel, task: Task, query: str, shots: Sequence[Shot], hints: str = ""
+    model: ChatModel,
+    task: Task,
+    query: str,
+    shots: Sequence[Shot],
+    hints: str = "",
+    *,
+    operations: bool = False,
 ) -> WrittenPattern:
     """Ask a model for the pattern of a question or claim: one call, two if the reply has to be repaired.
+
+    With `operations` the reply may carry some.
 
     Raises:
         LlmError: the model cannot be asked, or its reply is of no use also after the repair.
 
     """
     prompt = pattern_prompt(task, query, shots, hints)
-    typed = await model.complete_as(ask(prompt.text, temperature=0.0), PatternReply)
+    request = ask(prompt.text, temperature=0.0)
+    if operations:
+        return _planned(prompt, await model.complete_as(request, PlanReply))
+    typed = await model.complete_as(request, PatternReply)
     segments = tuple(s.strip() for s in typed.value.divided)
     try:
         pattern = pattern_of(typed.value.triples)
     except PatternError as error:
         return WrittenPattern(None, segments, str(error), prompt, typed.replies)
-    if len(segments) != len(pattern.edges):
-        segments = ()
-    return WrittenPattern(pattern, segments, "", prompt, typed.replies)
+    return WrittenPattern(pattern, _fitting(segments, pattern), "", prompt, typed.replies)
+
+
+def _planned(prompt: Prompt, typed: Typed[PlanReply]) -> WrittenPattern:
+    reply = typed.value
+    segments = tuple(s.strip() for s in reply.divided)
+    if not reply.triples and not reply.answer:
+        return WrittenPattern(None, segments, "", prompt, typed.replies, nothing=True)
+    try:
+        listed = reply.answer and all(unknown_type(end)[0] for h, _, t in reply.triples for end in (h, t))
+        if reply.triples and not reply.operations and not listed:
+            plain = _plain(reply)
+            return WrittenPattern(plain, _fitting(segments, plain), "", prompt, typed.replies)
+        plan = plan_of(reply)
+    except PatternError as error:
+        return WrittenPattern(None, segments, str(error), prompt, typed.replies)
+    return WrittenPattern(plan.pattern, _fitting(segments, plan.pattern), "", prompt, typed.replies, plan)
+
+
+def _plain(reply: PlanReply) -> Pattern:
+    """The pattern of the paper's form. Raises PatternError for one that is in parts, or has nothing known."""
+    pattern = pattern_of(reply.triples)
+    places = {normalise(node.name): i for i, node in enumerate(pattern.nodes)}
+    return replace(pattern, answer=places.get(normalise(reply.answer)))
+
+
+def _fitting(segments: tuple[str, ...], pattern: Pattern) -> tuple[str, ...]:
+    return segments if len(segments) == len(pattern.edges) else ()
 
 
 def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
@@ -75,41 +115,37 @@ def pattern_of(triples: Sequence[Sequence[str]]) -> Pattern:
     written: dict[str, str] = {}
     rows: dict[tuple[str, str, str], list[str]] = {}
     for triple in triples:
-        head, relation, tail = (_name(part) for part in triple)
+        head, relation, tail = (clean_name(part) for part in triple)
         head, tail = (written.setdefault(_same(name), name) for name in (head, tail))
         if head != tail:
             rows.setdefault((head, normalise(relation), tail), [head, relation, tail])
     return pattern_from_json({"triples": list(rows.values())}, "the model's pattern")
 
 
-def _name(text: str) -> str:
-    """A name without the quotes that literals are written in."""
-    text = " ".join(text.split())
-    if len(text) > LONGEST:
-        raise PatternError(f"the model's pattern: a name of {len(text):,} characters is no name")
-    if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1].strip() or text
-    return text
-
-
 def _same(name: str) -> str:
     return normalise(name) or name
 
 
-def hint_text(relations: Sequence[str], types: Sequence[str], problem: str = "") -> str:
-    """What a prompt says of this graph.
+GRAPH = """
+This graph records the following, and nothing else:
+<graph>
+{}
+</graph>
+"""
+"""What a prompt says of a graph, in lines."""
 
-    Some of its relations and types, as data, and what was wrong with a first try.
-    """
-    lines = [""]
-    if problem:
-        lines.append(f"A first try did not work: {as_name(problem)}.")
-    if relations:
-        lines.append("This graph has relations such as " + "; ".join(as_name(r) for r in relations) + ".")
-    if types:
-        lines.append("It has things such as " + "; ".join(as_name(t) for t in types) + ".")
-    lines.append("Use these where one of them is what is meant.")
-    return "\n".join(lines) + "\n" if relations or types or problem else ""
+
+def hint_text(schema: str, names: str = "", *, operations: bool = False) -> str:
+    """What a prompt says of this graph: what it records, how to ask for it, other names of what is named."""
+    if not schema:
+        return ""
+    return template("operations" if operations else "steps_of_graph") + GRAPH.format(schema) + names
+
+
+def retry_text(hints: str, first: str, problem: str, near: Sequence[str]) -> str:
+    """The same once more, with the first reply, what was wrong with it, and names that may be meant."""
+    names = f" Names that are like it: {'; '.join(as_name(name) for name in near)}." if near else ""
+    return f"{hints}\nA first try was {query_text(first)}\nIt did not work: {as_name(problem)}.{names}\n"
 
 
 def answer_nodes(pattern: Pattern) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, ValueKind
 from clew.grounding import triple_text
 from clew.methods.synaptiqa.read_rows import Proved
 from clew.stores.store import StoredEdge, StoredNode
@@ -35,10 +35,15 @@ class IndexTriples:
         return tuple(
             self._proved(triple)
             for triple in range(start, stop)
-            if graph.values.datatype[graph.out.neighbour[triple]] >= 0
+            if self._is_value(int(graph.out.neighbour[triple]))
             and graph.labels[int(graph.out.neighbour[triple])] != graph.labels[head]
             and graph.relations[int(graph.out.relation[triple])] in (key, key.removesuffix("_"))
         )
+
+    def _is_value(self, node: int) -> bool:
+        """Whether a node is a literal, or a number or date where the source does not tell."""
+        values = self.graph.values
+        return bool(values.datatype[node] >= 0 or values.kind[node] != ValueKind.NONE)
 
     def _proved(self, triple: int) -> Proved:
         return Proved(triple_text(self.graph, triple), triple)

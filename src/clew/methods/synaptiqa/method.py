@@ -31,7 +31,7 @@ Defaults and deviations, each with its reason:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Literal
@@ -42,15 +42,18 @@ from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.baselines.llm import needed
+from clew.methods.fact_lines import other_names
 from clew.methods.synaptiqa.check_names import Checked
 from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySimilarity, Unknown
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.history import Solved, most_similar
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, Result, embedded_store
-from clew.methods.synaptiqa.read_rows import ReadRow, is_void
+from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
-from clew.methods.synaptiqa.write_query_llm import QueryWriter
+from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
+from clew.methods.topic_entities import FindTopicEntities
+from clew.reading.rules.auto import auto_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
@@ -59,6 +62,8 @@ from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
 
+Called = Callable[[str, Sequence[str]], str]
+"""(question, entities) → other names of what the question names, as a line of a prompt."""
 PARTS = ("clean", "names", "directions", "values")
 """Parts of the query optimisation (section III.B) that an ablation may leave out."""
 MOST_SHOWN = 20
@@ -110,10 +115,16 @@ class SynaptiQA:
     optimised = True
 
     def __init__(
-        self, graph: QueriedGraph, embedder: Embedder, model: ChatModel, settings: Settings | None = None
+        self,
+        graph: QueriedGraph,
+        embedder: Embedder,
+        model: ChatModel,
+        settings: Settings | None = None,
+        called: Called | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
         self.model, self.settings = model, settings or Settings()
+        self.called = called
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason.
@@ -123,7 +134,8 @@ class SynaptiQA:
         began = perf_counter()
         talk = Talk.begin(self.model, id)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
-        work = _Work(self.graph, self.settings, self.embedder, talk, asked, self.optimised)
+        names = "" if self.called is None or not self.optimised else self.called(question, entities)
+        work = _Work(self.graph, self.settings, self.embedder, talk, asked, self.optimised, names)
         try:
             found = work.answer()
         except BudgetReached as error:
@@ -158,7 +170,12 @@ def make_synaptiqa(
     store = embedded_store(index.graph)
     if model is None:
         return PatternQuery(index, embedder, store)
-    return SynaptiQA(QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings)
+    reader = auto_of(index, embedder)
+    find = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
+    return SynaptiQA(
+        QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings,
+        lambda question, entities: other_names(index.graph, find.called(question, entities)),
+    )  # fmt: skip
 
 
 def make_kg_query(
@@ -172,10 +189,10 @@ def make_kg_query(
 
 @dataclass
 class _Tried:
-    """What came of one reply: a result, or the problem with it (`error`, or `empty`)."""
+    """What came of one reply: a result, a problem (`error`, `empty`), or that the graph `lacks` it."""
 
     query: str
-    kind: Literal["rows", "error", "empty"]
+    kind: Literal["rows", "error", "empty", "lacks"]
     problem: str = ""
     result: Result | None = None
     corrections: list[Correction] = field(default_factory=list[Correction])
@@ -192,6 +209,7 @@ class _Work:
     talk: Talk
     question: str
     optimised: bool
+    names: str = ""
     query: str | None = None
     timings: dict[str, float] = field(default_factory=dict[str, float])
 
@@ -201,7 +219,8 @@ class _Work:
 
     def answer(self) -> Answer:
         """Write, try and repair queries until one has rows, and read these. Raises LlmError, StoreError."""
-        writer = QueryWriter(self.talk, self.graph.slicer.slice(self.question, self.settings.schema_tokens))
+        schema = self.graph.slicer.slice(self.question, self.settings.schema_tokens)
+        writer = QueryWriter(self.talk, schema, self.names)
         since = perf_counter()
         shots = most_similar(self.settings.history, self.question, self.settings.shots, self.embedder)
         self._shown("schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]})
@@ -210,7 +229,7 @@ class _Work:
         repairs = self.settings.repairs if self.optimised else 0
         tried = self._try(reply, writer)
         for _ in range(repairs):
-            if tried.kind == "rows":
+            if tried.kind in ("rows", "lacks"):
                 break
             since = perf_counter()
             reply = writer.repair(self.question, tried.query or reply, _feedback(tried))
@@ -223,6 +242,11 @@ class _Work:
     def _try(self, reply: str, writer: QueryWriter) -> _Tried:
         """Make a statement of a reply and run it."""
         since = perf_counter()
+        lacking = lacks(reply) if self.optimised else None
+        if lacking is not None:
+            tried = _Tried("", "lacks", lacking)
+            self._show(reply, tried)
+            return tried
         tried = _Tried("", "error")
         try:
             statement = self._optimised(reply, writer, tried) if self.optimised else parse(reply.strip())
@@ -230,7 +254,8 @@ class _Work:
             self.time("check", since)
             since = perf_counter()
             tried.result = self.graph.run(statement)
-            tried.kind = "empty" if is_void(tried.result.rows) else "rows"
+            void = is_void(tried.result.rows) or (bool(tried.unknown) and is_absence(tried.result.rows))
+            tried.kind = "empty" if void else "rows"
             tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
             tried.problem = str(error)
@@ -301,7 +326,7 @@ class _Work:
     def _read(self, result: Result, query: str) -> Answer:
         """Answer from rows: what the model names of them, cited by their triples."""
         since = perf_counter()
-        rows = [row for row in result.rows if row.triples]
+        rows = [row for row in result.rows if row.triples] or list(result.rows)
         read = read_rows(self.talk, self.question, query, result.columns, rows)
         self.time("read", since)
         self._shown("read", {"text": read.text, "answers": [cell.label for cell, _ in read.found.values()]})
@@ -310,9 +335,17 @@ class _Work:
             return Answer(self.question, abstained=Abstention("not_in_evidence", detail), query=query)
         answers = tuple(AnswerEntity(cell.entity, cell.label, 1.0) for cell, _ in read.found.values())
         citations = tuple(_citation(cell.entity, proofs) for cell, proofs in read.found.values())
-        text = " · ".join(a.label for a in answers)
+        text = read.text or " · ".join(a.label for a in answers)
+        absent = "what the graph does not record is taken not to be so"
+        notes = (absent,) if not any(c.triples for c in citations) else ()
         return Answer(
-            self.question, answers, text, citations=citations, query=query, complete=result.complete
+            self.question,
+            answers,
+            text,
+            citations=citations,
+            query=query,
+            complete=result.complete,
+            notes=notes,
         )
 
     def _nothing(self, tried: _Tried) -> Answer:
@@ -368,7 +401,10 @@ def _feedback(tried: _Tried) -> list[str]:
         near = ", ".join(near.name for near in each.near)
         lines.append(f"The graph has no {each}. It has: {near or 'nothing like it'}")
     if tried.kind == "empty" and not tried.unknown:
-        lines.append("All names and values of the query are in the graph. Ask by another path or condition.")
+        lines.append(
+            "All names and values of the query are in the graph. If it asks by the wrong path or condition,"
+            " write another; if it is right, the graph holds no answer: write NOT IN THIS GRAPH"
+        )
     return lines
 
 
@@ -378,6 +414,10 @@ def _abstention(tried: _Tried) -> Abstention:
     if tried.unknown:
         reason = "no_entity" if tried.unknown[0].kind == "value" else "no_relation"
     shown = f". The query: {tried.query}" if tried.query else ""
+    if tried.kind == "lacks":
+        return Abstention(
+            "no_relation", f"the model finds nothing of the kind in the schema: {tried.problem}", near
+        )
     if tried.kind == "error":
         return Abstention(reason, f"no query could be run. {tried.problem.rstrip('.')}{shown}", near)
     lacks = "".join(f"; the graph has no {each}" for each in tried.unknown)

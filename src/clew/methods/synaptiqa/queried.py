@@ -91,6 +91,13 @@ class QueriedGraph:
         rows = [row for each in found for row in self._read(each, statement)]
         if not statement.query.union_all or _is_distinct(statement):
             rows = _merged(rows)
+        if not _is_ordered(statement):
+            # A database gives rows in any order; the same question has the same prompt, and can be replayed.
+            rows.sort(
+                key=lambda row: [
+                    ("", "") if cell is None else (cell.label, cell.entity) for cell in row.cells
+                ]
+            )
         columns = tuple(name for name in found[0].columns if not is_evidence(name))
         sent = " UNION ".join(each.sent.text for each in found)
         complete, sampled = all(each.complete for each in found), not all(row.whole for row in rows)
@@ -124,6 +131,12 @@ def embedded_store(graph: Graph) -> LadybugStore:
 def _is_distinct(statement: Statement) -> bool:
     last = statement.query.branches[0].clauses[-1]
     return isinstance(last, Projection) and last.distinct
+
+
+def _is_ordered(statement: Statement) -> bool:
+    """Whether a statement says in which order its rows come."""
+    last = [branch.clauses[-1] for branch in statement.query.branches]
+    return any(isinstance(clause, Projection) and bool(clause.order) for clause in last)
 
 
 def _merged(rows: Iterable[ReadRow]) -> list[ReadRow]:

@@ -167,5 +167,11 @@ def _drawn(path: StoredPath, triples: Triples) -> str:
 
 
 def is_void(rows: Sequence[ReadRow]) -> bool:
-    """Whether rows hold nothing: only nulls, or an aggregate over nothing (a count of 0)."""
-    return not any(row.triples and any(cell is not None for cell in row.cells) for row in rows)
+    """Whether rows hold nothing, or only nulls. A count of 0 and false are something."""
+    return not any(cell is not None for row in rows for cell in row.cells)
+
+
+def is_absence(rows: Sequence[ReadRow]) -> bool:
+    """Whether all that rows say is that something is not there: 0 or false, with no triple behind it."""
+    labels = {cell.label for row in rows for cell in row.cells if cell is not None}
+    return bool(labels) and labels <= {"0", "no"} and not any(row.triples for row in rows)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named, query_text
 from clew.llm.refusals import declines
+from clew.llm.reply import is_none, stated_answer
 from clew.llm.shapes import build
-from clew.methods.simgrag.read import YES_NO, answers_of, named_answers
 from clew.methods.synaptiqa.read_rows import Cell, ReadRow
 from clew.text.normalise import normalise
 
@@ -27,9 +26,22 @@ _ROOM = 12_000
 _SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 
 
+REPAIR = (
+    'This cannot be read. Write the JSON object alone: {"text": "…", "answers": ["…"]}, as you were asked.'
+)
+
+
+@dataclass(frozen=True)
+class ColumnReply:
+    """A reply that takes all values of a column."""
+
+    column: str
+    text: str = field(default="")
+
+
 @dataclass(frozen=True)
 class RowsReply:
-    """What the model is asked for."""
+    """What a reply says: its text, and answers or the column of which all values are answers."""
 
     text: str = field(default="")
     answers: list[str] = field(default_factory=list[str])
@@ -57,28 +69,28 @@ def read_rows(
 ) -> ReadAnswer:
     """Ask a model which values answer a question. Raises LlmError."""
     told = _told(columns, rows)
-    labels = [c.label for row in rows[:MOST_ROWS] for c in row.cells if c is not None]
-    text = talk.ask(
-        prompt_named("clew.methods.synaptiqa", "read"),
-        _SAMPLING,
-        QUESTION=as_data(question),
-        QUERY=query_text(query),
-        ROWS=told,
+    prompt = prompt_named("clew.methods.synaptiqa", "read")
+    values = {"QUESTION": as_data(question), "QUERY": query_text(query), "ROWS": told}
+    text = talk.ask(prompt, _SAMPLING, stop=(), **values)
+    reply = _reply_of(text)
+    if reply is None:
+        reply = _reply_of(talk.ask_again(prompt, _SAMPLING, text, REPAIR, values))
+    return (
+        ReadAnswer("", {}) if reply is None else ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
     )
+
+
+def _reply_of(text: str) -> RowsReply | None:
+    """What a reply states: a column, or answers; None where it is in no form that states them."""
     try:
-        reply = read_value(text, lambda value: _reply_of(value, labels))
+        column = read_value(text, lambda value: build(ColumnReply, value))
     except ReplyInvalid:
-        reply = RowsReply(text, named_answers(text[:20_000], [*labels, *YES_NO]))
-    return ReadAnswer(reply.text.strip(), _found(reply, columns, rows))
-
-
-def _reply_of(value: object, labels: Sequence[str]) -> RowsReply:
-    """Read a reply in JSON; answers may be a text that names some. Raises ShapeError."""
-    if isinstance(value, dict) and not {"answers", "answer"}.isdisjoint(cast("dict[str, object]", value)):
-        fields = cast("dict[str, object]", value)
-        answers = answers_of(fields, [*labels, *YES_NO]).answers
-        return build(RowsReply, {**fields, "answers": answers})
-    return build(RowsReply, value)
+        stated = stated_answer(text)
+        if stated.form in ("", "bare"):
+            return None
+        items = [] if len(stated.items) == 1 and is_none(stated.items[0]) else list(stated.items)
+        return RowsReply(stated.text, items)
+    return RowsReply(column.text, [], column.column)
 
 
 def read_own(talk: Talk, question: str) -> OwnReply:
@@ -128,12 +140,16 @@ def _found(
         for cell in row.cells:
             if cell is not None and said & {_folded(cell.label), _folded(cell.entity)}:
                 found.setdefault(cell.entity, (cell, []))[1].append(row)
-    return found or _yes(said, rows)
+    return found or _value(said, rows)
 
 
-def _yes(said: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:
-    """*Yes* is proved by the rows themselves; *no* would need a row that says so."""
-    return {"yes": (Cell("yes", "yes"), list(rows))} if said == {"yes"} and rows else {}
+def _value(said: set[str], rows: Sequence[ReadRow]) -> dict[str, tuple[Cell, list[ReadRow]]]:
+    """Yes, no, and the number of rows are proved by the rows together."""
+    if len(said) != 1 or not rows:
+        return {}
+    value = next(iter(said))
+    counted = value in {str(len(rows)), str(len({row.cells[:1] for row in rows}))}
+    return {value: (Cell(value, value), list(rows))} if value in ("yes", "no") or counted else {}
 
 
 def _folded(text: str) -> str:

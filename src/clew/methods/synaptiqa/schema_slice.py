@@ -6,7 +6,7 @@ into the prompt; too many of them make the model worse.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,7 +62,7 @@ class SchemaSlicer:
         properties = self._near(self._properties, question)
         # A relation is wanted for its own name first, and for what stands at its ends.
         hops = sorted(
-            self.schema.hops,
+            (hop for hop in self.schema.hops if hop.type not in self.schema.valued),
             key=lambda h: (-(2 * types[h.type] + labels[h.head] + labels[h.tail]), str(h)),
         )
         nodes: dict[str, str] = {}
@@ -82,7 +82,7 @@ class SchemaSlicer:
                 nodes[label] = line
                 room -= len(line) + 1
         lines = ["Nodes:", *nodes.values(), "Relations:", *(edges.values() or ["(none)"])]
-        left_out = len(self.schema.labels) + len(self.schema.hops) - len(nodes) - len(edges)
+        left_out = len(self.schema.labels) + len(hops) - len(nodes) - len(edges)
         if left_out:
             lines.append(f"({left_out} more labels and relations are not shown)")
         return SchemaSlice(tuple(query_text(line) for line in lines), left_out)
@@ -94,18 +94,23 @@ class SchemaSlicer:
         return dict(zip(space.names, map(float, scores), strict=True))
 
     def _node(self, label: str, near: dict[str, float]) -> str:
-        return f"(:{quote_name(label)}{_shown(self.schema.label_properties.get(label, ()), near)})"
+        properties, kinds = self.schema.label_properties.get(label, ()), self.schema.kinds.get(label, {})
+        return f"(:{quote_name(label)}{_shown(properties, near, kinds)})"
 
     def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
         shown = _shown(self.schema.type_properties.get(type_, ()), near)
         return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
 
 
-def _shown(properties: Iterable[str], near: dict[str, float]) -> str:
+def _shown(
+    properties: Iterable[str], near: Mapping[str, float], kinds: Mapping[str, str] | None = None
+) -> str:
+    """*{name, pressure: number 260}*: those nearest to the question first, the naming one always."""
     names: Sequence[str] = sorted(properties, key=lambda name: (-near[name], name))
     naming = naming_property(names)
     if len(names) > MOST_PROPERTIES:
         names = names[:MOST_PROPERTIES]
         names = names if naming is None or naming in names else [naming, *names[:-1]]
     more = ", …" if len(names) < len(set(properties)) else ""
-    return f" {{{', '.join(map(quote_name, names))}{more}}}" if names else ""
+    told = (quote_name(name) + (f": {kinds[name]}" if kinds and name in kinds else "") for name in names)
+    return f" {{{', '.join(told)}{more}}}" if names else ""

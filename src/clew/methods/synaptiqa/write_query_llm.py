@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,16 +11,21 @@ from clew.methods.synaptiqa.history import Solved
 from clew.methods.synaptiqa.schema_slice import SchemaSlice
 
 _SAMPLING = Sampling(temperature=0.0, max_tokens=512)
+_LACKS = re.compile(r"[\s`*\"']*NOT IN (?:THIS|THE) GRAPH\b[\s:.*]*(.*)", re.IGNORECASE)
 _LONGEST = 4_000
 """Characters of a query that a later prompt shows."""
 
 
 @dataclass(frozen=True)
 class QueryWriter:
-    """Asks a model for queries; what it replies is text, to be parsed and guarded."""
+    """Asks a model for queries; what it replies is text, to be parsed and guarded.
+
+    `names` are other names of what the question names, as a line.
+    """
 
     talk: Talk
     schema: SchemaSlice
+    names: str = ""
 
     def write(self, question: str, solved: Sequence[Solved]) -> str:
         """Return the model's reply to a question. Raises LlmError."""
@@ -28,6 +34,7 @@ class QueryWriter:
             _SAMPLING,
             SCHEMA=str(self.schema),
             SOLVED="\n".join(_shot(each) for each in solved) or "(none)",
+            NAMES=self.names,
             QUESTION=as_data(question),
         )
 
@@ -50,6 +57,12 @@ class QueryWriter:
             QUERY=_query(query),
             PROBLEM="\n".join(query_text(line) for line in problem),
         )
+
+
+def lacks(reply: str) -> str | None:
+    """What a reply says that the graph lacks; None for one that does not say so."""
+    found = _LACKS.match(reply.strip())
+    return None if found is None else (found[1].strip() or "it has nothing of the kind")
 
 
 def _shot(solved: Solved) -> str:

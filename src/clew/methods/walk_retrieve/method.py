@@ -5,7 +5,7 @@ Steps of the paper and where they are:
   2.1 verbalisation     `text.verbalise` (templates)
   2.1 indexing          `index.corpus`, `index.walk_vectors`
   2.2 retrieval         `index.nearest` (eq. 3)
-  2.2 generation        `steps.read_walks` (built in), `steps.read_walks_llm` (Fig. 2b, one call)
+  2.2 generation        `read_walks` (built in), `generate` (Fig. 2b, one call)
 
 Defaults: depth 4, n_w = 60 (section 3, *implementation details*), k = 3 nodes and k = 3 walks of each
 (footnote 4).
@@ -19,13 +19,17 @@ Deviations:
     often as it was made, in the place of one of all its sentences in a row, which no embedder takes whole.
   - questions and walks are compared by the embedder of the index; the paper encodes both with its chat model.
   - the built-in form has the question's pattern and retrieves with it: entities that the pattern names are
-    the first of the k nodes, and walks are compared with the pattern said as a walk. The form with a model is
-    eq. 3 and nothing else.
+    the first of the k nodes, and walks are compared with the pattern said as a walk.
+  - with a model too, entities that the question names are the first of the k nodes; and beside walks the
+  model
+    reads the relation paths of these that are most like the question, each with all that it ends at
+    (`topic_paths`): three walks cannot hold a list. `paths=0` is the paper's letter: eq. 3 and nothing else.
+  - answers are read from a stated form alone (`llm/reply.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -35,9 +39,15 @@ from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.index.vectors.vectors import Float32
 from clew.llm.errors import BudgetReached
+from clew.llm.grounded_reply import GroundedReply
+from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
+from clew.methods.kg_rag.entities_named_in import without_names
+from clew.methods.relation_ranking import RelationRanking
+from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.walk_retrieve.generate import Context, generate
 from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks, path_to_answer, triples_of
-from clew.methods.walk_retrieve.read_walks_llm import WalkReading, proof_of, read_walks
+from clew.methods.walk_retrieve.topic_paths import PathLine, best_paths, path_lines
 from clew.reading.rules.auto import auto_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Match, Pattern, Step
@@ -47,13 +57,24 @@ MOST_K = 100
 
 @dataclass(frozen=True, slots=True)
 class WalkRetrieveSettings:
-    """`k` nodes and `k` walks of each (section 3); raises UsageError if it is out of range."""
+    """`k` nodes and `walks` of each, as many if None (section 3); `paths` of the question's entities.
+
+    With 0 paths, nodes are those nearest to the question alone, as in the paper. Raises UsageError for
+    values out of range.
+    """
 
     k: int = 3
+    walks: int | None = None
+    paths: int = 16
 
     def __post_init__(self) -> None:
-        if not 1 <= self.k <= MOST_K:
-            raise UsageError(f"--k is {self.k}; give a number from 1 to {MOST_K}")
+        for name, number, least in (
+            ("k", self.k, 1),
+            ("walks", self.walks or self.k, 1),
+            ("paths", self.paths, 0),
+        ):
+            if not least <= number <= MOST_K:
+                raise UsageError(f"--{name} is {number}; give a number from {least} to {MOST_K}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +104,12 @@ class WalkRetrieve:
         settings: WalkRetrieveSettings | None = None,
     ) -> None:
         self.graph, self.embedder, self.model = index.graph, embedder, model
-        self.names, self.k = index.names, (settings or WalkRetrieveSettings()).k
+        self.names, self.settings = index.names, settings or WalkRetrieveSettings()
         self.walks = WalkIndex(index, embedder)
-        self._writer = auto_of(index, embedder) if model is None else None
+        reader = auto_of(index, embedder)
+        self._writer = reader if model is None else None
+        self._find_topics = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
+        self._ranking = RelationRanking(index.graph, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer from retrieved walks, or abstain; `entities` are names that the question is about, if known.
@@ -132,10 +156,11 @@ class WalkRetrieve:
         )
 
     def retrieve(self, query: _Query) -> list[NearWalk]:
-        """Eq. 3: k nodes, and k of each one's own walks, best walks first."""
+        """Eq. 3: k nodes, and some of each one's own walks, best walks first."""
         found: list[NearWalk] = []
-        for node in self.walks.nearest_nodes(query.nodes, self.k, first=query.first):
-            found += self.walks.nearest_walks(node, query.of_root.get(node, query.walks), self.k)
+        count = self.settings.walks or self.settings.k
+        for node in self.walks.nearest_nodes(query.nodes, self.settings.k, first=query.first):
+            found += self.walks.nearest_walks(node, query.of_root.get(node, query.walks), count)
         return sorted(found, key=lambda walk: -walk.score)
 
     def _read(self, written: Answer, pattern: Pattern, matches: Sequence[Match]) -> dict[str, object]:
@@ -166,50 +191,73 @@ class WalkRetrieve:
         return _result(answers, citations, left)
 
     def _generate(self, model: ChatModel, question: str, id: str | None, entities: Sequence[str]) -> Answer:
-        """Section 2.2 with a model: eq. 3, then one call; entities that the user names come first."""
-        from clew.llm.managed import ManagedModel
-        from clew.llm.run import run_sync
-
-        model = model.for_question(id) if isinstance(model, ManagedModel) else model
+        """Section 2.2 with a model: what the question names, eq. 3, then one call."""
+        talk = Talk.begin(model, id)
         began = perf_counter()
-        first = [hit.entity for name in entities for hit in self.names.exact(name)[:1]]
+        answer = Answer(question, method=self.name, model=talk.model.name, complete=False, id=id)
+        called, unknown = self._topics(question, entities)
+        if unknown is not None:
+            return replace(answer, abstained=unknown)
+        topics = [entity for found in called.values() for entity in found]
+        paths = self._paths(question, topics)
         vector = self.embedder.embed([question])[0]
-        walks = self.retrieve(_Query(vector, vector, {}, tuple(first)))
+        walks = self.retrieve(_Query(vector, vector, {}, tuple(topics)))
         timings = {"retrieve": (perf_counter() - began) * 1000}
         since = perf_counter()
-        sentences = [self._say(walk) for walk in walks]
-        answer = Answer(question, method=self.name, model=model.name, complete=False, id=id)
+        context = Context(
+            self.graph, paths, walks, [self._say(walk) for walk in walks], called,
+            lambda name: bool(self.names.exact(name)),
+        )  # fmt: skip
         try:
-            read = run_sync(read_walks(model, self.graph, question, walks, sentences))
+            reply = generate(talk, question, context)
         except BudgetReached as error:
-            return replace(answer, abstained=Abstention("budget", str(error)))
+            return replace(answer, abstained=Abstention("budget", str(error)), usage=talk.usage)
         timings |= {"read": (perf_counter() - since) * 1000, "total": (perf_counter() - began) * 1000}
-        told = Step("read", {"reply": read.text, "prompt": read.version, "nodes": len(read.nodes)})
+        shared = [
+            f'"{said}" is the name of {len(found)} things; all are read'
+            for said, found in called.items()
+            if len(found) > 1
+        ]
         return replace(
             answer,
-            **self._grounded(read, walks),
-            usage=read.reply.usage,
+            answers=reply.answers(self.graph),
+            citations=reply.citations(self.graph) if reply.answered else (),
+            text=reply.text if reply.answered else "",
+            abstained=reply.abstained,
+            complete=_is_complete(reply, paths),
+            notes=(*reply.notes, *shared),
+            usage=talk.usage,
             timings_ms={stage: round(ms, 3) for stage, ms in timings.items()},
-            steps=(self.retrieve_step(walks), told),
+            steps=(self.retrieve_step(walks, paths), *talk.steps),
         )
 
-    def _grounded(self, read: WalkReading, walks: Sequence[NearWalk]) -> dict[str, object]:
-        """Keep what the model named of the walks, each with the triples that lead to it."""
-        if not read.knows:
-            detail = "the model does not find the answer in the walks that were retrieved"
-            return {"abstained": Abstention("not_in_evidence", detail)}
-        proofs = {node: proof_of(self.graph, node, walks) for node in read.nodes}
-        matches = [Match(0.0, 0, (node,), proof) for node, proof in proofs.items() if proof]
-        answers, citations, left = ground(self.graph, read.nodes, matches, 0)
-        if not answers:
-            left = Abstention("not_in_evidence", "the model names nothing of the walks that were retrieved")
-        return _result(answers, citations, left)
+    def _topics(
+        self, question: str, entities: Sequence[str]
+    ) -> tuple[Mapping[str, tuple[int, ...]], Abstention | None]:
+        """The question's entities by what it calls them; why not where the user gives one that is unknown.
+
+        By the paper's letter those alone that the user gives.
+        """
+        if not entities and not self.settings.paths:
+            return {}, None
+        called = self._find_topics.called(question, entities)
+        found = tuple(entity for each in called.values() for entity in each)
+        return called, self._find_topics.missing(question, entities, found) if entities else None
+
+    def _paths(self, question: str, topics: Sequence[int]) -> list[PathLine]:
+        """The best relation paths of the topics, said."""
+        if not self.settings.paths or not topics:
+            return []
+        said = without_names(self.graph, question, topics)
+        return path_lines(
+            self.graph, best_paths(self.graph, self._ranking, said, topics, self.settings.paths)
+        )
 
     def _say(self, walk: NearWalk) -> str:
         """Say a walk as a model has said it when it was indexed, else by the templates."""
-        return walk.said or self.walks.maker.templates.sentence(walk.root, walk.steps, walk.nodes)
+        return walk.said or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
 
-    def retrieve_step(self, walks: Sequence[NearWalk]) -> Step:
+    def retrieve_step(self, walks: Sequence[NearWalk], paths: Sequence[PathLine] = ()) -> Step:
         """Tell what was retrieved, for `--explain`."""
         names, relations = self.graph.entities, self.graph.relations
         rows = [
@@ -221,7 +269,14 @@ class WalkRetrieve:
             }
             for walk in walks
         ]
-        return Step("retrieve", {"corpus": self.walks.settings.kind, "k": self.k, "walks": rows})
+        detail: dict[str, object] = {"corpus": self.walks.settings.kind, "k": self.settings.k, "walks": rows}
+        return Step("retrieve", detail | ({"paths": [line.text for line in paths]} if paths else {}))
+
+
+def _is_complete(reply: GroundedReply, paths: Sequence[PathLine]) -> bool:
+    """Whether the answers are those of a path to which the graph has no others; walks are samples."""
+    ends = [set(line.path.ends.tolist()) for line in paths if line.path.complete]
+    return bool(reply.proofs) and not reply.cut and set(reply.proofs) in ends
 
 
 def _is_matchable(pattern: Pattern) -> bool:

@@ -7,7 +7,7 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 from __future__ import annotations
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse
+from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse, without_dots
 from clew.stores.cypher.ladybug_patterns import check_condition, rewrite_pattern
 from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
 
@@ -21,6 +21,12 @@ _SAME = frozenset(
     nodes length range pi left right
     """.split()
 )
+_CASTS = {
+    "tofloat": "DOUBLE", "tofloatornull": "DOUBLE", "tointeger": "DOUBLE", "tointegerornull": "DOUBLE",
+    "tostring": "STRING", "tostringornull": "STRING",
+}  # fmt: skip
+_PARTS = ("year", "quarter", "month", "week", "day")
+"""Parts of a date that stand behind it as a property does."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
@@ -61,11 +67,13 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
         case tree.Index():
             _index(part, edits)
         case tree.Operation():
-            _operation(part)
+            _operation(part, edits)
         case tree.LabelCheck():
             _label_check(part, edits)
         case tree.Iteration(kind="LIST"):
-            refuse("list comprehensions")
+            _comprehension(part, edits)
+        case tree.Property():
+            _part_of_date(part, edits)
         case tree.MapLiteral() if not _is_of_pattern(part, edits.statement):
             refuse("maps as values")
         case tree.Subquery():
@@ -78,7 +86,28 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
 
 def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
+    if name == "size" and call.arguments and isinstance(call.arguments[0], tree.PatternExpression):
+        edits.put(at, "COUNT")
+        edits.put(at + 1, "{ MATCH ")
+        edits.put(call.stop - 1, "}")
+        return
     if name in _SAME:
+        return
+    if name in _CASTS and len(call.arguments) == 1:
+        edits.put(at, "CAST")
+        if name.startswith("tointeger"):
+            edits.put(at, "CAST(floor(CAST")
+            edits.behind(call.stop - 1, ") AS INT64)")
+        edits.before(call.stop - 1, f" AS {_CASTS[name]}")
+        return
+    if name in ("round", "head", "last") and len(call.arguments) == 1:
+        edits.put(at, "round" if name == "round" else "list_extract")
+        edits.before(call.stop - 1, {"round": ", 0", "head": ", 1", "last": ", -1"}[name])
+        return
+    if name == "round" or (name == "date" and len(call.arguments) == 1):
+        return
+    if name == "split" and len(call.arguments) == 2:
+        edits.put(at, "string_split")
         return
     if name in _RENAMED:
         edits.put(at, _RENAMED[name])
@@ -98,15 +127,44 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
 
 def _index(index: tree.Index, edits: TokenEdits) -> None:
     match index:
-        case tree.Index(
-            subject=tree.Call(name=name), bounds=(tree.LiteralValue(value=0) as zero,), slice=False
-        ) if name.lower() == "labels":
-            edits.put(zero.start, "1")
+        case tree.Index(bounds=(tree.LiteralValue(kind="integer", value=int(at)) as place,), slice=False):
+            # Positions are counted from one, and from the end as in Neo4j.
+            edits.put(place.start, str(at + 1 if at >= 0 else at))
         case _:
             refuse("[ ] on a list as Neo4j has it")
 
 
-def _operation(operation: tree.Operation) -> None:
+def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
+    """*[x IN list WHERE x > 1 | x.name]* as ladybug's functions of lists."""
+    name = quoted(part.variable.text)
+    opening, closing = part.start, part.stop - 1
+    dropped = set(range(opening, closing + 1))
+    for kept in (part.source, part.where, part.result):
+        if kept is not None:
+            dropped -= set(range(kept.start, kept.stop))
+    edits.drop(dropped)
+    before = "list_transform(" * (part.result is not None) + "list_filter(" * (part.where is not None)
+    edits.before(part.source.start, before or "(")
+    if part.where is not None:
+        edits.before(part.where.start, f", {name} -> ")
+        edits.behind(part.where.stop - 1, ")")
+    if part.result is not None:
+        edits.before(part.result.start, f", {name} -> ")
+        edits.behind(part.result.stop - 1, ")")
+    if not before:
+        edits.behind(part.source.stop - 1, ")")
+
+
+def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:
+    """*m.date.year*: a property of a property is a part of a date."""
+    if part.key.text.lower() not in _PARTS or not isinstance(part.subject, (tree.Property, tree.Call)):
+        return
+    edits.before(part.start, f"date_part('{part.key.text.lower()}', ")
+    edits.drop(range(part.subject.stop, part.stop))
+    edits.behind(part.subject.stop - 1, ")")
+
+
+def _operation(operation: tree.Operation, edits: TokenEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
     if "NORMALIZED" in operation.operator:
@@ -114,14 +172,26 @@ def _operation(operation: tree.Operation) -> None:
     if operation.operator in _COMPARISONS:
         first = operation.operands[0]
         if isinstance(first, tree.Operation) and first.operator in _COMPARISONS:
-            refuse("comparisons in a row (a < b < c)")
+            _chained(first, operation, edits)
+
+
+def _chained(first: tree.Operation, second: tree.Operation, edits: TokenEdits) -> None:
+    """*a < b < c* is *a < b AND b < c*."""
+    middle = first.operands[-1]
+    if not isinstance(middle, (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter)):
+        refuse("comparisons in a row (a < b < c) with an expression between")
+    text = "".join(edits.text(at) for at in range(middle.start, middle.stop))
+    edits.behind(middle.stop - 1, f" AND {text}")
+    edits.before(second.start, "(")
+    edits.behind(second.stop - 1, ")")
 
 
 def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:
     names = label_names(check.labels)
     if names is None:
         refuse("label expressions with & or !")
-    quoted = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in names)
+    plain = (without_dots(name).replace("\\", "\\\\").replace("'", "\\'") for name in names)
+    quoted = ", ".join(f"'{name}'" for name in plain)
     edits.drop(range(check.subject.stop, check.stop))
     edits.before(check.subject.start, "(label(")
     edits.behind(check.subject.stop - 1, f") IN [{quoted}])")

@@ -26,8 +26,23 @@ def refuse(what: str) -> NoReturn:
     raise QueryRefused(f"The embedded store does not have {what}. Write the query without, or use Neo4j")
 
 
+_DOT = "\ufe52"
+"""Stands for a dot in names of tables: ladybug takes what is before a dot for a database."""
+
+
+def without_dots(name: str) -> str:
+    """A name as ladybug can have it (`film.directed_by`, as Freebase writes)."""
+    return name.replace(".", _DOT)
+
+
+def with_dots(name: str) -> str:
+    """A name of ladybug as the graph has it."""
+    return name.replace(_DOT, ".")
+
+
 def quoted(name: str) -> str:
     """Write a name for ladybug, in backticks where it needs them."""
+    name = without_dots(name)
     return f"`{name}`" if name.upper() in _RESERVED else quote_name(name)
 
 

@@ -37,11 +37,17 @@ class HopSearch:
 
 @dataclass(frozen=True)
 class GraphSchema:
-    """Hops, and the properties of labels and relation types where they are known."""
+    """Hops, and the properties of labels and relation types where they are known.
+
+    `kinds` say of a label's properties what their values are, with one of them (*date 1996-07-04*). `valued`
+    are relation types whose tails are properties of their heads too, which is how a prompt shows them.
+    """
 
     hops: tuple[SchemaHop, ...]
     label_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     type_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    valued: frozenset[str] = frozenset()
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -1,0 +1,109 @@
+"""The relation paths of a node, each with all nodes at its end: what walks can only sample.
+
+A list of 200 films is one path of one or two relations; among random walks it would be as many walks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from clew.graph.graph import Adjacency, Graph, Int32, Int64
+
+Steps = tuple[int, ...]
+Rank = Callable[[Sequence[Steps]], Sequence[float]]
+"""Scores of some relation paths, the larger the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathLimits:
+    """Steps of a path, paths that are gone on from at each length, and ends and edges of one path."""
+
+    depth: int = 3
+    beam: int = 64
+    ends: int = 20_000
+    edges: int = 500_000
+
+
+@dataclass(frozen=True, eq=False)
+class RelationPath:
+    """A sequence of steps (2r along relation r, 2r + 1 against it) from a root, and where it ends.
+
+    `ends` int32 [n], ascending, each once and never the root; `before` int32 [n] are their places among the
+    ends of `prefix`, the path without its last step. `complete` is False where a limit left out ends.
+    """
+
+    root: int
+    steps: Steps = ()
+    ends: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
+    before: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
+    prefix: RelationPath | None = None
+    complete: bool = True
+
+    def nodes_to(self, place: int) -> tuple[int, ...]:
+        """The nodes of one way to the end at `place`, the root first."""
+        if self.prefix is None:
+            return (self.root,)
+        return (*self.prefix.nodes_to(int(self.before[place])), int(self.ends[place]))
+
+    def proof(self, graph: Graph, place: int) -> tuple[int, ...]:
+        """The triple ids of that way."""
+        nodes = self.nodes_to(place)
+        return tuple(
+            graph.find_triple(*((a, s >> 1, b) if s % 2 == 0 else (b, s >> 1, a)))
+            for s, a, b in zip(self.steps, nodes, nodes[1:], strict=False)
+        )
+
+
+def relation_paths(
+    graph: Graph, root: int, rank: Rank, limits: PathLimits | None = None
+) -> list[RelationPath]:
+    """All relation paths from a root, shorter ones first; of each length the best of `rank` are gone on from.
+
+    The root is never passed again. A path with more ends than the limit is kept, cut, and not gone on from.
+    """
+    limits = limits or PathLimits()
+    start = RelationPath(root, (), np.array([root], np.int32), np.zeros(1, np.int32))
+    frontier, found = [start], list[RelationPath]()
+    for _ in range(limits.depth):
+        level = [path for prefix in frontier for path in _longer(graph, prefix, limits)]
+        found += level
+        scores = rank([path.steps for path in level]) if level else []
+        order = np.argsort(-np.asarray(scores, np.float64), kind="stable").tolist()
+        frontier = [level[at] for at in order if level[at].complete][: limits.beam]
+    return found
+
+
+def _longer(graph: Graph, prefix: RelationPath, limits: PathLimits) -> Iterator[RelationPath]:
+    """A path with one step more, each way."""
+    for side, adjacency in enumerate((graph.out, graph.into)):
+        slots, places, whole = _edges(adjacency, prefix.ends, limits.edges)
+        relations, others = adjacency.relation[slots], adjacency.neighbour[slots]
+        kept = others != prefix.root
+        relations, others, places = relations[kept], others[kept], places[kept]
+        order = np.argsort(relations, kind="stable")
+        bounds = np.flatnonzero(np.diff(relations[order], prepend=-1, append=-1))
+        for low, high in pairwise(bounds.tolist()):
+            of_step = order[low:high]
+            ends, first = np.unique(others[of_step], return_index=True)
+            step = 2 * int(relations[of_step[0]]) + side
+            cut = len(ends) > limits.ends
+            yield RelationPath(
+                prefix.root, (*prefix.steps, step), ends[: limits.ends].astype(np.int32),
+                places[of_step][first][: limits.ends].astype(np.int32), prefix, whole and not cut,
+            )  # fmt: skip
+
+
+def _edges(adjacency: Adjacency, nodes: Int32, most: int) -> tuple[Int64, Int64, bool]:
+    """The slots of some nodes, the place of each one's node, and whether none were left out."""
+    starts = adjacency.starts[nodes]
+    counts = adjacency.stops[nodes] - starts
+    taken = int(np.searchsorted(np.cumsum(counts), most, "right"))
+    whole = taken >= len(nodes)
+    starts, counts = starts[: max(taken, 1)], counts[: max(taken, 1)]
+    places = np.repeat(np.arange(len(counts)), counts)
+    firsts = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+    return firsts + np.arange(len(places)), places, whole

@@ -1,0 +1,95 @@
+"""Triples as numbered lines of a prompt: what a model reads, and what it may name by number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clew.graph.graph import Graph
+from clew.llm.grounded_reply import Fact, Proofs
+from clew.llm.prompting import data_line
+from clew.text.labels import readable, relation_text
+from clew.text.normalise import normalise
+
+SHORTEST_LIST = 5
+"""Triples at one known entity and of one relation that become one line with a list."""
+LONGEST_NAME = 200
+"""Characters of a name in a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactLines:
+    """The lines of some triples, and for each what it holds."""
+
+    lines: tuple[str, ...]
+    facts: tuple[Fact, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) or "(none)"
+
+
+def fact_lines(graph: Graph, triples: Sequence[int], known: Proofs, first: int = 1) -> FactLines:
+    """Number triples, those of one relation at a known entity as one line with a list.
+
+    *[3] (*, directed by, X): A; B; C*. Numbers begin with `first`. A list says how many the graph has where
+    it lacks some of them.
+    """
+    rows: dict[tuple[int, int, int], list[int]] = {}
+    for triple in dict.fromkeys(triples):
+        rows.setdefault(_group(graph, triple, known), []).append(triple)
+    lines, facts = list[str](), list[Fact]()
+    for key, of_row in rows.items():
+        parts = [of_row] if key[2] >= 0 and len(of_row) >= SHORTEST_LIST else [[triple] for triple in of_row]
+        for part in parts:
+            line, fact = _line(graph, part, key, known)
+            lines.append(f"[{first + len(lines)}] {line}")
+            facts.append(fact)
+    return FactLines(tuple(lines), tuple(facts))
+
+
+def _group(graph: Graph, triple: int, known: Proofs) -> tuple[int, int, int]:
+    """Relation, direction and known entity of a triple; -1 without one known end."""
+    head, relation, tail = graph.triple(triple)
+    if (head in known) == (tail in known):
+        return relation, 0, -1
+    return (relation, 0, head) if head in known else (relation, 1, tail)
+
+
+def _line(graph: Graph, triples: Sequence[int], key: tuple[int, int, int], known: Proofs) -> tuple[str, Fact]:
+    if len(triples) == 1:
+        head, relation, tail = graph.triple(triples[0])
+        told = f"({_name(graph, head)}, {_relation(graph, relation)}, {_name(graph, tail)})"
+        return told, Fact((triples[0],))
+    relation, back, near = key
+    others = [graph.triple(triple)[0 if back else 2] for triple in triples]
+    ends = {other: (*known[near], triple) for other, triple in zip(others, triples, strict=True)}
+    side = graph.into if back else graph.out
+    low, high = side.relation_span(near, relation)
+    named = _relation(graph, relation)
+    told = f"(*, {named}, {_name(graph, near)})" if back else f"({_name(graph, near)}, {named}, *)"
+    of = f" [{len(triples)} of {high - low:,} in the graph]" if high - low > len(triples) else ""
+    return f"{told}: {'; '.join(_name(graph, other) for other in others)}{of}", Fact(tuple(triples), ends)
+
+
+def _name(graph: Graph, node: int) -> str:
+    return data_line(readable(graph.labels[node]), LONGEST_NAME)
+
+
+def _relation(graph: Graph, relation: int) -> str:
+    return data_line(relation_text(graph.relation_labels[relation]), LONGEST_NAME)
+
+
+def other_names(graph: Graph, called: Mapping[str, Iterable[int]]) -> str:
+    """What a prompt says of names that the question uses and the facts do not: empty, or a line.
+
+    `called` are words of the question, and the entities that they mean.
+    """
+    told: list[str] = []
+    for said, entities in called.items():
+        names = [readable(graph.labels[e]) for e in entities]
+        if names and normalise(said) not in {normalise(name) for name in names}:
+            told.append(
+                f'"{data_line(said, LONGEST_NAME)}" is '
+                + " or ".join(data_line(name, LONGEST_NAME) for name in names)
+            )
+    return f"Names: {'; '.join(told)}\n" if told else ""

@@ -1,0 +1,114 @@
+"""Which triples a sub-question is answered from (KG-RAG sections 3.4.2, 3.4.3): the top K, and whole lists.
+
+Beyond the paper: where the top K holds a triple of a relation at what the sub-question starts from, it may
+hold all of them, so that *which films* has its list and *how many* is right. The paper's K cuts lists at 30.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph.graph import Graph, Int64
+from clew.graph.neighbourhood import CandidateTriples
+from clew.index.vectors.triple_vectors import TripleVectors
+from clew.llm.grounded_reply import Proofs
+
+MOST_LISTED = 300
+"""Triples that whole lists may add to the top K."""
+MOST_RELATIONS = 5
+"""Relations of the top K whose lists are looked at, in their order."""
+MOST_SEARCHED = 5_000_000
+"""Triples of a graph up to which all are compared with a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """Triples for a prompt, best first, and what was left out of lists."""
+
+    triples: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+
+def nearest_first(vectors: TripleVectors, candidates: CandidateTriples, text: str, k: int) -> list[int]:
+    """The K triples of the first hop most similar to a text, then half as many of the hops behind it."""
+    near = candidates.hops[0] if candidates.hops else np.empty(0, np.int64)
+    far = np.concatenate(candidates.hops[1:]) if len(candidates.hops) > 1 else np.empty(0, np.int64)
+    first = vectors.top(text, near, k)[0].tolist()
+    more = k - len(first) + k // 2
+    return first + (vectors.top(text, far, more)[0].tolist() if more else [])
+
+
+def nearest_of_all(graph: Graph, vectors: TripleVectors, text: str, k: int) -> list[int]:
+    """The K triples of a whole graph most similar to a text; none of a graph too large to compare."""
+    if graph.triples > MOST_SEARCHED:
+        return []
+    return vectors.top(text, graph.out.slots(), k)[0].tolist()
+
+
+def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int], most: int = MOST_LISTED) -> Top:
+    """Add all triples of the best relations of `picked` at the entities it starts from, as far as they fit.
+
+    Where it starts from nothing, a relation is taken whole. A list that does not fit is noted.
+    """
+    kept = dict.fromkeys(picked)
+    notes: list[str] = []
+    room = most
+    for relation, side in list(dict.fromkeys(_steps(graph, picked, starts)))[:MOST_RELATIONS]:
+        triples = _of_relation(graph, relation) if side < 0 else _at(graph, starts, relation, side)
+        missing = [triple for triple in triples.tolist() if triple not in kept]
+        if len(missing) > room:
+            name = graph.relation_labels[relation]
+            notes.append(f"{len(triples) - len(missing):,} of {len(triples):,} triples of {name} are read")
+            continue
+        room -= len(missing)
+        kept |= dict.fromkeys(missing)
+    return Top(tuple(kept), tuple(notes))
+
+
+def _steps(graph: Graph, picked: Sequence[int], starts: Collection[int]) -> list[tuple[int, int]]:
+    """Relation and side of the triples that touch a start; (relation, -1) of all where there is none."""
+    found: list[tuple[int, int]] = []
+    for triple in picked:
+        head, relation, tail = graph.triple(triple)
+        if not starts:
+            found.append((relation, -1))
+        elif head in starts:
+            found.append((relation, 0))
+        elif tail in starts:
+            found.append((relation, 1))
+    return found
+
+
+def _of_relation(graph: Graph, relation: int) -> Int64:
+    slots = graph.out.slots()
+    return slots[graph.out.relation[slots] == relation]
+
+
+def _at(graph: Graph, starts: Collection[int], relation: int, side: int) -> Int64:
+    """The triple ids of a relation at some entities, as heads (0) or tails (1)."""
+    found: list[int] = []
+    for node in starts:
+        low, high = (graph.into if side else graph.out).relation_span(node, relation)
+        if side:
+            heads = graph.into.neighbour[low:high].tolist()
+            found += [graph.find_triple(head, relation, node) for head in heads]
+        else:
+            found += range(low, high)
+    return np.array(found, np.int64)
+
+
+def lists_are_whole(graph: Graph, proofs: Proofs, given: Collection[int]) -> bool:
+    """Whether nothing was left out of the lists that answers come from: those of their last triples."""
+    seen: set[tuple[int, int, int]] = set()
+    for entity, proof in proofs.items():
+        head, relation, tail = graph.triple(proof[-1])
+        if entity in (head, tail):
+            seen.add((relation, 1, tail) if entity == head else (relation, 0, head))
+    return all(
+        triple in given
+        for relation, side, node in seen
+        for triple in _at(graph, [node], relation, side).tolist()
+    )

@@ -1,0 +1,146 @@
+"""What a graph records, in lines for a prompt: `Machine ─part of line→ Production Line`.
+
+A model that has not seen a graph guesses its relations and the way to what is asked; these lines are few
+where a schema is small, and those nearest to the question where it is not. Where types are not declared, an
+example stands for each end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.schema import MOSTLY, Schema
+from clew.index.store.directory import Index
+from clew.index.store.stored_schema import schema_of_index
+from clew.llm.prompting import data_line
+from clew.methods.relation_ranking import RelationRanking
+from clew.text.labels import readable
+
+CHARACTERS = 3
+"""Of a token: names are cut into shorter pieces than words of English are."""
+TOKENS = 1_200
+"""Tokens of a schema in a prompt."""
+MOST_TYPES = 3
+"""Types of one end that are named."""
+ALL_OF = 0.95
+"""From this share of an end's nodes its commonest type says what it is."""
+SOME_OF = 0.05
+"""A type of fewer of an end's nodes is not named."""
+ENUMERATION = 8
+"""An end with so many nodes or fewer, in more triples than that, is listed."""
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLines:
+    """Lines for a prompt, and how many relations were left out."""
+
+    lines: tuple[str, ...]
+    left_out: int
+
+    def __str__(self) -> str:
+        more = [f"({self.left_out} more relations are not shown)"] if self.left_out else []
+        return "\n".join([*self.lines, *more]) or "(none)"
+
+
+@dataclass(frozen=True, eq=False)
+class SchemaText:
+    """The lines of one graph."""
+
+    graph: Graph
+    schema: Schema
+    ranking: RelationRanking
+
+    @classmethod
+    def of(cls, index: Index, ranking: RelationRanking) -> Self:
+        """Those of an open index."""
+        return cls(index.graph, schema_of_index(index), ranking)
+
+    def lines(self, text: str, near: Sequence[int] = (), tokens: int = TOKENS) -> SchemaLines:
+        """The relations of the graph in its order, all if they fit; else the nearest to a text.
+
+        Those of the entities `near` count as nearer than others.
+        """
+        room = tokens * CHARACTERS
+        if sum(map(len, self._all)) + len(self._all) <= room:
+            return SchemaLines(self._all, 0)
+        scores = self.ranking.scores(text)
+        for relation in self._relations_of(near):
+            scores[relation] += 1.0
+        kept: list[int] = []
+        for relation in np.argsort(-scores, kind="stable").tolist():
+            room -= len(self._all[relation]) + 1
+            if room < 0:
+                break
+            kept.append(relation)
+        return SchemaLines(tuple(self._all[r] for r in sorted(kept)), len(self._all) - len(kept))
+
+    @cached_property
+    def _all(self) -> tuple[str, ...]:
+        return tuple(self._line(relation) for relation in range(len(self.graph.relations)))
+
+    def _relations_of(self, entities: Sequence[int]) -> set[int]:
+        sides = (self.graph.out, self.graph.into)
+        spans = ((side, *side.span(entity)) for entity in entities for side in sides)
+        return {int(r) for side, start, stop in spans for r in np.unique(side.relation[start:stop])}
+
+    def _line(self, relation: int) -> str:
+        name = data_line(readable(self.graph.relation_labels[relation]), LONGEST_NAME)
+        head, tail = self._end(2 * relation), self._end(2 * relation + 1)
+        if head and tail:
+            return f"{head} ─{name}→ {tail}"
+        start, stop = self._example(relation)
+        return f"{head or start} ─{name}→ {tail or stop}"
+
+    def _end(self, end: int) -> str:
+        """What the nodes of an end are: a value with its range, declared types, or nothing that is known."""
+        schema = self.schema
+        if schema.numbers[end] >= MOSTLY:
+            return f"number ({schema.low[end]:,.15g} to {schema.high[end]:,.15g})"
+        if schema.dates[end] >= MOSTLY:
+            return f"date (such as {self._one(end)})"
+        typed = schema.typed[end] if schema.typed.shape[1] else np.zeros(0, np.int64)
+        share = typed / max(int(schema.nodes[end]), 1)
+        order = np.argsort(-share, kind="stable")[:MOST_TYPES].tolist()
+        named = [t for t in order if share[t] >= SOME_OF]
+        if named and share[named[0]] >= ALL_OF:
+            named = named[:1]
+        told = " or ".join(data_line(readable(self.graph.types.names[t]), LONGEST_NAME) for t in named)
+        few = self._few(end)
+        return f"{told} ({few})" if told and few else told or (f"one of {few}" if few else "")
+
+    def _few(self, end: int) -> str:
+        """All names of an end, where they are few."""
+        nodes, triples = int(self.schema.nodes[end]), int(self.schema.triples[end // 2])
+        if not 1 < nodes <= ENUMERATION or triples <= 2 * ENUMERATION:
+            return ""
+        found = self._nodes(end)
+        return "; ".join(self._name(node) for node in found)
+
+    def _nodes(self, end: int) -> list[int]:
+        nodes, relations, others = self.graph.out.columns()
+        of = relations == end // 2
+        return np.unique((nodes if end % 2 == 0 else others)[of]).tolist()
+
+    def _one(self, end: int) -> str:
+        kinds = self.graph.values.kind
+        nodes = self._nodes(end)
+        return self._name(next((n for n in nodes if kinds[n] == ValueKind.DATE), nodes[0]))
+
+    def _example(self, relation: int) -> tuple[str, str]:
+        """The ends of a triple of a relation, each as an example."""
+        nodes, relations, others = self.graph.out.columns()
+        at = np.flatnonzero(relations == relation)
+        if not len(at):
+            return "something", "something"
+        place = int(at[len(at) // 2])
+        return f"(such as {self._name(int(nodes[place]))})", f"(such as {self._name(int(others[place]))})"
+
+    def _name(self, node: int) -> str:
+        return data_line(readable(self.graph.labels[node]), LONGEST_NAME)

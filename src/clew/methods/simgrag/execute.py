@@ -1,0 +1,436 @@
+"""A plan, a pattern with operations, executed over all of a graph: answers with the triples that prove them.
+
+Names and relations are found as for the paper's patterns: the best match of each connected part says which
+entities and relations are meant, and which way its edges run; all that is as near counts too. From there on
+everything is exact: the part is joined over the whole graph, and operations are carried out on the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int64, ValueKind
+from clew.graph.match.distances import Distances
+from clew.graph.values import parse_value, year_of
+from clew.grounding import cite
+from clew.methods.simgrag.find_subgraphs import (
+    BOUND,
+    MOST_WAYS,
+    Unfit,
+    find_subgraphs,
+    same_names,
+    same_relations,
+    unfit,
+)
+from clew.methods.simgrag.join import FixedEdge, Table, join
+from clew.methods.simgrag.operations import Operation, Plan, counted_name
+from clew.text.normalise import normalise
+from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge
+
+MOST_CITED = 200
+"""Triples that a number cites; the answer says where there are more."""
+SURE = 0.05
+"""Distance up to which an entity is what a name says."""
+_SIGN = {">": 1, "<": -1}
+
+
+@dataclass(frozen=True)
+class Executed:
+    """Entities with proofs, or a value with triples; or `left`, why there is neither."""
+
+    answers: tuple[AnswerEntity, ...] = ()
+    proofs: tuple[tuple[int, ...], ...] = ()
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    left: Unfit | None = None
+
+    def citations(self, graph: Graph) -> tuple[Citation, ...]:
+        """The triples of each answer."""
+        pairs = zip(self.answers, self.proofs, strict=True)
+        return tuple(cite(graph, answer.entity, proof) for answer, proof in pairs)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Entities of known nodes, by place, and the edges with their relations and directions."""
+
+    entities: dict[int, list[int]]
+    edges: tuple[FixedEdge, ...]
+
+
+class _Lacking(Exception):
+    def __init__(self, left: Unfit) -> None:
+        self.left = left
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Carries out plans over one graph."""
+
+    graph: Graph
+    distances: Distances
+    bound: float = BOUND
+
+    def run(self, plan: Plan) -> Executed:
+        """Execute a plan; what is wrong with its names or shape is in `left`."""
+        try:
+            return self._run(plan)
+        except _Lacking as lacking:
+            return Executed(left=lacking.left)
+
+    def _run(self, plan: Plan) -> Executed:
+        if not plan.pattern.nodes:
+            return Executed(left=Unfit("no_relation", "the graph records nothing of what is asked for"))
+        asks = any(op.op == "exists" for op in plan.operations)
+        try:
+            table = self._all(plan.pattern)
+        except _Lacking as lacking:
+            if not asks or lacking.left.reason != "empty_result":
+                raise
+            table = Table(0)  # all names are there, and nothing of this shape
+        before, notes = table, list[str]()
+        for at, op in enumerate(plan.operations):
+            if op.op in ("count", "sum", "average", "exists") or not table.nodes:
+                return self._value(plan, op, table, before, notes)
+            if op.op == "or":
+                table = self._with(plan, table, plan.others[at])
+            elif op.op == "without":
+                table = self._without(plan, table, plan.others[at])
+                notes.append("what the graph does not record is taken not to be so")
+            else:
+                table = self._kept(plan, op, table)
+        return self._entities(plan, table, notes)
+
+    def _entities(self, plan: Plan, table: Table, notes: list[str]) -> Executed:
+        answer = self._answer(plan)
+        if not table.rows:
+            return Executed(
+                left=Unfit("empty_result", "nothing is left of what fits the question"), notes=tuple(notes)
+            )
+        first = _first_rows(table.nodes[answer])
+        graph = self.graph
+        entities = [int(e) for e in table.nodes[answer][first]]
+        answers = tuple(AnswerEntity(graph.entities[e], graph.labels[e], 1.0) for e in entities)
+        proofs = tuple(table.proof(int(row)) for row in first)
+        return Executed(answers, proofs, table.complete, tuple(dict.fromkeys(notes)))
+
+    def _answer(self, plan: Plan) -> int:
+        """The node asked for: the one the plan names, else the last unknown."""
+        unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
+        if plan.answer >= 0:
+            return plan.answer
+        if not unknown:
+            raise _Lacking(Unfit("empty_result", "the model's pattern has no unknown to answer with"))
+        return unknown[-1]
+
+    def _value(self, plan: Plan, op: Operation, table: Table, before: Table, notes: list[str]) -> Executed:
+        """A number, or yes and no, with the triples of the rows that it comes from."""
+        if not table.nodes or op.op == "exists":
+            value, rows = ("yes", table) if table.rows else ("no", before)
+            if not rows.rows:
+                rows = self._about(plan.pattern)
+                notes.append("what the graph does not record is taken not to be so")
+        elif op.op == "count":
+            place = plan.place(op.node)
+            rows = table.take(_first_rows(table.nodes[place]))
+            value = str(rows.rows)
+        else:
+            place = plan.place(op.node)
+            rows = table.take(self._first_of_values(plan, table, place))
+            numbers = self.graph.values.value[rows.nodes[place]]
+            if not len(numbers) or np.isnan(numbers).any():
+                raise _Lacking(Unfit("empty_result", f'"{op.node}" has no numbers to add up'))
+            value = f"{numbers.sum() if op.op == 'sum' else numbers.mean():.12g}"
+        proof = tuple(dict.fromkeys(t for row in range(rows.rows) for t in rows.proof(row)))
+        if len(proof) > MOST_CITED:
+            notes.append(f"{MOST_CITED} of the {len(proof):,} triples that it comes from are cited")
+        answer = AnswerEntity(value, value, 1.0)
+        return Executed((answer,), (proof[:MOST_CITED],), rows.complete, tuple(dict.fromkeys(notes)))
+
+    def _first_of_values(self, plan: Plan, table: Table, place: int) -> NDArray[np.intp]:
+        """One row for each triple that leads to a value: two things may have the same number."""
+        at = [i for i, e in enumerate(plan.pattern.edges) if place in (e.head, e.tail)]
+        return _first_rows(
+            table.triples[at[-1]] if at and at[-1] < len(table.triples) else table.nodes[place]
+        )
+
+    def _about(self, pattern: Pattern) -> Table:
+        """What is so instead: the edges of a pattern at its first known node, the other end left open."""
+        for edge in pattern.edges:
+            for known, other in ((edge.head, edge.tail), (edge.tail, edge.head)):
+                if not pattern.nodes[known].known:
+                    continue
+                opened = replace(pattern.nodes[other], name="UNKNOWN 1", known=False, type=None)
+                nodes = tuple(opened if i == other else node for i, node in enumerate(pattern.nodes))
+                part = _part(Pattern(nodes, (edge,)), {known, other})
+                table = self._part_table(*part)
+                if table.rows:
+                    return table
+        raise _Lacking(Unfit("empty_result", "it records nothing of what is asked about"))
+
+    # Operations on rows
+
+    def _kept(self, plan: Plan, op: Operation, table: Table) -> Table:
+        answer = self._answer(plan)
+        if op.op == "keep" and (counted := counted_name(op.node)):
+            numbers = _counts(table.nodes[answer], table.nodes[plan.place(counted)])
+            return table.take(_passes(numbers, op.test, np.full(table.rows, _number(op.than))))
+        if op.op == "keep":
+            return table.take(self._passing(plan, op, table))
+        place = plan.place(op.node)
+        if op.op in ("most", "fewest"):
+            scores = _counts(table.nodes[answer], table.nodes[place])
+        else:
+            scores = self.graph.values.value[table.nodes[place]]
+            table, scores = table.take(~np.isnan(scores)), scores[~np.isnan(scores)]
+        if not table.rows:
+            return table
+        signed = scores if op.op in ("max", "most") else -scores
+        kept = signed >= _nth(table.nodes[answer], signed, max(op.first, 1))
+        order = np.argsort(-signed[kept], kind="stable")
+        return table.take(np.flatnonzero(kept)[order])
+
+    def _passing(self, plan: Plan, op: Operation, table: Table) -> NDArray[np.bool_]:
+        """Which rows pass a test on the value of a node: with a number, a date, a name, or another node."""
+        values, column = self.graph.values, table.nodes[plan.place(op.node)]
+        other = plan.place(str(op.than))
+        if other >= 0:
+            than = table.nodes[other]
+            if op.test in ("=", "!="):
+                return (column == than) == (op.test == "=")
+            return _passes(values.value[column], op.test, values.value[than])
+        kind, wanted = parse_value(str(op.than))
+        if kind == ValueKind.NONE:
+            norm = normalise(str(op.than))
+            same = np.array([normalise(self.graph.labels[int(e)]) == norm for e in column], np.bool_)
+            return same if op.test in ("=", "") else ~same
+        numbers = values.value[column].copy()
+        if kind == ValueKind.NUMBER:
+            # A year against dates: the year in which they lie.
+            dates = values.kind[column] == ValueKind.DATE
+            numbers[dates] = [year_of(days) for days in numbers[dates]]
+        return _passes(numbers, op.test, np.full(table.rows, wanted))
+
+    def _with(self, plan: Plan, table: Table, other: Pattern) -> Table:
+        """The rows, and those of another whole pattern; only the node asked for is left of both."""
+        answer = self._answer(plan)
+        names = [normalise(node.name) for node in other.nodes]
+        name = normalise(plan.pattern.nodes[answer].name)
+        if name not in names:
+            raise _Lacking(
+                Unfit("empty_result", "the model's other triples do not have the unknown asked for")
+            )
+        more = self._all(other)
+        width = max(len(table.triples), len(more.triples))
+        columns = [np.concatenate([_column(table, i), _column(more, i)]) for i in range(width)]
+        nodes = {answer: np.concatenate([table.nodes[answer], more.nodes[names.index(name)]])}
+        return Table(table.rows + more.rows, nodes, tuple(columns), table.complete and more.complete)
+
+    def _without(self, plan: Plan, table: Table, other: Pattern) -> Table:
+        """The rows for which another pattern has no match with the same things."""
+        places = {normalise(node.name): i for i, node in enumerate(plan.pattern.nodes)}
+        shift = len(plan.pattern.nodes)
+        where = {i: places.get(normalise(n.name), shift + i) for i, n in enumerate(other.nodes)}
+        numbered = Table(table.rows, {**table.nodes, -1: np.arange(table.rows)}, (), table.complete)
+        ways = self._ways(other, {i for i, place in where.items() if place in table.nodes})
+        gone = np.zeros(table.rows, np.bool_)
+        for way in ways:
+            rows = numbered
+            for i, entities in way.entities.items():
+                if where[i] not in rows.nodes:
+                    rows = rows.with_node(where[i], entities)
+            edges = [FixedEdge(where[e.head], e.relation, where[e.tail]) for e in way.edges]
+            gone[join(self.graph, rows, edges).nodes[-1]] = True
+        return table.take(~gone)
+
+    # Patterns
+
+    def _all(self, pattern: Pattern) -> Table:
+        """All matches of a pattern: those of its connected parts, each with each."""
+        table = Table()
+        for part, places in _parts(pattern):
+            table = _crossed(table, self._part_table(part, places))
+        return table
+
+    def _part_table(self, part: Pattern, places: Sequence[int]) -> Table:
+        """The matches of a connected part, by the places that its nodes have in the whole."""
+        if not part.edges:
+            return self._of_type(part, places)
+        found: list[Table] = []
+        for way in self._ways(part, set()):
+            rows = Table()
+            for place, entities in way.entities.items():
+                rows = rows.with_node(place, entities)
+            found.append(self._typed(part, join(self.graph, rows, way.edges)))
+        united = found[0]
+        for more in found[1:]:
+            columns = tuple(np.concatenate(pair) for pair in zip(united.triples, more.triples, strict=True))
+            nodes = {p: np.concatenate([united.nodes[p], more.nodes[p]]) for p in united.nodes}
+            united = Table(united.rows + more.rows, nodes, columns, united.complete and more.complete)
+        return replace(united, nodes={places[p]: column for p, column in united.nodes.items()})
+
+    def _of_type(self, part: Pattern, places: Sequence[int]) -> Table:
+        """All things of one type."""
+        node = part.nodes[0]
+        mask = None if node.known or node.type is None else self.distances.allowed(node)
+        if mask is None or not mask.any():
+            raise _Lacking(Unfit("no_relation", f'it declares no type like "{node.type or node.name}"'))
+        return Table().with_node(places[0], np.flatnonzero(mask))
+
+    def _typed(self, part: Pattern, table: Table) -> Table:
+        """The rows whose unknowns are of the types that the pattern says, where any are."""
+        for place, node in enumerate(part.nodes):
+            mask = None if node.known or node.type is None else self.distances.allowed(node)
+            if mask is not None and place in table.nodes:
+                kept = mask[table.nodes[place]]
+                table = table.take(kept) if kept.any() else table
+        return table
+
+    def _ways(self, part: Pattern, bound: set[int]) -> list[_Way]:
+        """The ways to fix names, relations and directions; `bound` nodes are known from elsewhere."""
+        if bound or not any(node.known for node in part.nodes):
+            return [self._nearest_way(part, bound)]
+        found = find_subgraphs(self.graph, part, self.distances, 1)
+        left = unfit(self.graph, part, found, self.distances, self.bound)
+        if left is not None:
+            raise _Lacking(left)
+        best = found.matches[0]
+        self._require_names(part, best)
+        names = same_names(part, self.distances, best)
+        relations = same_relations(self.graph, part, self.distances, best)
+        ways = list(islice(product(*relations), MOST_WAYS))
+        entities = {i: same for i, same in enumerate(names) if part.nodes[i].known}
+        return [_Way(entities, self._edges(part, way, best)) for way in ways]
+
+    def _require_names(self, part: Pattern, best: Match) -> None:
+        """Refuse a match that puts another entity in the place of one that is there by its name."""
+        for node, entity in zip(part.nodes, best.nodes, strict=True):
+            near = self.distances.node_candidates(node, 64) if node.known else None
+            if near is None or near.distances.min(initial=np.inf) > SURE:
+                continue
+            if entity not in near.entities[near.distances <= SURE]:
+                raise _Lacking(
+                    Unfit("empty_result", f'it has "{node.name}", but nothing of this shape around it')
+                )
+
+    def _edges(self, part: Pattern, relations: Sequence[int], best: Match) -> tuple[FixedEdge, ...]:
+        """Edges in the direction of a match; an unknown relation is that of the match."""
+        fixed: list[FixedEdge] = []
+        for edge, triple, relation in zip(part.edges, best.triples, relations, strict=True):
+            head, own, _ = self.graph.triple(triple)
+            chosen = own if relation < 0 else relation
+            turned = head != best.nodes[edge.head]
+            ends = (edge.tail, edge.head) if turned else (edge.head, edge.tail)
+            fixed.append(FixedEdge(ends[0], chosen, ends[1]))
+        return tuple(fixed)
+
+    def _nearest_way(self, part: Pattern, bound: set[int]) -> _Way:
+        """Names and relations each by itself: for parts that nothing anchors, or that others do."""
+        entities: dict[int, list[int]] = {}
+        for place, node in enumerate(part.nodes):
+            if node.known and place not in bound:
+                near = self.distances.node_candidates(node, 64)
+                least = near.distances.min(initial=np.inf)
+                entities[place] = [int(e) for e in near.entities[near.distances <= least + 1e-6]]
+        return _Way(entities, tuple(self._directed(part, edge) for edge in part.edges))
+
+    def _directed(self, part: Pattern, edge: PatternEdge) -> FixedEdge:
+        """The nearest relation of an edge, the way round in which its ends are of the types that are said."""
+        if edge.relation is None:
+            raise _Lacking(Unfit("no_relation", "a relation that is unknown needs a name beside it"))
+        far = self.distances.relation_distances(edge)
+        relation = int(np.argmin(far)) if len(far) else -1
+        if relation < 0 or far[relation] > self.bound:
+            raise _Lacking(Unfit("no_relation", f'it has no relation like "{edge.relation}"'))
+        forward, turned = (edge.head, edge.tail), (edge.tail, edge.head)
+        ends = max((forward, turned), key=lambda ends: self._fitting(part, ends, relation))
+        return FixedEdge(ends[0], relation, ends[1])
+
+    def _fitting(self, part: Pattern, ends: tuple[int, int], relation: int) -> int:
+        """How many triples of a relation have ends of the types that the pattern says; all without types."""
+        table = join(self.graph, Table(), [FixedEdge(0, relation, 1)])
+        fits = np.ones(table.rows, np.bool_)
+        for column, place in enumerate(ends):
+            node = part.nodes[place]
+            mask = None if node.known or node.type is None else self.distances.allowed(node)
+            if mask is not None and mask.any():
+                fits &= mask[table.nodes[column]]
+        return int(fits.sum())
+
+
+def _parts(pattern: Pattern) -> list[tuple[Pattern, list[int]]]:
+    """The connected parts of a pattern, each with the places of its nodes in the whole."""
+    group = list(range(len(pattern.nodes)))
+    for _ in pattern.nodes:
+        for edge in pattern.edges:
+            group[edge.head] = group[edge.tail] = min(group[edge.head], group[edge.tail])
+    return [_part(pattern, {i for i, g in enumerate(group) if g == each}) for each in dict.fromkeys(group)]
+
+
+def _part(pattern: Pattern, places: set[int]) -> tuple[Pattern, list[int]]:
+    order = sorted(places)
+    edges = tuple(
+        replace(e, head=order.index(e.head), tail=order.index(e.tail))
+        for e in pattern.edges
+        if e.head in places
+    )
+    return Pattern(tuple(pattern.nodes[p] for p in order), edges), order
+
+
+def _crossed(one: Table, other: Table) -> Table:
+    """Each row of one with each of another."""
+    if not one.nodes:
+        return other
+    left = one.take(np.repeat(np.arange(one.rows), other.rows))
+    right = other.take(np.tile(np.arange(other.rows), one.rows))
+    nodes = {**left.nodes, **right.nodes}
+    return Table(left.rows, nodes, (*left.triples, *right.triples), one.complete and other.complete)
+
+
+def _column(table: Table, at: int) -> Int64:
+    return table.triples[at] if at < len(table.triples) else np.full(table.rows, -1, np.int64)
+
+
+def _first_rows(column: Int64) -> NDArray[np.intp]:
+    """The first row of each value, in the order of the rows."""
+    return np.sort(np.unique(column, return_index=True)[1])
+
+
+def _counts(groups: Int64, things: Int64) -> NDArray[np.float64]:
+    """For each row, how many different things its group has."""
+    pairs = np.unique(np.stack([groups, things]), axis=1)
+    found, number = np.unique(pairs[0], return_counts=True)
+    return number[np.searchsorted(found, groups)].astype(np.float64)
+
+
+def _best_of_each(groups: Int64, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest score of each group."""
+    found, at = np.unique(groups, return_inverse=True)
+    best = np.full(len(found), -np.inf)
+    np.maximum.at(best, at, scores)
+    return best
+
+
+def _nth(groups: Int64, scores: NDArray[np.float64], n: int) -> float:
+    """The score of the n-th best group; of the last where there are fewer."""
+    best = np.sort(_best_of_each(groups, scores))[::-1]
+    return float(best[min(n, len(best)) - 1])
+
+
+def _passes(left: NDArray[np.float64], test: str, right: NDArray[np.float64]) -> NDArray[np.bool_]:
+    known = ~np.isnan(left) & ~np.isnan(right)
+    if test in ("=", ""):
+        return known & (left == right)
+    if test == "!=":
+        return known & (left != right)
+    strict = _SIGN[test[0]] * (left - right) > 0
+    return known & (strict | (left == right) if test.endswith("=") else strict)
+
+
+def _number(text: str | float) -> float:
+    return parse_value(str(text))[1]

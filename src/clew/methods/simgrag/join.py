@@ -1,0 +1,134 @@
+"""All matches of a pattern whose entities and relations are fixed, as a table: a relational join."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int64
+
+MOST_ROWS = 2_000_000
+"""Rows of a table; a join with more is cut, and says so."""
+FEW = 2_000
+"""Nodes up to which their edges are looked up one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedEdge:
+    """An edge between places of nodes, of a relation id."""
+
+    head: int
+    relation: int
+    tail: int
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Matches by rows.
+
+    `nodes[place]` int64 [rows] are entities, `triples[i]` int64 [rows] are triple ids, -1 none. `complete` is
+    False where rows were cut.
+    """
+
+    rows: int = 1
+    nodes: Mapping[int, Int64] = field(default_factory=dict[int, Int64])
+    triples: tuple[Int64, ...] = ()
+    complete: bool = True
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
+        """Some of the rows, by number or mask."""
+        nodes = {place: column[rows] for place, column in self.nodes.items()}
+        count = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
+        return Table(count, nodes, tuple(column[rows] for column in self.triples), self.complete)
+
+    def with_node(self, place: int, entities: Sequence[int] | Int64) -> Table:
+        """Every row with each of some entities at a place."""
+        column = np.asarray(entities, np.int64)
+        repeated = self.take(np.repeat(np.arange(self.rows), len(column)))
+        return replace(repeated, nodes={**repeated.nodes, place: np.tile(column, self.rows)})
+
+    def proof(self, row: int) -> tuple[int, ...]:
+        """The triples of a row, each once."""
+        return tuple(dict.fromkeys(int(column[row]) for column in self.triples if column[row] >= 0))
+
+
+def join(graph: Graph, table: Table, edges: Sequence[FixedEdge]) -> Table:
+    """Extend a table by edges, those first whose ends are there already. No row takes a triple twice."""
+    left = list(edges)
+    while left:
+        edge = max(left, key=lambda e: (e.head in table.nodes) + (e.tail in table.nodes))
+        left.remove(edge)
+        table = _joined(graph, table, edge)
+    return table
+
+
+def _joined(graph: Graph, table: Table, edge: FixedEdge) -> Table:
+    near = edge.head if edge.head in table.nodes else edge.tail if edge.tail in table.nodes else None
+    if near is None:
+        heads, tails, slots = _triples(graph, edge.relation)
+        count = min(len(slots), max(MOST_ROWS // max(table.rows, 1), 1))
+        base = table.take(np.repeat(np.arange(table.rows), count))
+        places = np.tile(np.arange(count), table.rows)
+        whole = table.complete and count == len(slots)
+        nodes = {**base.nodes, edge.head: heads[places], edge.tail: tails[places]}
+        return _once(Table(len(places), nodes, (*base.triples, slots[places]), whole))
+    far = edge.tail if near == edge.head else edge.head
+    starts, others, slots = _at(graph, np.unique(table.nodes[near]), edge.relation, back=near == edge.tail)
+    low = np.searchsorted(starts, table.nodes[near], "left")
+    counts = np.searchsorted(starts, table.nodes[near], "right") - low
+    fits = int(np.searchsorted(np.cumsum(counts), MOST_ROWS, "right"))
+    whole = table.complete and fits >= len(counts)
+    low, counts = low[:fits], counts[:fits]
+    rows = np.repeat(np.arange(len(counts)), counts)
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(low, counts)
+    base = table.take(rows)
+    reached = others[places]
+    joined = Table(len(rows), base.nodes, (*base.triples, slots[places]), whole)
+    if far in table.nodes:
+        return _once(joined.take(base.nodes[far] == reached))
+    return _once(replace(joined, nodes={**base.nodes, far: reached}))
+
+
+def _once(table: Table) -> Table:
+    """The rows whose last triple is none of the others."""
+    *others, last = table.triples
+    if not others:
+        return table
+    repeated = np.zeros(table.rows, np.bool_)
+    for column in others:
+        repeated |= column == last
+    return table.take(~repeated)
+
+
+def _triples(graph: Graph, relation: int) -> tuple[Int64, Int64, Int64]:
+    """Heads, tails and ids of all triples of a relation."""
+    nodes, relations, others = graph.out.columns()
+    of = relations == relation
+    return nodes[of].astype(np.int64), others[of].astype(np.int64), graph.out.slots()[of]
+
+
+def _at(graph: Graph, nodes: Int64, relation: int, *, back: bool) -> tuple[Int64, Int64, Int64]:
+    """Near nodes (ascending), far nodes and ids of the triples of a relation at some nodes."""
+    if len(nodes) > FEW or back:
+        heads, tails, slots = _triples(graph, relation) if len(nodes) > FEW else _into(graph, nodes, relation)
+        near, far = (tails, heads) if back else (heads, tails)
+        order = np.argsort(near, kind="stable")
+        return near[order], far[order], slots[order]
+    spans = [graph.out.relation_span(int(node), relation) for node in nodes]
+    slots = np.concatenate([np.arange(low, high) for low, high in spans] or [np.empty(0, np.int64)])
+    near = np.repeat(nodes, [high - low for low, high in spans])
+    return near, graph.out.neighbour[slots].astype(np.int64), slots
+
+
+def _into(graph: Graph, nodes: Int64, relation: int) -> tuple[Int64, Int64, Int64]:
+    """Heads, tails and ids of the triples of a relation that end at some nodes."""
+    heads, tails = list[int](), list[int]()
+    for node in nodes.tolist():
+        low, high = graph.into.relation_span(node, relation)
+        heads += graph.into.neighbour[low:high].tolist()
+        tails += [node] * (high - low)
+    slots = [graph.find_triple(head, relation, tail) for head, tail in zip(heads, tails, strict=True)]
+    return np.array(heads, np.int64), np.array(tails, np.int64), np.array(slots, np.int64)

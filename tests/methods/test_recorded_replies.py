@@ -1,0 +1,54 @@
+"""What the methods make of a strong model's replies to their prompts, on development questions.
+
+The replies were written from the prompts alone (`tests/data/replies/README.md`). A change of a prompt fails
+here: it has to be asked again. A change of what is read from replies shows in the answers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from replies import recorded, replaying, traces
+
+from clew.engine import Clew
+from clew.methods.registry import make_method
+
+ROOT = Path(__file__).resolve().parents[2]
+DOMAINS = ROOT / "tests" / "data" / "domains" / "dev"
+DATA = ROOT.parent / "shared" / "data"
+METHODS = ("simgrag", "kg-rag", "walk-retrieve", "kaping", "synaptiqa")
+SOURCES = {
+    "courts": DOMAINS / "courts.tsv",
+    "staff": DOMAINS / "staff.tsv",
+    "metaqa": DATA / "metaqa" / "kb.txt.gz",
+    "pq2H": DATA / "pathquestion" / "2H-kb.txt",
+    "pq3H": DATA / "pathquestion" / "3H-kb.txt",
+}
+
+
+@pytest.fixture(scope="module", params=SOURCES)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Clew]:
+    source = SOURCES[request.param]
+    if not source.exists():
+        pytest.skip("the data sets are not beside the repository")
+    return request.param, Clew.open(source, cache_dir=tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_recorded_replies_are_read_as_they_were(opened: tuple[str, Clew], method: str):
+    name, clew = opened
+    if method == "synaptiqa":
+        pytest.importorskip("ladybug")
+    asked = make_method(method, clew.index, clew.embedder, replaying(method))
+    for trace in (trace for trace in traces(method) if trace["set"] == name):
+        answer = asked.answer(trace["question"])
+        assert sorted(a.label for a in answer.answers) == sorted(trace["answers"]), trace["question"]
+        assert (answer.abstained and answer.abstained.reason) == trace["abstained"], trace["question"]
+        assert all(c.triples for c in answer.citations) or answer.notes
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_thirty_questions_and_more_are_recorded(method: str):
+    assert len(traces(method)) >= 30
+    assert len(recorded(method)) >= len([t for t in traces(method) if t["calls"]]) // 2
