@@ -1,0 +1,81 @@
+"""Write a trained ranker as the files that the package ships: an int8 encoder, a head, the tokenizer.
+
+python scripts/train_reader/export.py MODEL.pt --minilm FOLDER --out src/clew/reading/model
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import tempfile
+from pathlib import Path
+
+import torch
+from model import LONGEST, TOKENS
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from train import FEATURES, Ranker
+
+VERSION = 1
+
+
+class Pooled(torch.nn.Module):
+    """The encoder with positions as a plain slice, for export."""
+
+    def __init__(self, encoder: torch.nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """As the encoder."""
+        return self.encoder(ids, mask)
+
+
+def main() -> None:
+    """Export."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--minilm", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    ranker = Ranker(args.minilm)
+    ranker.load_state_dict(torch.load(args.model))
+    ranker.eval()
+    args.out.mkdir(parents=True, exist_ok=True)
+    ids, mask = torch.randint(5, 900, (3, 9)), torch.ones(3, 9)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "encoder.onnx"
+        torch.onnx.export(
+            Pooled(ranker.encoder), (ids, mask), str(whole), dynamo=False, opset_version=17,
+            input_names=["ids", "mask"], output_names=["states"],
+            dynamic_axes={"ids": {0: "texts", 1: "tokens"}, "mask": {0: "texts", 1: "tokens"},
+                          "states": {0: "texts", 1: "tokens"}},
+        )  # fmt: skip
+        quantize_dynamic(whole, args.out / "encoder.onnx", weight_type=QuantType.QInt8, per_channel=True)
+    views, labels, rows, tokens = 3, 5, 7, 11
+    given = (
+        torch.randn(views, 9, 384), torch.ones(views, 9), torch.randn(labels, 384),
+        torch.randint(1, 30, (rows, tokens)), torch.randint(-1, labels, (rows, tokens)),
+        torch.zeros(rows, tokens, 2, dtype=torch.long), torch.randint(0, views, (rows,)),
+        torch.randn(rows, len(FEATURES)),
+    )  # fmt: skip
+    names = ["states", "mask", "labels", "kinds", "label_at", "span_at", "view", "features"]
+    axes = {
+        "states": {0: "views", 1: "length"}, "mask": {0: "views", 1: "length"}, "labels": {0: "labels"},
+        "kinds": {0: "rows", 1: "tokens"}, "label_at": {0: "rows", 1: "tokens"},
+        "span_at": {0: "rows", 1: "tokens"}, "view": {0: "rows"}, "features": {0: "rows"},
+        "scores": {0: "rows"},
+    }  # fmt: skip
+    torch.onnx.export(
+        ranker.head, given, str(args.out / "head.onnx"), dynamo=False, opset_version=17, input_names=names,
+        output_names=["scores"], dynamic_axes=axes,
+    )  # fmt: skip
+    with gzip.GzipFile(args.out / "tokenizer.json.gz", "wb", mtime=0) as packed:
+        packed.write((args.minilm / "tokenizer.json").read_bytes())
+    about = {"version": VERSION, "features": list(FEATURES), "tokens": TOKENS, "longest": LONGEST}
+    (args.out / "model.json").write_text(json.dumps(about, indent=1) + "\n")
+    print({p.name: p.stat().st_size for p in sorted(args.out.iterdir())})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,321 @@
+"""The notation of meanings in `training/schemas/*.json` (described in `training/README.md`), as query graphs.
+
+`parse` reads a meaning as nested tuples; `to_query` makes it a `Query` over a graph; `witness` adds what a
+made-up graph must hold for it to have an answer.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from clew.reading.query import (
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Entity,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Sign,
+    Value,
+    Walk,
+    Without,
+)
+from clew.reading.values import date_of
+
+TOKEN = re.compile(
+    r'\s*(\{[^}]*\}|"[^"]*"|\d{4}-\d\d(?:-\d\d)?|\d\d:\d\d|-?\d+(?:\.\d+)?(?![\w-])|>=|<=|!=|[=<>()\[\],&|\-]'
+    r'|[.^](?:"[^"]+"|\w[\w.:/-]*\w|\w)|\w[\w.:/]*)'
+)
+Tree = tuple[Any, ...]
+LITERALS = ("number", "date", "text", "time")
+ASKS = {"count": "count", "sum": "sum", "avg": "average", "max": "largest", "min": "smallest", "ask": "yes"}
+
+
+class Parser:
+    """A recursive descent over one meaning."""
+
+    def __init__(self, text: str, schema: dict[str, Any]) -> None:
+        self.names = {n for t in schema["types"].values() for n in t["names"]}
+        self.types, self.relations = set(schema["types"]), {r[0] for r in schema["relations"]}
+        self.tokens = list(_split(text))
+        self.at = 0
+
+    def parse(self) -> Tree:
+        """Read it all. Raises ValueError with what was found where something else is expected."""
+        if self.tokens == ["none"]:
+            return ("none",)
+        tree = self.expression()
+        if self.at < len(self.tokens):
+            raise ValueError(f"left over: {' '.join(self.tokens[self.at :])}")
+        return tree
+
+    def peek(self) -> str:
+        """The next token, empty at the end."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def take(self, wanted: str = "") -> str:
+        """The next token, which must be `wanted`, if given."""
+        token = self.peek()
+        if not token or (wanted and token != wanted):
+            raise ValueError(f"expected {wanted or 'more'}, found {token or 'the end'}")
+        self.at += 1
+        return token
+
+    def expression(self) -> Tree:
+        """Sets joined by `&`, `|` and `-`, from left to right."""
+        left = self.term()
+        while self.peek() in ("&", "|", "-"):
+            left = (self.take(), left, self.term())
+        return left
+
+    def step(self) -> Tree:
+        """`.relation` or `^relation`."""
+        token = self.take()
+        name = token[1:].strip('"')
+        if token[0] not in ".^" or name not in self.relations:
+            raise ValueError(f"no step: {token}")
+        return (token[0], name)
+
+    def steps(self) -> tuple[Tree, ...]:
+        """Steps, none or more."""
+        found: list[Tree] = []
+        while self.peek()[:1] in (".", "^") and self.peek():
+            found.append(self.step())
+        return tuple(found)
+
+    def ranked_by(self) -> Tree:
+        """What an extreme is ranked by: a count, or the value at the end of a path."""
+        if self.peek() == "count":
+            self.take()
+            self.take("(")
+            steps = self.steps()
+            self.take(")")
+            return ("count", steps)
+        return ("path", self.steps())
+
+    def term(self) -> Tree:
+        """One set or operation, with the steps and filters after it."""
+        token = self.take()
+        tree: Tree
+        if token == "(":  # noqa: S105
+            tree = self.expression()
+            self.take(")")
+        elif token[0] == "{":
+            if token[1:-1] not in self.names:
+                raise ValueError(f"no entity {token}")
+            tree = ("entity", token[1:-1])
+        elif token in ASKS and self.peek() == "(":
+            self.take("(")
+            tree = (token, self.expression())
+            self.take(")")
+        elif token in ("argmax", "argmin", "top", "bottom"):
+            self.take("(")
+            number = 1
+            if token in ("top", "bottom"):
+                number = int(self.take())
+                self.take(",")
+            of = self.expression()
+            self.take(",")
+            tree = ("extreme", of, self.ranked_by(), token in ("argmax", "top"), number)
+            self.take(")")
+        elif token in self.types:
+            tree = ("type", token)
+        else:
+            raise ValueError(f"unknown word {token}")
+        while self.peek()[:1] in (".", "^", "[") and self.peek():
+            tree = self.filter(tree) if self.peek() == "[" else ("walk", tree, self.step())
+        return tree
+
+    def filter(self, of: Tree) -> Tree:
+        """`[…]` after a set."""
+        self.take("[")
+        if self.peek() == "count":
+            self.take()
+            self.take("(")
+            steps = self.steps()
+            self.take(")")
+            tree: Tree = ("counted", of, steps, self.take(), int(self.take()))
+        else:
+            if self.peek()[0] in ".^":
+                steps = self.steps()
+            else:
+                name = self.take()
+                if name not in self.relations:
+                    raise ValueError(f"no relation {name}")
+                steps = ((".", name),)
+            if self.peek() == "]":
+                tree = ("counted", of, steps, ">=", 1)
+            else:
+                sign = self.take()
+                other = self.term() if self.peek()[0] in "{(" else ("value", self.take())
+                tree = ("compared", of, steps, sign, other)
+        self.take("]")
+        return tree
+
+
+def _split(text: str) -> Iterator[str]:
+    at = 0
+    while at < len(text.rstrip()):
+        match = TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(f"cannot read at: {text[at : at + 20]!r}")
+        yield match[1]
+        at = match.end()
+
+
+class Translator:
+    """Meanings as queries over one graph, by the ids of its names."""
+
+    def __init__(self, entities: dict[str, int], relations: dict[str, int], types: dict[str, int]) -> None:
+        self.entities, self.relations, self.types = entities, relations, types
+
+    def query(self, tree: Tree) -> Query:
+        """Raises KeyError where the graph lacks a name, ValueError for a meaning that no query has."""
+        if tree[0] in ASKS:
+            return Query(ASKS[tree[0]], self.part(tree[1]))  # pyright: ignore[reportArgumentType]
+        return Query("list", self.part(tree))
+
+    def steps(self, steps: tuple[Tree, ...]) -> tuple[int, ...]:
+        """Steps by the ids of their relations."""
+        return tuple(2 * self.relations[name] + (way == "^") for way, name in steps)
+
+    def part(self, tree: Tree) -> Part:
+        """A set."""
+        match tree:
+            case ("entity", name):
+                return Entity(self.entities[name])
+            case ("type", name):
+                return OfType(self.types[name])
+            case ("walk", of, step):
+                return Walk(self.part(of), self.steps((step,))[0])
+            case ("&", left, right):
+                return Both(self.part(left), self.part(right))
+            case ("|", left, right):
+                return Either(self.part(left), self.part(right))
+            case ("-", left, right):
+                return self._less(left, right)
+            case ("counted", of, steps, sign, number):
+                return self._counted(of, steps, sign, number)
+            case ("compared", of, steps, sign, other):
+                return self._compared(of, steps, sign, other)
+            case ("extreme", of, (how, steps), largest, number):
+                if how == "count" and len(steps) != 1:
+                    raise ValueError("a count over several steps")
+                return Extreme(self.part(of), self.steps(steps), how == "count", largest, number)
+            case _:
+                raise ValueError(f"no part: {tree[0]}")
+
+    def _less(self, left: Tree, right: Tree) -> Part:
+        chain, length = left, 0
+        while chain[0] == "walk":
+            chain, length = chain[1], length + 1
+        if chain == right and length > 1:
+            return self.part(left)  # a walk never comes back to where it begins
+        return Without(self.part(left), self.part(right))
+
+    def _counted(self, of: Tree, steps: tuple[Tree, ...], sign: Sign, number: int) -> Part:
+        if len(steps) != 1:
+            raise ValueError("a count over several steps")
+        if sign in (">=", ">") and number == (1 if sign == ">=" else 0):
+            sign, number = ">=", 1
+        return Counted(self.part(of), self.steps(steps)[0], sign, number)
+
+    def _compared(self, of: Tree, steps: tuple[Tree, ...], sign: Sign, other: Tree) -> Part:
+        """A comparison; with a text, or for being the same, it is a join."""
+        value = value_of(other[1]) if other[0] == "value" else None
+        if isinstance(value, Value):
+            return Compared(self.part(of), self.steps(steps), sign, value)
+        if sign in ("=", "!=") and len(steps) == 1:
+            end = self.part(other) if value is None else Entity(self.entities[value])
+            back = Walk(end, self.steps(steps)[0] ^ 1)
+            if value is not None and of[0] == "type" and sign == "=":
+                return back
+            return Both(self.part(of), back) if sign == "=" else Without(self.part(of), back)
+        if value is not None:
+            raise ValueError("a text is compared")
+        return Compared(self.part(of), self.steps(steps), sign, self.part(other))
+
+
+def value_of(text: str) -> Value | str:
+    """A number or a date of a meaning, or the text."""
+    text = text.strip('"')
+    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+        return Value(float(text))
+    return (date_of(text) if re.fullmatch(r"\d{4}-\d\d(-\d\d)?", text) else None) or text
+
+
+class Witness:
+    """Adds triples to a made-up graph so that a meaning has an answer."""
+
+    def __init__(
+        self, schema: dict[str, Any], rng: random.Random, triples: set[tuple[str, str, str]]
+    ) -> None:
+        self.rng, self.triples = rng, triples
+        self.ends = {r[0]: r for r in schema["relations"]}
+        self.names = {t: spec["names"] for t, spec in schema["types"].items()}
+        self.of = {n: t for t, names in self.names.items() for n in names}
+
+    def types_of(self, tree: Tree) -> str | None:
+        """The type of a set's members, or the kind of its literals."""
+        match tree:
+            case ("entity", name):
+                return self.of.get(name)
+            case ("type", name):
+                return name
+            case ("walk", _, (way, name)):
+                return self.ends[name][2 if way == "." else 1]
+            case ("value", _):
+                return None
+            case _:
+                return self.types_of(tree[1])
+
+    def members(self, tree: Tree) -> str | None:
+        """Somebody who may be a member."""
+        if tree[0] == "entity":
+            return tree[1]
+        kind = self.types_of(tree)
+        if kind in self.names:
+            return self.rng.choice(self.names[kind])
+        return None
+
+    def make(self, tree: Tree, member: str | None = None) -> str | None:
+        """Make `member`, or somebody, a member of a set; None where that is not known how."""
+        match tree:
+            case ("entity", name):
+                return name if member in (None, name) else None
+            case ("type", name):
+                return member or self.rng.choice(self.names[name])
+            case ("walk", of, (way, name)):
+                source = self.make(of, self.members(of))
+                relation = self.ends[name]
+                kind = relation[2] if way == "." else relation[1]
+                target = member or (self.rng.choice(self.names[kind]) if kind in self.names else None)
+                if source is None or target is None:
+                    return None
+                self.triples.add((source, name, target) if way == "." else (target, name, source))
+                return target
+            case ("&", left, right):
+                first = member or self.members(left) or self.members(right)
+                if left[0] == "entity" or right[0] == "entity":
+                    first = left[1] if left[0] == "entity" else right[1]
+                made = self.make(left, first)
+                return self.make(right, made) if made is not None else None
+            case ("|" | "-", left, _):
+                return self.make(left, member)
+            case ("compared", of, ((".", name),), "=", ("value", text)) if isinstance(value_of(text), str):
+                made = self.make(of, member or self.members(of))
+                if made is not None:
+                    self.triples.add((made, name, str(value_of(text))))
+                return made
+            case ("counted", of, *_) | ("extreme", of, *_) | ("compared", of, *_):
+                return self.make(of, member or self.members(of))
+            case _ if tree[0] in ASKS:
+                return self.make(tree[1], None)
+            case _:
+                return None
