@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from clew.text.embedder import Embedder
     from clew.types import (
         Abstention,
+        Alternative,
         Answer,
         AnswerEntity,
         Chain,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Abstention",
+    "Alternative",
     "Answer",
     "AnswerEntity",
     "Chain",

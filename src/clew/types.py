@@ -256,6 +256,14 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another way to read a question, in words, with its probability in [0, 1]."""
+
+    reading: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its proof, or an abstention; the one result type of every method."""
 
@@ -280,6 +288,10 @@ class Answer:
     """How sure a model says to be of an answer of its own (`grounded` is False), in [0, 1]."""
     notes: tuple[str, ...] = ()
     """What has to be known to take the answer as it is meant."""
+    reading: str | None = None
+    """How the question was read, in words, where the built-in reader answered it."""
+    alternatives: tuple[Alternative, ...] = ()
+    """The nearest other readings, the likeliest first."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
@@ -301,6 +313,8 @@ class Answer:
             "query": self.query,
             "confidence": self.confidence,
             "notes": list(self.notes),
+            "reading": self.reading,
+            "alternatives": [{"reading": a.reading, "score": a.score} for a in self.alternatives],
         }
         return _with_steps(told, self.steps) if steps else told
 

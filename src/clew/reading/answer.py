@@ -1,0 +1,186 @@
+"""From a reading to an answer: the likeliest candidate is executed and its members proved, or it abstains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clew.graph.graph import Graph
+from clew.grounding import cite
+from clew.reading.execute import Executor, Nodes, OverBudget
+from clew.reading.prove import pattern_of, prove
+from clew.reading.query import Both, Counted, Entity, Query, Without, key_of, parts_of
+from clew.reading.ranker import Ranked
+from clew.reading.reader import Reading
+from clew.reading.vocabulary import Vocabulary
+from clew.reading.words import say
+from clew.types import Abstention, Alternative, AnswerEntity, Citation, Pattern
+
+CONFIDENCE = 0.85
+"""Least probability of a candidate that is answered from (`--confidence`)."""
+MOST_PROVED = 200
+"""Members of a counted or summed set that are cited."""
+MOST_ALTERNATIVES = 4
+MOST_MERGED = 10
+"""Candidates that are executed to see which of them answer the same."""
+LEAST_MERGED = 0.01
+LEAST_LIKELY = 0.02
+"""Candidates less likely than this are no alternatives."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftAnswer:
+    """What a candidate answers with its proof, or why it does not; the fields are those of `Answer`."""
+
+    answers: tuple[AnswerEntity, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    text: str = ""
+    pattern: Pattern | None = None
+    abstained: Abstention | None = None
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def likeliest(executor: Executor, reading: Reading) -> Ranked | None:
+    """The candidate to answer from, of the likeliest answers and not of the likeliest words.
+
+    Candidates that answer the same are one: their probabilities are added, and the likeliest of them stands
+    for all. Only the `MOST_MERGED` likeliest are executed.
+    """
+    groups: dict[tuple[object, ...], tuple[float, Ranked]] = {}
+    for one in reading.ranking.ranked[:MOST_MERGED]:
+        if one.probability < LEAST_MERGED and groups:
+            break
+        key = _answers_of(executor, one)
+        known = groups.get(key)
+        groups[key] = (one.probability, one) if known is None else (known[0] + one.probability, known[1])
+    if not groups:
+        return None
+    share, best = max(groups.values(), key=lambda g: g[0])
+    return Ranked(best.option, min(1.0, share))
+
+
+def _answers_of(executor: Executor, one: Ranked) -> tuple[object, ...]:
+    """Equal for candidates that answer the same; what has no members answers nothing but itself."""
+    query = one.option.query
+    try:
+        members = executor.members(query.part)
+        if not len(members) and query.ask == "list":
+            return ("none", key_of(query))
+        if query.ask == "yes":
+            return ("yes", len(members) > 0)
+        return ("list", members.tobytes()) if query.ask == "list" else ("number", executor.number(query))
+    except OverBudget:
+        return ("budget", key_of(query))
+
+
+def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: float = 1.0) -> DraftAnswer:
+    """Execute one query; abstains where it has no members, or would follow too many edges."""
+    executor = Executor(graph)
+    try:
+        members = executor.members(query.part)
+        if query.ask == "list":
+            return _listed(executor, vocabulary, query, members, probability)
+        if query.ask == "yes":
+            return _yes_or_no(executor, vocabulary, query, members, probability)
+        return _number(executor, vocabulary, query, members, probability)
+    except OverBudget:
+        detail = f"more edges than may be followed: {say(query, vocabulary)}"
+        return DraftAnswer(abstained=Abstention("budget", detail), complete=False)
+
+
+def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tuple[Alternative, ...]:
+    """The nearest other readings in words, each meaning once."""
+    seen: set[tuple[object, ...]] = set()
+    found: list[Alternative] = []
+    for one in reading.ranking.ranked[int(answered) :]:
+        key = key_of(one.option.query)
+        if one.probability < LEAST_LIKELY or len(found) == MOST_ALTERNATIVES:
+            break
+        if key not in seen:
+            seen.add(key)
+            found.append(Alternative(say(one.option.query, vocabulary), round(one.probability, 3)))
+    return tuple(found)
+
+
+def _listed(
+    executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
+) -> DraftAnswer:
+    graph = executor.graph
+    pattern = pattern_of(query, graph)
+    if not len(members):
+        return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
+    score = round(probability, 3)
+    answers: list[AnswerEntity] = []
+    citations: list[Citation] = []
+    for node in members.tolist():
+        answers.append(AnswerEntity(graph.entities[node], graph.labels[node], score))
+        citations.append(cite(graph, graph.entities[node], prove(executor, query.part, node)))
+    text = " · ".join(a.label for a in answers)
+    return DraftAnswer(tuple(answers), tuple(citations), text, pattern, notes=_notes(graph, query))
+
+
+def _yes_or_no(
+    executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
+) -> DraftAnswer:
+    graph, score = executor.graph, round(probability, 3)
+    if len(members):
+        proof = prove(executor, query.part, int(members[0]))
+        return DraftAnswer((AnswerEntity("yes", "yes", score),), (cite(graph, "yes", proof),), "yes")
+    instead = _instead(executor, query)
+    if not instead:
+        return DraftAnswer(abstained=_empty(vocabulary, query))
+    return DraftAnswer((AnswerEntity("no", "no", score),), (cite(graph, "no", instead),), "no")
+
+
+def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
+    """Triples that the graph records in the place of what was asked for."""
+    part = query.part
+    if isinstance(part, Both) and isinstance(part.right, Entity):
+        recorded = executor.members(part.left)
+        return prove(executor, part.left, int(recorded[0])) if len(recorded) else ()
+    for inner in parts_of(part):
+        steps = getattr(inner, "steps", ())
+        source = getattr(inner, "source", None)
+        if source is None or len(steps) != 1:
+            continue
+        for node in executor.members(source)[:1].tolist():
+            _, others = executor.edges(np.array([node], np.int64), steps[0])
+            if len(others):
+                step = steps[0]
+                head, tail = (int(others[0]), node) if step & 1 else (node, int(others[0]))
+                return (executor.graph.find_triple(head, step // 2, tail),)
+    return ()
+
+
+def _number(
+    executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
+) -> DraftAnswer:
+    graph = executor.graph
+    number = executor.number(query)
+    if number is None or not len(members):
+        return DraftAnswer(abstained=_empty(vocabulary, query))
+    text = f"{number:.6f}".rstrip("0").rstrip(".")
+    shown = members[:MOST_PROVED].tolist()
+    citations = tuple(
+        cite(graph, text, proof) for node in shown if (proof := prove(executor, query.part, node))
+    )
+    notes = _notes(graph, query)
+    if len(members) > MOST_PROVED:
+        notes = (*notes, f"{MOST_PROVED} of {len(members)} members are cited")
+    if not citations:
+        # All of a type: no triple says so, the declaration of types does.
+        notes = (*notes, "counted by the declared types")
+    return DraftAnswer((AnswerEntity(text, text, round(probability, 3)),), citations, text, notes=notes)
+
+
+def _notes(graph: Graph, query: Query) -> tuple[str, ...]:
+    for part in parts_of(query.part):
+        if isinstance(part, Without) or (isinstance(part, Counted) and part.number == 0):
+            return ("what the graph does not record is taken not to be so",)
+    return ()
+
+
+def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:
+    return Abstention("empty_result", f"it records none: {say(query, vocabulary)}")

@@ -1,0 +1,85 @@
+"""Candidates: the query graphs that a question may mean, of what the graph has around its mentions.
+
+First sets are enumerated: paths from a mention (`paths.py`), joins of two or three of them and all of a type
+(`joins.py`); then the operations that words of the question may ask for are put around the sets that its
+words name best (`operations.py`). What is left out for the budget is what the words name least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from clew.reading import english
+from clew.reading.joins import family_of, joined_sets, sets_without, typed_sets, whole_types
+from clew.reading.mentions import Mention
+from clew.reading.operations import Proposal, operations, yes_or_no
+from clew.reading.paths import Base, Exploration, Paths, by_worth
+from clew.reading.query import Entity, Query
+from clew.reading.vocabulary import Likeness, Vocabulary
+
+QUOTA = {
+    "one": 70, "two": 56, "three": 44, "path": 10, "join": 56, "type": 16, "walked": 36, "filter": 50,
+    "extreme": 70, "onward": 24, "less": 44, "count": 64, "aggregate": 20, "yes": 44,
+}  # fmt: skip
+"""How many candidates of each family are ranked, those that the words name best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A candidate with what was seen of its answers: how many, -1 where that is not known yet."""
+
+    query: Query
+    worth: float
+    size: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Enumerator:
+    """Enumerates candidates over one graph."""
+
+    vocabulary: Vocabulary
+
+    def enumerate(self, question: str, mentions: Sequence[Mention], likeness: Likeness) -> list[Option]:
+        """All candidates of a question, family by family, those that its words name best first."""
+        of = Exploration(self.vocabulary, question, mentions, likeness)
+        paths = of.paths()
+        bases = _sets(of, paths)
+        families: dict[str, dict[Query, Option]] = {}
+        _add(families, map(_listed, (b for b in bases if not isinstance(b.part, Entity))))
+        _add(families, operations(of, bases))
+        if english.YES_NO.search(question):
+            _add(families, yes_or_no(of, paths))
+        found: dict[Query, Option] = {}
+        for family, options in families.items():
+            ranked = sorted(options.values(), key=lambda o: -o.worth)
+            found |= {o.query: o for o in ranked[: QUOTA[family]]}
+        return list(found.values())
+
+
+def _sets(of: Exploration, paths: Paths) -> list[Base]:
+    """The sets that a question may be about, those that its words name best first."""
+    bases = [base for group in paths.values() for base in group]
+    joined = list(joined_sets(of, paths))
+    types = by_worth(list(whole_types(of)))
+    walked = by_worth([base for all_ in types[:12] for base in of.grown(all_)])
+    walked += [base for before in walked[:20] for base in of.grown(before)]
+    bases += joined + types + walked
+    bases += list(typed_sets(of, bases))
+    bases += list(sets_without(of, bases))
+    return by_worth(bases)
+
+
+def _listed(base: Base) -> Proposal:
+    """The members of a set."""
+    size = len(base.members) if base.whole else -1
+    return Proposal(family_of(base.part), Query("list", base.part), base.worth, size)
+
+
+def _add(families: dict[str, dict[Query, Option]], proposals: Iterable[Proposal]) -> None:
+    """Keep each query once in its family, with its best worth."""
+    for made in proposals:
+        options = families.setdefault(made.family, {})
+        known = options.get(made.query)
+        if known is None or known.worth < made.worth:
+            options[made.query] = Option(made.query, made.worth, made.size)

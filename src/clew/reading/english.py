@@ -1,0 +1,92 @@
+"""The closed classes of English that reading needs: function words, and words that may ask for an operation.
+
+They only open a door: which operation a question asks for, if any, the ranker decides.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clew.reading.query import Sign
+
+FUNCTION = frozenset(
+    """a an the this that these those of in on at by for from to with within into onto over under through
+    and or nor but if then than as so is are was were be been being am do does did done has have had having
+    can could will would shall should may might must it its he his him she her they them their theirs i me my
+    we us our you your who whom whose which what when where why how there here s t not no also too very
+    just any some each every all both either neither such only ever yet still please
+    im ive ill whats whos wheres whens hows thats lets dont doesnt didnt isnt arent wasnt werent cant
+    wont give show list tell name find me""".split()
+)
+"""Words that are never a name of their own, unless they are written as one."""
+
+COUNT = re.compile(r"\b(how many|how much|numbers?|counts?|totals?|amount|quantity)\b", re.I)
+AGGREGATE = re.compile(
+    r"\b(averages?|avg|means?|totals?|sum|altogether|combined|overall|how (many|much)|typical|add up)\b", re.I
+)
+EXTREME = re.compile(
+    r"\b(\w{2,}est|most|least|best|worst|top|bottom|max\w*|min\w*|first|last|latest|record|peak|only|"
+    r"more|less|fewer|later|earlier|\w{2,}er|which (?:one )?of)\b",
+    re.I,
+)
+AVERAGE = re.compile(r"\b(average|avg|mean|typical)", re.I)
+SUM = re.compile(r"\b(total|sum|altogether|combined|overall|how (many|much)|add up)", re.I)
+YES_NO = re.compile(
+    r"(^|[,;:.!?-]\s*)(and |so |but |then |also )?"
+    r"(is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|isn'?t|aren'?t|wasn'?t|"
+    r"doesn'?t|didn'?t|hasn'?t|haven'?t|don'?t)\b|\b(true|whether|correct|right)\b|\bif\b|\bor not\b",
+    re.I,
+)
+EITHER = re.compile(r"\b(or|either)\b|/", re.I)
+NEGATION = re.compile(
+    r"\b(no|not|never|without|except|excluding|excludes?|besides|apart|aside|but|other|others|else|neither|"
+    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot)\b|n[o']t\b",
+    re.I,
+)
+THAN = re.compile(r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under)\b", re.I)
+
+_MORE = (
+    r"more|greater|larger|higher|bigger|above|over|exceed\w*|beyond|after|later|newer|past|upwards?|follow\w*"
+)
+_LESS = r"less|fewer|lower|smaller|below|under|before|earlier|prior|shorter|cheaper"
+_AT_LEAST = (
+    r"at least|or more|or (?:higher|later|above|over|greater|newer)|no (?:less|fewer|earlier) than|minimum|"
+    r"since|from|and (?:up|above|over)|not (?:less|fewer|before)|starting|onwards?"
+)
+_AT_MOST = (
+    r"at most|or (?:less|fewer|lower|earlier|below|under)|no (?:more|later|higher) than|maximum|up to|until|"
+    r"till|by|not (?:more|after|over|exceed\w*)|within"
+)
+_SIGNS: tuple[tuple[str, Sign], ...] = ((_AT_LEAST, ">="), (_AT_MOST, "<="), (_MORE, ">"), (_LESS, "<"))
+_EITHER_END: tuple[Sign, ...] = (">=", "<=")
+_EITHER_SIDE: tuple[Sign, ...] = (">", "<")
+_NEAR = 32
+"""Characters beside a value in which a word of comparison belongs to it."""
+
+
+def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
+    """The comparisons that a question may make with the value at [start, stop), likeliest first."""
+    before = text[max(0, start - _NEAR) : start].lower()
+    after = text[stop : stop + _NEAR].lower()
+    found: list[Sign] = []
+    for pattern, sign in _SIGNS:
+        if re.search(rf"\b({pattern})\b", before) or re.match(rf"\W*(\w+\W+)?\b({pattern})\b", after):
+            found.append(sign)
+    if re.search(r"\bbetween\b|\bfrom\b", text.lower()):
+        found.extend(sign for sign in _EITHER_END if sign not in found)
+    if re.search(r"\w{2,}er than\b|\bthan\b", before):
+        found.extend(sign for sign in _EITHER_SIDE if sign not in found)
+    if re.search(r"\bnot\b|n't\b|\bother\b|\bexcept", before):
+        found.append("!=")
+    return (*found, "=")
+
+
+def singular(word: str) -> str:
+    """A word in lower case without the ending of a plural."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

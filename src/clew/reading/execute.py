@@ -1,0 +1,288 @@
+"""Evaluate query graphs exactly, with sets over the adjacency arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Adjacency, Graph, ValueKind
+from clew.reading.query import (
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Entity,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Sign,
+    Value,
+    Walk,
+    Without,
+)
+
+Nodes = NDArray[np.int64]
+MOST_EDGES = 5_000_000
+"""Edges that one query may follow; a query that needs more is not answered."""
+MOST_AROUND = 60_000
+"""Edges that `around` sorts at once."""
+NONE: Nodes = np.empty(0, np.int64)
+
+
+class OverBudget(Exception):
+    """A query follows more edges than it may."""
+
+
+@dataclass(eq=False)
+class Executor:
+    """Evaluates parts over one graph; what was evaluated is kept for as long as the executor is."""
+
+    graph: Graph
+    edges_left: int = MOST_EDGES
+    _sets: dict[Part, Nodes] = field(default_factory=dict[Part, Nodes])
+    _types: dict[int, Nodes] = field(default_factory=dict[int, Nodes])
+
+    def members(self, part: Part) -> Nodes:
+        """The nodes of a part, int64, ascending.
+
+        Raises:
+            OverBudget: more than `edges_left` edges would be followed.
+
+        """
+        known = self._sets.get(part)
+        if known is None:
+            known = self._sets[part] = self._evaluate(part)
+        return known
+
+    def _evaluate(self, part: Part) -> Nodes:
+        match part:
+            case Entity(node, _):
+                return np.array([node], np.int64)
+            case OfType(type_, end):
+                return self._of_type(type_, end)
+            case Walk(source, step):
+                return self._walk(part, source, step)
+            case Both(left, right):
+                return np.intersect1d(self.members(left), self.members(right), assume_unique=True)
+            case Either(left, right):
+                return np.union1d(self.members(left), self.members(right))
+            case Without(left, right):
+                return np.setdiff1d(self.members(left), self.members(right), assume_unique=True)
+            case Compared(source, steps, sign, value):
+                return self._compared(self.members(source), steps, sign, value)
+            case Counted(source, step, sign, number, _):
+                members = self.members(source)
+                return members[stands(self.counts(members, step), sign, number)]
+            case Extreme(source, steps, counted, largest, number):
+                return self._extreme(self.members(source), steps, counted, largest, number)
+
+    def side(self, step: int) -> Adjacency:
+        """The adjacency that a step follows."""
+        return self.graph.into if step & 1 else self.graph.out
+
+    def spans(self, nodes: Nodes, relation: int, side: Adjacency) -> tuple[Nodes, Nodes]:
+        """First slot of one relation at each node, and how many slots it has there."""
+        starts, stops = side.starts[nodes].astype(np.int64), side.stops[nodes].astype(np.int64)
+        low = _first_not_below(side.relation, starts, stops, relation)
+        high = _first_not_below(side.relation, low, stops, relation + 1)
+        return low, high - low
+
+    def edges(self, nodes: Nodes, step: int) -> tuple[Nodes, Nodes]:
+        """Places in `nodes` and the neighbours that a step leads to from there, one row an edge.
+
+        Raises:
+            OverBudget: there are more than may be followed.
+
+        """
+        low, count = self.spans(nodes, step // 2, self.side(step))
+        total = int(count.sum())
+        self.edges_left -= total + len(nodes)
+        if self.edges_left < 0:
+            raise OverBudget
+        place = np.repeat(np.arange(len(nodes)), count)
+        within = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+        slots = np.repeat(low, count) + within
+        return place, self.side(step).neighbour[slots].astype(np.int64)
+
+    def around(self, nodes: Nodes) -> dict[int, Nodes] | None:
+        """What each step leads to from some nodes, in one pass; None where that is too many edges to sort."""
+        found: dict[int, Nodes] = {}
+        for side, adjacency in enumerate((self.graph.out, self.graph.into)):
+            starts, count = (
+                adjacency.starts[nodes].astype(np.int64),
+                adjacency.stops[nodes] - adjacency.starts[nodes],
+            )
+            total = int(count.sum())
+            if total > MOST_AROUND:
+                return None
+            if not total:
+                continue
+            if len(nodes) == 1:
+                slots = slice(int(starts[0]), int(starts[0]) + total)
+            else:
+                slots = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(total)
+            size = self.graph.nodes
+            pairs = np.unique(adjacency.relation[slots].astype(np.int64) * size + adjacency.neighbour[slots])
+            relation = pairs // size
+            cuts = np.flatnonzero(np.diff(relation)) + 1
+            for part in np.split(pairs, cuts):
+                name = int(part[0]) // size
+                found[2 * name + side] = part - name * size
+        return found
+
+    def counts(self, nodes: Nodes, step: int) -> Nodes:
+        """How many edges of a step each node has."""
+        return self.spans(nodes, step // 2, self.side(step))[1]
+
+    def _walk(self, part: Walk, source: Part, step: int) -> Nodes:
+        reached = np.unique(self.edges(self.members(source), step)[1])
+        root = root_of(part)
+        return reached if root is None else reached[reached != root]
+
+    def _of_type(self, type_: int, end: int) -> Nodes:
+        key = type_ if type_ >= 0 else -2 - end
+        known = self._types.get(key)
+        if known is None:
+            if type_ >= 0:
+                types = self.graph.types
+                owner = np.repeat(np.arange(len(types.offsets) - 1), np.diff(types.offsets))
+                known = np.unique(owner[types.type == type_]).astype(np.int64)
+            else:
+                nodes, relation, _ = self.side(end).columns()
+                known = np.unique(nodes[relation == end // 2]).astype(np.int64)
+            self._types[key] = known
+        return known
+
+    def values(self, nodes: Nodes, steps: tuple[int, ...]) -> tuple[Nodes, Nodes, NDArray[np.float64]]:
+        """Places in `nodes`, value nodes that `steps` lead to, and their parsed values."""
+        place, reached = np.arange(len(nodes)), nodes
+        for step in steps:
+            at, reached = self.edges(reached, step)
+            place = place[at]
+        values = self.graph.values
+        kind = values.kind[reached]
+        usual = ValueKind.DATE if (kind == ValueKind.DATE).sum() * 2 > (kind > 0).sum() else ValueKind.NUMBER
+        has = kind == usual
+        return place[has], reached[has], values.value[reached[has]].astype(np.float64)
+
+    def _compared(self, members: Nodes, steps: tuple[int, ...], sign: Sign, value: Value | Part) -> Nodes:
+        place, _, numbers = self.values(members, steps)
+        if isinstance(value, Value):
+            keep = against(numbers, sign, value, self._are_dates(members, steps))
+        else:
+            _, _, others = self.values(self.members(value), ())
+            if not len(others):
+                return NONE
+            keep = stands(numbers, sign, float(others.max() if sign[0] == ">" else others.min()))
+        return members[np.unique(place[keep])]
+
+    def _are_dates(self, members: Nodes, steps: tuple[int, ...]) -> bool:
+        _, reached, _ = self.values(members, steps)
+        return bool(len(reached)) and int(self.graph.values.kind[reached[0]]) == ValueKind.DATE
+
+    def _extreme(
+        self, members: Nodes, steps: tuple[int, ...], counted: bool, largest: bool, number: int
+    ) -> Nodes:
+        place, score = self.scores(members, steps, counted, largest)
+        if not len(score):
+            return NONE
+        order = np.sort(score if not largest else -score)
+        bound = order[min(number, len(order)) - 1]
+        return members[np.unique(place[(score if not largest else -score) <= bound])]
+
+    def scores(
+        self, members: Nodes, steps: tuple[int, ...], counted: bool, largest: bool
+    ) -> tuple[Nodes, NDArray[np.float64]]:
+        """What members are ranked by: places of those that have a score, ascending, and the scores."""
+        if counted:
+            count = self.counts(members, steps[-1])
+            has = count > 0
+            return np.flatnonzero(has), count[has].astype(np.float64)
+        place, _, numbers = self.values(members, steps)
+        order = np.lexsort((-numbers if largest else numbers, place))
+        places, first = np.unique(place[order], return_index=True)
+        return places, numbers[order][first]
+
+    def number(self, query: Query) -> float | None:
+        """The number that a query asks for, None where it asks for members, or where no value is there."""
+        members = self.members(query.part)
+        if query.ask == "count":
+            return float(len(members))
+        if query.ask in ("list", "yes") or not len(members):
+            return None
+        return _aggregate(query.ask, self._valued(query.part, members))
+
+    def _valued(self, part: Part, members: Nodes) -> NDArray[np.float64]:
+        """The values of a set; of a walk, one for each member of its source (equal values count each)."""
+        if isinstance(part, Walk):
+            _, reached = self.edges(self.members(part.source), part.step)
+        else:
+            reached = members
+        kind = self.graph.values.kind[reached]
+        return self.graph.values.value[reached[kind == ValueKind.NUMBER]].astype(np.float64)
+
+
+def _aggregate(ask: str, numbers: NDArray[np.float64]) -> float | None:
+    if not len(numbers):
+        return None
+    reduce = {"sum": np.sum, "average": np.mean, "largest": np.max, "smallest": np.min}[ask]
+    return float(reduce(numbers))
+
+
+def root_of(part: Part) -> int | None:
+    """The entity that a chain of at least two walks begins at."""
+    length = 0
+    while isinstance(part, Walk):
+        part, length = part.source, length + 1
+    return part.node if isinstance(part, Entity) and length > 1 else None
+
+
+def stands(numbers: NDArray[np.float64] | Nodes, sign: Sign, value: float) -> NDArray[np.bool_]:
+    """Which numbers stand so to a value."""
+    match sign:
+        case "=":
+            return np.asarray(numbers == value)
+        case "!=":
+            return np.asarray(numbers != value)
+        case ">":
+            return np.asarray(numbers > value)
+        case ">=":
+            return np.asarray(numbers >= value)
+        case "<":
+            return np.asarray(numbers < value)
+        case "<=":
+            return np.asarray(numbers <= value)
+
+
+def against(numbers: NDArray[np.float64], sign: Sign, value: Value, are_dates: bool) -> NDArray[np.bool_]:
+    """Which values stand so to one of the question; a month or a year is a span of days."""
+    if are_dates != value.date:
+        return np.zeros(len(numbers), np.bool_)
+    low, high = value.number, value.number + value.width
+    if sign in ("=", "!="):
+        inside = (numbers >= low) & (numbers <= high)
+        return inside if sign == "=" else ~inside
+    bound = {">": high, ">=": low, "<": low, "<=": high}[sign]
+    return stands(numbers, sign, bound)
+
+
+def _first_not_below(relation: NDArray[np.int32], starts: Nodes, stops: Nodes, wanted: int) -> Nodes:
+    """For each list of slots, the first whose relation is not below `wanted`: a binary search in step."""
+    if len(starts) <= 4:
+        found = [
+            start + int(relation[start:stop].searchsorted(relation.dtype.type(wanted)))
+            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)
+        ]
+        return np.array(found, np.int64)
+    low, high = starts.copy(), stops.copy()
+    while True:
+        open_ = np.flatnonzero(low < high)
+        if not len(open_):
+            return low
+        middle = (low[open_] + high[open_]) // 2
+        below = relation[middle] < wanted
+        low[open_[below]] = middle[below] + 1
+        high[open_[~below]] = middle[~below]

@@ -1,0 +1,340 @@
+"""Mentions: the spans of a question that may be names, numbers or dates, each with what it may stand for.
+
+Nothing is decided here: a span keeps several candidates, spans may overlap, and how each was found is a
+feature of the ranking. At most `MOST_MENTIONS` are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from clew.index.names.containing import nodes_containing
+from clew.index.names.names import NamesIndex
+from clew.reading.english import FUNCTION, singular
+from clew.reading.query import Value
+from clew.reading.values import values_in
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import Token, tokens
+
+MOST_MENTIONS = 10
+MOST_CANDIDATES = 6
+LIKE = 0.72
+"""Least similarity of a misspelt name."""
+LONGEST_BLOB = 64_000_000
+"""Bytes of names in which a part of a name is looked for; in more of them that would take too long."""
+
+GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS = range(8)
+"""How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
+QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that a mention may stand for; `score` in [0, 1], `how` it was found."""
+
+    node: int
+    how: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of the question, in characters, and the nodes or the values that it may stand for."""
+
+    start: int
+    stop: int
+    text: str
+    candidates: tuple[Candidate, ...] = ()
+    values: tuple[Value, ...] = ()
+    strong: bool = True
+    """Written like a name, or of several words: a reading that leaves it open leaves much open."""
+
+    def overlaps(self, other: Mention) -> bool:
+        """Whether the spans share a character."""
+        return self.start < other.stop and other.start < self.stop
+
+
+@dataclass(frozen=True, eq=False)
+class MentionFinder:
+    """Finds mentions by the names index of a graph."""
+
+    names: NamesIndex
+    lexicon: Lexicon
+    typing: frozenset[str] = frozenset()
+    """Words of the graph's relations and types, which are no misspelt names."""
+    by_word: NameWords | None = None
+    """Names by their words, where there are not too many."""
+
+    def find(self, question: str, given: Sequence[str] = ()) -> list[Mention]:
+        """All mentions of a question, by their place; `given` are names that it is known to be about."""
+        found = tokens(question)
+        spans: dict[tuple[int, int], dict[int, Candidate]] = {}
+        self._add_given(question, given, spans)
+        self._add_exact(question, found, spans)
+        self._add_plural(question, found, spans)
+        self._add_partial(question, found, spans)
+        self._add_words(question, found, spans)
+        self._add_typos(question, found, spans)
+        mentions = [_mention(question, span, nodes.values()) for span, nodes in spans.items() if nodes]
+        kept = _foremost(_once_each(mentions), question, self.lexicon)
+        return with_values(question, kept)
+
+    def _add_given(
+        self, question: str, given: Sequence[str], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        for name in given:
+            start = question.casefold().find(name.casefold())
+            span = (start, start + len(name)) if start >= 0 else (len(question), len(question))
+            for hit in self.names.exact(name)[:MOST_CANDIDATES]:
+                spans.setdefault(span, {})[hit.entity] = Candidate(hit.entity, GIVEN, 1.0)
+
+    def _add_exact(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        for hit in self.names.spans(question, found):
+            words = found[hit.start : hit.stop]
+            if not _may_be_name(words, at_start=hit.start == 0):
+                continue
+            nodes = spans.setdefault((words[0].start, words[-1].stop), {})
+            for name in hit.hits[:MOST_CANDIDATES]:
+                how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
+                nodes.setdefault(name.entity, Candidate(name.entity, how, QUALITY[how]))
+
+    def _add_plural(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        base = [replace(t, norm=singular(t.norm)) if t.norm not in FUNCTION else t for t in found]
+        if all(a.norm == b.norm for a, b in zip(base, found, strict=True)):
+            return
+        for hit in self.names.spans(question, base):
+            words = base[hit.start : hit.stop]
+            if words[-1].norm == found[hit.stop - 1].norm or not _may_be_name(words):
+                continue
+            nodes = spans.setdefault((words[0].start, words[-1].stop), {})
+            for name in hit.hits[:MOST_CANDIDATES]:
+                nodes.setdefault(name.entity, Candidate(name.entity, PLURAL, QUALITY[PLURAL]))
+
+    def _add_partial(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        """Names that hold a run of words which are written like a name, or a code."""
+        if len(self.names.graph.labels.blob) > LONGEST_BLOB:
+            return
+        for start, stop in self._runs(question, found):
+            span = (found[start].start, found[stop - 1].stop)
+            text = question[span[0] : span[1]]
+            for written in dict.fromkeys((text, text.title(), text.upper(), text.lower(), text.capitalize())):
+                nodes = nodes_containing(self.names, written) or []
+                for node in nodes[:MOST_CANDIDATES]:
+                    share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
+                    score = QUALITY[PARTIAL] + 0.2 * share
+                    spans.setdefault(span, {}).setdefault(node, Candidate(node, PARTIAL, score))
+                if nodes:
+                    break
+
+    def _runs(self, question: str, found: Sequence[Token]) -> list[tuple[int, int]]:
+        """Runs of up to five words of which the outer ones are written like names, unknown, or codes."""
+        named = [self._name_like(token, at) for at, token in enumerate(found)]
+        for at in range(1, len(found)):
+            if found[at - 1].stop + 1 >= found[at].start and _is_code(
+                question[found[at - 1].start : found[at].stop]
+            ):
+                named[at - 1] = named[at] = True
+        runs: list[tuple[int, int]] = []
+        for start in range(len(found)):
+            for stop in range(start + 1, min(start + 5, len(found)) + 1):
+                if not named[start] or not named[stop - 1]:
+                    continue
+                inside = found[start + 1 : stop - 1]
+                if any(
+                    t.norm not in FUNCTION and not n for t, n in zip(inside, named[start + 1 :], strict=False)
+                ):
+                    break
+                if sum(len(t.norm) for t in found[start:stop]) >= (3 if stop - start == 1 else 4):
+                    runs.append((start, stop))
+        return runs
+
+    def _add_words(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        """Names all or most of whose words stand in the question, in any order and form."""
+        if self.by_word is None:
+            return
+        content = [t for t in found if t.norm not in FUNCTION and t.norm != "'s"]
+        for node, share, places in self.by_word.named_by([t.norm for t in content]):
+            used = [content[i] for i in places]
+            span = (used[0].start, used[-1].stop)
+            if span[1] - span[0] > 12 * len(used) + 24 or any(
+                node in nodes and nodes[node].how <= PARTIAL
+                for (start, _), nodes in spans.items()
+                if start <= span[0]
+            ):
+                continue
+            score = QUALITY[WORDS] * share
+            spans.setdefault(span, {}).setdefault(node, Candidate(node, WORDS, score))
+
+    def _name_like(self, token: Token, at: int) -> bool:
+        if token.norm in FUNCTION or token.norm in self.typing:
+            return False
+        if any(c.isdigit() for c in token.norm):
+            return not token.norm.isdigit() or at > 0
+        return (token.text[:1].isupper() and at > 0) or not self.lexicon.known(token.norm)
+
+    def _add_typos(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        covered = [
+            any(a <= t.start and t.stop <= b and _certain(nodes.values()) for (a, b), nodes in spans.items())
+            for t in found
+        ]
+        odd = [
+            t.norm not in FUNCTION
+            and t.norm not in self.typing
+            and not t.norm.isdigit()
+            and (t.text[:1].isupper() or not self.lexicon.known(t.norm))
+            for t in found
+        ]
+        tried = 0
+        for start in range(len(found)):
+            for stop in range(min(start + 6, len(found)), start, -1):
+                words = found[start:stop]
+                if any(covered[start:stop]) or words[-1].norm in FUNCTION or not odd[stop - 1]:
+                    continue
+                if not odd[start] and words[0].norm not in ("the", "a", "an"):
+                    continue
+                if sum(len(t.norm) for t in words) < 5 or tried >= 12:
+                    continue
+                tried += 1
+                span = (words[0].start, words[-1].stop)
+                for hit in self.names.fuzzy(question[span[0] : span[1]], MOST_CANDIDATES):
+                    if hit.score >= LIKE:
+                        made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
+                        spans.setdefault(span, {}).setdefault(hit.entity, made)
+
+
+_CODE = re.compile(r"[^\W\d_]+[-./ ]?\d+\w*|\d+[-./]?[^\W\d_]+", re.I)
+
+
+def _is_code(text: str) -> bool:
+    """Whether letters and digits are written together, as in HP-40 or M 12."""
+    return bool(_CODE.fullmatch(text)) and (" " not in text or text[0].isupper())
+
+
+@dataclass(frozen=True, eq=False)
+class NameWords:
+    """Nodes by the stems of the words of their labels and aliases."""
+
+    nodes: dict[str, list[int]]
+    lexicon: Lexicon
+    entries: tuple[tuple[int, frozenset[str]], ...]
+
+    @classmethod
+    def of(cls, index: NamesIndex, lexicon: Lexicon) -> NameWords:
+        """Index the words of all names of at least two words and at most eight."""
+        nodes: dict[str, list[int]] = {}
+        entries: list[tuple[int, frozenset[str]]] = []
+        graph = index.graph
+        named = [
+            *enumerate(graph.labels),
+            *zip(graph.aliases.entity.tolist(), graph.aliases.names, strict=True),
+        ]
+        for node, label in named:
+            norms = [t.norm for t in tokens(label)]
+            stems = frozenset(lexicon.stem(n) for n in norms if n not in FUNCTION)
+            if 1 < len(stems) <= 8 and len(norms) <= 12:
+                for stem in stems:
+                    nodes.setdefault(stem, []).append(len(entries))
+                entries.append((node, stems))
+        return cls(nodes, lexicon, tuple(entries))
+
+    def named_by(self, words: Sequence[str]) -> list[tuple[int, float, list[int]]]:
+        """Nodes whose words are among `words`: node, share of its words, their places; best first."""
+        places: dict[str, int] = {}
+        for i, word in enumerate(words):
+            places.setdefault(self.lexicon.stem(word), i)
+        counts: Counter[int] = Counter()
+        for stem in places:
+            rows = self.nodes.get(stem, ())
+            if len(rows) <= 3000:
+                counts.update(rows)
+        found: list[tuple[int, float, list[int]]] = []
+        for row, count in counts.items():
+            node, stems = self.entries[row]
+            share = count / len(stems)
+            if count >= 2 and share >= 0.6:
+                found.append((node, share * share, sorted(places[s] for s in stems if s in places)))
+        found.sort(key=lambda f: (-f[1], -len(f[2]), f[0]))
+        return found[:8]
+
+
+def _certain(nodes: Iterable[Candidate]) -> bool:
+    return any(c.how in (GIVEN, EXACT, ALIAS, NORMAL) for c in nodes)
+
+
+def _may_be_name(words: Sequence[Token], *, at_start: bool = False) -> bool:
+    """Whether words may be a name: not function words alone, unless they are written as a name is."""
+    if not any(c.isalnum() for t in words for c in t.norm):
+        return True
+    if all(t.norm in FUNCTION for t in words):
+        written = [t.text[:1].isupper() for t in words]
+        return all(written) and len(words) > 1 and not at_start
+    return True
+
+
+def _mention(question: str, span: tuple[int, int], nodes: Iterable[Candidate]) -> Mention:
+    best = sorted(nodes, key=lambda c: (-c.score, c.node))[:MOST_CANDIDATES]
+    return Mention(span[0], span[1], question[span[0] : span[1]], tuple(best))
+
+
+def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions without candidates that a better mention around the same place has."""
+    ranked = sorted(mentions, key=lambda m: (-m.candidates[0].score, m.start - m.stop, m.start))
+    taken: list[tuple[Mention, set[int]]] = []
+    for mention in ranked:
+        known = {n for other, nodes in taken if other.overlaps(mention) for n in nodes}
+        left = tuple(c for c in mention.candidates if c.node not in known)
+        if left:
+            taken.append((replace(mention, candidates=left), {c.node for c in left}))
+    return [mention for mention, _ in taken]
+
+
+def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
+    """The mentions that are most likely names, each told whether it is written like one."""
+    marked = [replace(m, strong=_is_strong(m, lexicon)) for m in mentions]
+    marked.sort(key=lambda m: (-_weight(m), m.start, -m.stop))
+    chosen: list[Mention] = []
+    for mention in marked:
+        inside = [c for c in chosen if c.start <= mention.start and mention.stop <= c.stop]
+        sure = any(c.strong and c.candidates[0].how <= NORMAL for c in inside)
+        if not inside or (len(inside) < 2 and (not sure or mention.candidates[0].how <= NORMAL)):
+            chosen.append(mention)
+    return sorted(chosen[:MOST_MENTIONS], key=lambda m: (m.start, -m.stop))
+
+
+def _is_strong(mention: Mention, lexicon: Lexicon) -> bool:
+    words = [w for w in re.findall(r"\w+", mention.text) if w.lower() not in FUNCTION]
+    certain = mention.candidates[0].how in (GIVEN, EXACT, ALIAS, NORMAL)
+    written = any(w[:1].isupper() or w[:1].isdigit() for w in words) and mention.start > 0
+    unknown = any(not lexicon.known(w.lower()) for w in words)
+    return certain and (len(words) > 1 or written or unknown)
+
+
+def _weight(mention: Mention) -> float:
+    words = len(mention.text.split())
+    return mention.candidates[0].score + 0.25 * min(words, 6) + 0.3 * mention.strong
+
+
+def with_values(question: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions with the numbers and dates of a question; one that is a name too has both."""
+    known = {(m.start, m.stop): i for i, m in enumerate(mentions)}
+    result = list(mentions)
+    for (start, stop), values in values_in(question).items():
+        at = known.get((start, stop))
+        if at is not None:
+            result[at] = replace(result[at], values=values)
+        else:
+            result.append(Mention(start, stop, question[start:stop], (), values, strong=False))
+    return sorted(result, key=lambda m: (m.start, -m.stop))

@@ -1,0 +1,207 @@
+"""What words of a question may ask of a set: filters, counts, extremes, sums, and whether something is so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+
+from clew.reading import english
+from clew.reading.joins import family_of, foremost
+from clew.reading.paths import Base, Exploration, Paths, by_worth
+from clew.reading.query import Ask, Both, Compared, Counted, Either, Entity, Extreme, Part, Query, Value, Walk
+from clew.reading.vocabulary import DATE
+
+MOST_COUNTED, MOST_CHOSEN = 1000, 100
+"""Edges of one node that a question may speak of, and members that it may ask for by their rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A query, the family whose quota it counts for, and how many members it has, -1 where not known."""
+
+    family: str
+    query: Query
+    worth: float
+    size: int = -1
+
+
+def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
+    """What the words may ask for, around the sets that they name best."""
+    text = of.question
+    things = foremost([b for b in bases if of.is_of_things(b)])
+    filtered = _filtered(of, things)
+    things = [*filtered[:12], *things]
+    for base in filtered:
+        yield Proposal("filter", Query("list", base.part), base.worth)
+        if base.worth > filtered[0].worth - 0.5:
+            yield from _onward(of, base)
+    if english.EXTREME.search(text):
+        yield from _extremes(of, things)
+    if english.COUNT.search(text):
+        yield from _counts(bases, filtered)
+    if english.AGGREGATE.search(text) or english.EXTREME.search(text):
+        yield from _aggregates(of, things)
+
+
+def _counts(bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
+    """How many there are."""
+    ones = [b for b in bases if family_of(b.part) == "one"]
+    for base in dict.fromkeys([*filtered[:30], *ones[:60], *bases[:100]]):
+        if not isinstance(base.part, Entity):
+            size = len(base.members) if base.whole else -1
+            yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
+
+
+def _onward(of: Exploration, base: Base) -> Iterator[Proposal]:
+    """What one step leads to from a set that was filtered or chosen."""
+    for step in of.steps_at(base.members, 60):
+        worth = base.worth + of.gain_of(base, step) - 0.05
+        if not of.goes_in_circles(base.steps[-1:], step):
+            yield Proposal("onward", Query("list", Walk(base.part, step)), worth)
+
+
+# filters
+
+
+def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
+    """Sets filtered by the values of the question, and by how many edges they have."""
+    valued = [(i, v) for i, m in enumerate(of.mentions) for v in m.values]
+    made = [b for base in things for i, value in valued for b in _by_value(of, base, i, value)]
+    made = by_worth(made)
+    twice = [b for base in made[:12] for i, value in valued for b in _by_value(of, base, i, value)]
+    return by_worth([*made, *_than_another(of, things), *twice])[:120]
+
+
+def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
+    """A set filtered by one value of the question that it does not use yet."""
+    if not of.is_free(mention, base):
+        return
+    span = of.mentions[mention]
+    signs = english.signs_of(of.question, span.start, span.stop)
+    value = Value(value.number, value.date, value.width, mention)
+    for step, kind in of.attributes(base):
+        if value.date == (kind == DATE):
+            parts = [Compared(base.part, (step,), sign, value) for sign in signs]
+            yield from _in_order(of, base, mention, step, parts, 0.45)
+    if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
+        return
+    for step in of.repeated_steps_at(base.members)[:5]:
+        counts = [Counted(base.part, step, sign, int(value.number), mention) for sign in signs]
+        yield from _in_order(of, base, mention, step, counts, 0.25)
+
+
+def _in_order(
+    of: Exploration, base: Base, mention: int, step: int, parts: Sequence[Part], gain: float
+) -> Iterator[Base]:
+    """Filtered sets whose members are not known yet, likelier signs first."""
+    worth = base.worth + of.gain_of(base, step) + gain
+    mentions, steps = base.mentions | {mention}, (*base.steps, step)
+    for at, part in enumerate(parts):
+        yield Base(part, base.members, base.end, mentions, steps, worth - 0.02 * at, False)
+
+
+def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
+    """Sets filtered by the value that an entity of the question has (*higher than LT-5*)."""
+    if not english.THAN.search(of.question):
+        return []
+    named = [(i, c) for i, m in enumerate(of.mentions) for c in m.candidates[:2]]
+    made: list[Base] = []
+    for base in things[:10]:
+        for step, _ in of.attributes(base)[:4]:
+            for i, candidate in named:
+                other = Walk(Entity(candidate.node, i), step)
+                if not of.is_free(i, base) or not len(of.members_of(other)):
+                    continue
+                worth = base.worth + of.gain_of(base, step) + candidate.score - 0.3
+                mentions, steps = base.mentions | {i}, (*base.steps, step)
+                parts = (Compared(base.part, (step,), ">", other), Compared(base.part, (step,), "<", other))
+                made += [Base(p, base.members, base.end, mentions, steps, worth, False) for p in parts]
+    return made
+
+
+# extremes and sums
+
+
+def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
+    """The members with the largest or smallest value or number of edges, and what these lead to."""
+    values = [v for m in of.mentions for v in m.values]
+    numbers = [int(v.number) for v in values if not v.date and 1 < v.number <= MOST_CHOSEN]
+    made: list[tuple[float, Part, Base]] = []
+    for base in [*things, *_two_named(of)]:
+        if base.whole and len(base.members) < 2:
+            continue
+        for step, _ in of.attributes(base):
+            worth = base.worth + of.gain_of(base, step) + 0.35
+            for largest, number in product((True, False), (*numbers[:1], 1)):
+                less = 0.2 if numbers and number == 1 else 0.0
+                made.append((worth - less, Extreme(base.part, (step,), False, largest, number), base))
+        for step in of.repeated_steps_at(base.members)[:5]:
+            worth = base.worth + of.gain_of(base, step) + 0.2
+            made += [(worth, Extreme(base.part, (step,), True, most, 1), base) for most in (True, False)]
+    made.sort(key=lambda m: -m[0])
+    for worth, part, _ in made[:160]:
+        yield Proposal("extreme", Query("list", part), worth)
+    for worth, part, base in made[:30]:
+        chosen = Base(part, base.members, base.end, base.mentions, base.steps, worth, False)
+        yield from _onward(of, chosen)
+
+
+def _two_named(of: Exploration) -> Iterator[Base]:
+    """Two entities of the question, to be compared."""
+    named = [(i, m.candidates[0]) for i, m in enumerate(of.mentions) if m.candidates]
+    for (i, one), (j, other) in combinations(named, 2):
+        if one.node != other.node and not of.overlap(i, j):
+            part = Either(Entity(one.node, i), Entity(other.node, j))
+            members = np.array(sorted({one.node, other.node}), np.int64)
+            yield Base(part, members, -1, frozenset({i, j}), (), one.score + other.score - 1.2)
+
+
+def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
+    """The average, the sum, the largest or the smallest of the numbers that a set has."""
+    asks: list[Ask] = []
+    if english.AVERAGE.search(of.question):
+        asks.append("average")
+    if english.SUM.search(of.question):
+        asks.append("sum")
+    if english.EXTREME.search(of.question):
+        asks.extend(("largest", "smallest"))
+    for base in things:
+        for step, kind in of.attributes(base):
+            if kind != DATE:
+                worth = base.worth + of.gain_of(base, step) + 0.3
+                for ask in asks:
+                    yield Proposal("aggregate", Query(ask, Walk(base.part, step)), worth)
+
+
+# yes and no
+
+
+def yes_or_no(of: Exploration, paths: Paths) -> Iterator[Proposal]:
+    """Whether an entity is where a path from another leads, has a value, or stands above another."""
+    asked = 0.8 if english.YES_NO.match(of.question) else 0.1
+    ends = {node: set(of.steps_at(np.array([node], np.int64))) for _, node in paths}
+    for (i, node), group in paths.items():
+        for j, other in paths:
+            if i == j or node == other or of.overlap(i, j):
+                continue
+            score = next(c.score for c in of.mentions[j].candidates if c.node == other)
+            # What never stands at the end of a path's last step is of another kind: nobody asks that.
+            fitting = [b for b in group[1:] if len(b.steps) <= 2 and b.end in ends[other]]
+            for base in fitting[:15]:
+                part = Both(base.part, Entity(other, j))
+                yield Proposal("yes", Query("yes", part), base.worth + score + asked)
+        for base in _whether_of_values(of, i, group[0]):
+            yield Proposal("yes", Query("yes", base.part), base.worth + 0.8)
+        for base in group[1:12]:
+            yield Proposal("yes", Query("yes", base.part), base.worth + asked - 0.3)
+
+
+def _whether_of_values(of: Exploration, mention: int, entity: Base) -> Iterator[Base]:
+    """One entity, filtered by the values of the question and by those of other entities."""
+    for i, other in enumerate(of.mentions):
+        for value in other.values if i != mention else ():
+            yield from _by_value(of, entity, i, value)
+    yield from _than_another(of, [entity])

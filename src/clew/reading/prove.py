@@ -1,0 +1,137 @@
+"""The triples that prove a member of a set, and the pattern that a query is, where it is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.graph.graph import Graph
+from clew.reading.execute import Executor, against, stands
+from clew.reading.query import (
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Entity,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Value,
+    Walk,
+    Without,
+)
+from clew.types import Pattern, PatternEdge, PatternNode
+
+MOST_EDGES_CITED = 50
+"""Edges that are cited where a number of edges is the reason."""
+
+
+def prove(executor: Executor, part: Part, member: int) -> tuple[int, ...]:
+    """Ids of the triples that show why `member` is in a set, in the order of the path; each once."""
+    return tuple(dict.fromkeys(_prove(executor, part, member)))
+
+
+def _prove(executor: Executor, part: Part, member: int) -> list[int]:
+    match part:
+        case Entity(_, _):
+            return []
+        case OfType(type_, end):
+            return [] if type_ >= 0 else _edges(executor, member, end, 1)
+        case Walk(source, step):
+            before = _before(executor, source, step, member)
+            return [*_prove(executor, source, before), triple_of(executor.graph, before, step, member)]
+        case Both(left, right):
+            return [*_prove(executor, left, member), *_prove(executor, right, member)]
+        case Either(left, right):
+            inside = bool(np.isin(member, executor.members(left)))
+            return _prove(executor, left if inside else right, member)
+        case Without(left, _):
+            return _prove(executor, left, member)
+        case Counted(source, step, _, _, _):
+            return [*_prove(executor, source, member), *_edges(executor, member, step, MOST_EDGES_CITED)]
+        case Compared(source, steps, _, _):
+            return [*_prove(executor, source, member), *_value_path(executor, part, member, steps)]
+        case Extreme(source, steps, counted, _, _):
+            if counted:
+                shown = _edges(executor, member, steps[-1], MOST_EDGES_CITED)
+            else:
+                shown = _value_path(executor, part, member, steps)
+            return [*_prove(executor, source, member), *shown]
+
+
+def triple_of(graph: Graph, node: int, step: int, other: int) -> int:
+    """The id of the triple by which a step leads from one node to another."""
+    head, tail = (other, node) if step & 1 else (node, other)
+    return graph.find_triple(head, step // 2, tail)
+
+
+def _before(executor: Executor, source: Part, step: int, member: int) -> int:
+    """The first member of a set from which a step leads to `member`."""
+    _, back = executor.edges(np.array([member], np.int64), step ^ 1)
+    return int(np.intersect1d(back, executor.members(source))[0])
+
+
+def _edges(executor: Executor, member: int, step: int, most: int) -> list[int]:
+    _, others = executor.edges(np.array([member], np.int64), step)
+    return [triple_of(executor.graph, member, step, int(o)) for o in others[:most]]
+
+
+def _value_path(
+    executor: Executor, part: Compared | Extreme, member: int, steps: tuple[int, ...]
+) -> list[int]:
+    """The triples from a member to the value for which it was chosen."""
+    if len(steps) != 1:
+        return []
+    node = np.array([member], np.int64)
+    _, reached, numbers = executor.values(node, steps)
+    if not len(reached):
+        return []
+    if isinstance(part, Extreme):
+        best = int(numbers.argmax() if part.largest else numbers.argmin())
+        return [triple_of(executor.graph, member, steps[0], int(reached[best]))]
+    shown: list[int] = []
+    if isinstance(part.value, Value):
+        keep = against(numbers, part.sign, part.value, part.value.date)
+    else:
+        others = executor.values(executor.members(part.value), ())
+        bound = float(others[2].max() if part.sign[0] == ">" else others[2].min())
+        keep = stands(numbers, part.sign, bound)
+        which = int(others[1][np.flatnonzero(others[2] == bound)[0]])
+        shown = list(_prove(executor, part.value, which))
+    kept = reached[keep] if keep.any() else reached
+    return [triple_of(executor.graph, member, steps[0], int(kept[0])), *shown]
+
+
+def pattern_of(query: Query, graph: Graph) -> Pattern | None:
+    """The pattern of a query that is nothing but entities, steps and joins; None for others."""
+    nodes: list[PatternNode] = []
+    edges: list[PatternEdge] = []
+    answer = _lay_out(query.part, graph, nodes, edges)
+    if answer is None or not edges:
+        return None
+    return Pattern(tuple(nodes), tuple(edges), answer)
+
+
+def _lay_out(
+    part: Part, graph: Graph, nodes: list[PatternNode], edges: list[PatternEdge], at: int | None = None
+) -> int | None:
+    """Add what a set needs to a pattern; the place of its node, None where a pattern cannot say it."""
+    match part:
+        case Entity(node, _) if at is None:
+            nodes.append(PatternNode(graph.entities[node], known=True, entity=node))
+            return len(nodes) - 1
+        case Walk(source, step):
+            before = _lay_out(source, graph, nodes, edges)
+            if before is None:
+                return None
+            if at is None:
+                nodes.append(PatternNode(f"UNKNOWN {len(nodes)}", known=False))
+                at = len(nodes) - 1
+            head, tail = (at, before) if step & 1 else (before, at)
+            edges.append(PatternEdge(head, graph.relations[step // 2], tail, step // 2))
+            return at
+        case Both(left, right):
+            place = _lay_out(left, graph, nodes, edges, at)
+            return None if place is None else _lay_out(right, graph, nodes, edges, place)
+        case _:
+            return None

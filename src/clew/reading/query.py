@@ -1,0 +1,194 @@
+"""The query graph: what a question means, as a small tree of typed parts over one graph.
+
+A *set* part stands for nodes: one entity, all of a type, what a step leads to, what two sets share, and
+so on. A `Query` asks something of a set: its members, how many there are, whether there are any, or a sum,
+an average, the largest or the smallest of its values. Steps are those of `graph.schema`: step 2r follows
+relation r from head to tail, 2r + 1 from tail to head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Sign = Literal["=", "!=", ">", ">=", "<", "<="]
+Ask = Literal["list", "count", "yes", "sum", "average", "largest", "smallest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One node; `mention` is the place of its mention in the question's list, -1 if it has none."""
+
+    node: int
+    mention: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class OfType:
+    """All nodes of a declared type; with `type` -1, all at the end `end` (heads or tails of a relation)."""
+
+    type: int
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What one step leads to from a set; a chain of walks never comes back to where it begins."""
+
+    source: Part
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """What is in both sets."""
+
+    left: Part
+    right: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """What is in one of two sets, or in both."""
+
+    left: Part
+    right: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """What is in the first set and not in the second."""
+
+    left: Part
+    right: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number, or a date in days since 0001-01-01, and all that is at most `width` above it (1980s: 9)."""
+
+    number: float
+    date: bool = False
+    width: float = 0.0
+    mention: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Members of a set whose value, `steps` away, stands so to a value, or to those of a set."""
+
+    source: Part
+    steps: tuple[int, ...]
+    sign: Sign
+    value: Value | Part
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Members of a set with so many nodes one step away; `>= 1`: those that have one, `= 0`: none."""
+
+    source: Part
+    step: int
+    sign: Sign
+    number: int
+    mention: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The `number` members with the largest or smallest value or count of nodes, `steps` away; ties count."""
+
+    source: Part
+    steps: tuple[int, ...]
+    counted: bool
+    largest: bool
+    number: int = 1
+
+
+Part = Entity | OfType | Walk | Both | Either | Without | Compared | Counted | Extreme
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of a set."""
+
+    ask: Ask
+    part: Part
+
+
+def parts_of(part: Part) -> Iterator[Part]:
+    """The part and all parts inside it, outer ones first."""
+    yield part
+    match part:
+        case Walk(source, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
+            yield from parts_of(source)
+        case Both(left, right) | Either(left, right) | Without(left, right):
+            yield from parts_of(left)
+            yield from parts_of(right)
+        case Compared(source, _, _, value):
+            yield from parts_of(source)
+            if not isinstance(value, Value):
+                yield from parts_of(value)
+        case _:
+            return
+
+
+def mentions_of(query: Query) -> tuple[int, ...]:
+    """The mentions that a query uses, ascending, each once."""
+    used: set[int] = set()
+    for part in parts_of(query.part):
+        match part:
+            case Entity(_, mention) | Counted(_, _, _, _, mention):
+                used.add(mention)
+            case Compared(_, _, _, Value(_, _, _, mention)):
+                used.add(mention)
+            case _:
+                pass
+    return tuple(sorted(used - {-1}))
+
+
+def entities_of(query: Query) -> tuple[int, ...]:
+    """The entities that a query names, in order, each once."""
+    return tuple(dict.fromkeys(p.node for p in parts_of(query.part) if isinstance(p, Entity)))
+
+
+def steps_of(query: Query) -> tuple[int, ...]:
+    """All steps of a query, outer ones first."""
+    steps: list[int] = []
+    for part in parts_of(query.part):
+        match part:
+            case Walk(_, step) | Counted(_, step, _, _, _):
+                steps.append(step)
+            case Compared(_, more, _, _) | Extreme(_, more, _, _, _):
+                steps += more
+            case _:
+                pass
+    return tuple(steps)
+
+
+def key_of(query: Query) -> tuple[object, ...]:
+    """Equal for queries that mean the same, whatever their mentions and the order of what is joined."""
+    return (query.ask, _key(query.part))
+
+
+def _key(part: Part) -> tuple[object, ...]:
+    match part:
+        case Entity(node, _):
+            return ("entity", node)
+        case OfType(type_, end):
+            return ("type", type_, end)
+        case Walk(source, step):
+            return ("walk", _key(source), step)
+        case Both(left, right) | Either(left, right):
+            name = "both" if isinstance(part, Both) else "either"
+            return (name, *sorted((_key(left), _key(right)), key=repr))
+        case Without(left, right):
+            return ("without", _key(left), _key(right))
+        case Compared(source, steps, sign, value):
+            other = (value.number, value.date) if isinstance(value, Value) else _key(value)
+            return ("compared", _key(source), steps, sign, other)
+        case Counted(source, step, sign, number, _):
+            return ("counted", _key(source), step, sign, number)
+        case Extreme(source, steps, counted, largest, number):
+            return ("extreme", _key(source), steps, counted, largest, number)

@@ -1,0 +1,255 @@
+"""The ranker that ships with the package: an int8 encoder of texts and a head that scores candidates.
+
+Trained by `scripts/train_reader`; `model/CARD.md` says on what, and how well it does. Both parts are run by
+onnxruntime on one core. Labels of relations and types are encoded once a graph, never in a question.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import EmbedderError
+from clew.reading.candidates import Option
+from clew.reading.describe import (
+    FEATURES,
+    MENTION_KINDS,
+    MOST_TOKENS,
+    RELATION_KINDS,
+    Describer,
+    Kind,
+    Token,
+    View,
+    names_used,
+    tokens_of,
+    view_of,
+)
+from clew.reading.mentions import Mention
+from clew.reading.vocabulary import Likeness, Vocabulary
+
+Float32 = NDArray[np.float32]
+MODEL = Path(__file__).with_name("model")
+VERSION = 1
+MOST_VIEWS = 10
+"""Ways of masking the names of a question that are encoded; candidates beyond them are not ranked."""
+BATCH = 64
+MOST_LABELS = 20_000
+"""Labels of one graph that are kept encoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its probability; those of all candidates and of none being right sum to 1."""
+
+    option: Option
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, the likeliest first, and the probability that none of them is right."""
+
+    ranked: tuple[Ranked, ...]
+    none: float
+    left_out: int = 0
+    """Candidates that were not ranked, as they are too long or mask other names than most."""
+
+
+@dataclass(eq=False)
+class Ranker:
+    """Scores candidates; one for all graphs."""
+
+    encoder: Any
+    head: Any
+    tokenizer: Any
+
+    @classmethod
+    def open(cls, folder: Path = MODEL) -> Ranker:
+        """Open the model of a folder.
+
+        Raises:
+            EmbedderError: a file is missing, damaged, or of another version.
+
+        """
+        try:
+            import onnxruntime
+            from tokenizers import Tokenizer
+
+            about = json.loads((folder / "model.json").read_text("utf-8"))
+            if about["version"] != VERSION or about["features"] != list(FEATURES):
+                raise EmbedderError(
+                    f"{folder}: the reader's model is of another version. Install clew again."
+                )
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+            options.log_severity_level = 3
+            kind = ["CPUExecutionProvider"]
+            encoder, head = [
+                onnxruntime.InferenceSession(str(folder / name), options, providers=kind)
+                for name in ("encoder.onnx", "head.onnx")
+            ]
+            text = gzip.decompress((folder / "tokenizer.json.gz").read_bytes()).decode("utf-8")
+            tokenizer = Tokenizer.from_str(text)
+            tokenizer.no_padding()
+            tokenizer.enable_truncation(int(about["longest"]))
+        except EmbedderError:
+            raise
+        except Exception as error:  # both libraries raise bare Exceptions of their own
+            raise EmbedderError(
+                f"{folder}: cannot read the reader's model ({error}). Install clew again."
+            ) from error
+        return cls(encoder, head, tokenizer)
+
+    def encode(self, texts: Sequence[str]) -> tuple[Float32, Float32, list[list[tuple[int, int]]]]:
+        """Vectors of tokens float32 [n, L, 384], mask float32 [n, L], and the characters of each token."""
+        encoded = self.tokenizer.encode_batch(list(texts))
+        longest = max(len(e.ids) for e in encoded)
+        ids, mask = np.zeros((len(texts), longest), np.int64), np.zeros((len(texts), longest), np.float32)
+        for i, e in enumerate(encoded):
+            ids[i, : len(e.ids)] = e.ids
+            mask[i, : len(e.ids)] = 1
+        states = self.encoder.run(None, {"ids": ids, "mask": mask})[0]
+        return states, mask, [list(e.offsets) for e in encoded]
+
+    def encode_labels(self, labels: Sequence[str]) -> Float32:
+        """One vector a label, the mean of its tokens: float32 [n, 384]."""
+        rows = np.zeros((len(labels), 384), np.float32)
+        order = sorted(range(len(labels)), key=lambda i: len(labels[i]))
+        for start in range(0, len(order), BATCH):
+            batch = order[start : start + BATCH]
+            states, mask, _ = self.encode([labels[i] for i in batch])
+            rows[batch] = (states * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
+        return rows
+
+
+@cache
+def shipped() -> Ranker:
+    """The model of the package, opened once a process. Raises EmbedderError."""
+    return Ranker.open()
+
+
+@dataclass(eq=False)
+class GraphRanker:
+    """Ranks the candidates of questions over one graph."""
+
+    ranker: Ranker
+    vocabulary: Vocabulary
+    _vectors: dict[str, Float32] = field(default_factory=dict[str, Float32])
+
+    def rank(
+        self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
+    ) -> Ranking:
+        """Rank all candidates of a question."""
+        if not options:
+            return Ranking((), 1.0)
+        rows = _Rows(self.vocabulary, question, mentions, likeness)
+        ordered = sorted(options, key=lambda o: -o.worth)
+        kept = [option for option in ordered if rows.add(option)]
+        if not kept:
+            return Ranking((), 1.0, len(options))
+        scores = self._scores(rows)
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        ranked = [Ranked(o, float(p)) for o, p in zip(kept, shares[:-1].tolist(), strict=True)]
+        ranked.sort(key=lambda r: (-r.probability, -r.option.worth))
+        return Ranking(tuple(ranked), float(shares[-1]), len(options) - len(kept))
+
+    def _scores(self, rows: _Rows) -> Float32:
+        """Scores of all rows, that of none being right last."""
+        states, mask, offsets = self.ranker.encode([view.text for view in rows.views.values()])
+        labels, at = self._labels(rows)
+        kinds, label_at, span_at = rows.arrays(at, offsets)
+        features = np.array(rows.features, np.float16).astype(np.float32)
+        given = {
+            "states": states,
+            "mask": mask,
+            "labels": labels,
+            "kinds": kinds,
+            "label_at": label_at,
+            "span_at": span_at,
+            "view": np.array([*rows.view, 0], np.int64),
+            "features": np.concatenate([features, features.max(0, keepdims=True)]),
+        }
+        return self.ranker.head.run(None, given)[0]
+
+    def _labels(self, rows: _Rows) -> tuple[Float32, dict[tuple[bool, int], int]]:
+        """Vectors of the labels that the rows use, and where each of them is."""
+        used = sorted({(k == Kind.TYPE, r) for tokens in rows.tokens for k, r in tokens if _is_label(k, r)})
+        texts = [self.vocabulary.types[i] if is_type else self.vocabulary.relations[i] for is_type, i in used]
+        new = sorted({t for t in texts if t not in self._vectors})
+        if new:
+            if len(self._vectors) + len(new) > MOST_LABELS:
+                self._vectors.clear()
+                new = sorted(set(texts))
+            self._vectors |= dict(zip(new, self.ranker.encode_labels(new), strict=True))
+        vectors = [self._vectors[t] for t in texts] or [np.zeros(384, np.float32)]
+        return np.stack(vectors), {label: i for i, label in enumerate(used)}
+
+
+def _is_label(kind: int, ref: int) -> bool:
+    return ref >= 0 and (kind in RELATION_KINDS or kind == Kind.TYPE)
+
+
+class _Rows:
+    """The rows of one question's candidates."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
+    ) -> None:
+        self.vocabulary, self.question, self.mentions = vocabulary, question, mentions
+        self.describer = Describer(vocabulary, question, mentions, likeness)
+        self.views: dict[tuple[int, ...], View] = {}
+        self.tokens: list[list[Token]] = []
+        self.view: list[int] = []
+        self.features: list[list[float]] = []
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def add(self, option: Option) -> bool:
+        """Add a row; False if the candidate is too long, or masks names that no row has room for."""
+        tokens, used = tokens_of(option.query, self.vocabulary), names_used(option.query)
+        if len(tokens) > MOST_TOKENS or (used not in self.views and len(self.views) >= MOST_VIEWS):
+            return False
+        if used not in self.views:
+            self._numbers[used] = len(self.views)
+            self.views[used] = view_of(self.question, self.mentions, used)
+        self.tokens.append(tokens)
+        self.view.append(self._numbers[used])
+        self.features.append(self.describer.features(option))
+        return True
+
+    def arrays(
+        self, at: dict[tuple[bool, int], int], offsets: Sequence[Sequence[tuple[int, int]]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Kinds and rows of labels [rows + 1, T], spans of tokens [rows + 1, T, 2]; NONE last."""
+        count, longest = len(self.tokens) + 1, max(map(len, self.tokens))
+        kinds = np.zeros((count, longest), np.int64)
+        label_at = np.full((count, longest), -1, np.int64)
+        span_at = np.zeros((count, longest, 2), np.int64)
+        places = [view.places for view in self.views.values()]
+        spans: dict[tuple[int, int], tuple[int, int]] = {}
+        for row, tokens in enumerate(self.tokens):
+            v = self.view[row]
+            for t, (kind, ref) in enumerate(tokens):
+                kinds[row, t] = kind
+                if _is_label(kind, ref):
+                    label_at[row, t] = at[kind == Kind.TYPE, ref]
+                elif kind in MENTION_KINDS and ref in places[v]:
+                    if (v, ref) not in spans:
+                        spans[v, ref] = _span_of(offsets[v], places[v][ref])
+                    span_at[row, t] = spans[v, ref]
+        kinds[-1, 0] = Kind.NONE
+        return kinds, label_at, span_at
+
+
+def _span_of(offsets: Sequence[tuple[int, int]], place: tuple[int, int]) -> tuple[int, int]:
+    """The tokens that stand for the characters [start, stop)."""
+    inside = [i for i, (a, b) in enumerate(offsets) if a < place[1] and place[0] < b]
+    return (inside[0], inside[-1] + 1) if inside else (0, 0)

@@ -1,0 +1,92 @@
+"""The reader: a question → its candidates over one graph, ranked.
+
+mentions (`mentions.py`) → candidates (`candidates.py`) → probabilities (`ranker.py`); `answer.py`
+executes the likeliest, or abstains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema
+from clew.index.names.names import NamesIndex
+from clew.reading.candidates import Enumerator
+from clew.reading.mentions import Mention, MentionFinder, NameWords
+from clew.reading.ranker import GraphRanker, Ranker, Ranking, shipped
+from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+
+MOST_BY_WORD = 60_000
+"""Nodes of a graph whose names are found by their words in any order, which takes a table in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one question may be read: its mentions, and its candidates by their probability."""
+
+    question: str
+    mentions: tuple[Mention, ...]
+    likeness: Likeness
+    ranking: Ranking
+    timings: dict[str, float]
+
+
+@dataclass(eq=False)
+class QuestionReader:
+    """Reads questions over one graph."""
+
+    graph: Graph
+    schema: Schema
+    names: NamesIndex
+    embedder: Embedder
+    ranker: Ranker | None = None
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the graph."""
+        return Vocabulary.of(self.graph, self.schema)
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
+        return Lexicon.load()
+
+    @cached_property
+    def _matcher(self) -> WordMatcher:
+        return WordMatcher(self.vocabulary, self.embedder, self._lexicon)
+
+    @cached_property
+    def _finder(self) -> MentionFinder:
+        few = self.graph.nodes <= MOST_BY_WORD
+        words = NameWords.of(self.names, self._lexicon) if few else None
+        return MentionFinder(self.names, self._lexicon, self.vocabulary.words, words)
+
+    @cached_property
+    def _enumerator(self) -> Enumerator:
+        return Enumerator(self.vocabulary)
+
+    @cached_property
+    def _ranker(self) -> GraphRanker:
+        return GraphRanker(self.ranker or shipped(), self.vocabulary)
+
+    def read(self, question: str, entities: Sequence[str] = ()) -> Reading:
+        """Read one question; `entities` are names that it is known to be about.
+
+        Raises:
+            EmbedderError: the shipped model cannot be opened.
+
+        """
+        times: dict[str, float] = {}
+        began = perf_counter()
+        mentions = self._finder.find(question, entities)
+        times["link"], began = (perf_counter() - began) * 1000, perf_counter()
+        likeness = self._matcher.compare(question)
+        options = self._enumerator.enumerate(question, mentions, likeness)
+        times["enumerate"], began = (perf_counter() - began) * 1000, perf_counter()
+        ranking = self._ranker.rank(question, mentions, likeness, options)
+        times["rank"] = (perf_counter() - began) * 1000
+        return Reading(question, tuple(mentions), likeness, ranking, times)

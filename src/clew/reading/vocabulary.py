@@ -1,0 +1,175 @@
+"""The words of a graph: its relations and types as text, their ends, and how a question names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph
+from clew.graph.schema import Schema
+from clew.reading.english import FUNCTION, singular
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+
+Float32 = NDArray[np.float32]
+THING, NUMBER, DATE, LEAF = range(4)
+"""What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
+MOSTLY = 0.5
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DEEPEST = 2
+"""Parts of a dotted name that are read, from its end."""
+
+
+def words_of_label(label: str) -> str:
+    """A label as words: *film.film.directed_by* → *film directed by*, *inCountry* → *in country*."""
+    last = re.split(r"[/#]", label.rstrip("/#"))[-1] or label
+    parts = [p for p in last.split(".") if p]
+    text = " ".join(dict.fromkeys(parts[-_DEEPEST:])) if len(parts) > 1 else last
+    text = re.sub(r"[_\W]+", " ", _CAMEL.sub(" ", text))
+    return " ".join(text.lower().split()) or label
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Texts of relations and types, and kinds of ends, of one graph."""
+
+    graph: Graph
+    schema: Schema
+    relations: tuple[str, ...]
+    types: tuple[str, ...]
+    ends: tuple[int, ...]
+    """THING, NUMBER, DATE or LEAF, by end."""
+    end_types: tuple[int, ...]
+    """The declared type of most nodes of each end, -1 where none is."""
+
+    @classmethod
+    def of(cls, graph: Graph, schema: Schema) -> Vocabulary:
+        """Read the words of a graph."""
+        relations = tuple(words_of_label(label) for label in graph.relation_labels)
+        types = tuple(words_of_label(name) for name in graph.types.names)
+        end_types = _end_types(schema)
+        return cls(graph, schema, relations, types, _kinds(graph, schema, end_types), end_types)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words of relations and types."""
+        return frozenset(w for text in (*self.relations, *self.types) for w in text.split())
+
+
+def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[int, ...]:
+    kinds: list[int] = []
+    leaves = (graph.out.stops - graph.out.starts) == 0
+    for end in range(2 * len(schema.triples)):
+        if schema.dates[end] >= MOSTLY:
+            kinds.append(DATE)
+        elif schema.numbers[end] >= MOSTLY:
+            kinds.append(NUMBER)
+        elif end & 1 and end_types[end] < 0 and _only_leaves(graph, end // 2, leaves):
+            kinds.append(LEAF)
+        else:
+            kinds.append(THING)
+    return tuple(kinds)
+
+
+_SAMPLE = 200_000
+
+
+def _only_leaves(graph: Graph, relation: int, leaves: NDArray[np.bool_]) -> bool:
+    slots = graph.out.slots(max(1, graph.triples // _SAMPLE))
+    tails = graph.out.neighbour[slots[graph.out.relation[slots] == relation]]
+    return bool(len(tails)) and bool(leaves[tails].mean() > 0.9)
+
+
+def _end_types(schema: Schema) -> tuple[int, ...]:
+    typed = schema.typed
+    if not typed.shape[1]:
+        return (-1,) * len(schema.nodes)
+    best = typed.argmax(axis=1)
+    share = typed[np.arange(len(best)), best] / np.maximum(schema.nodes, 1)
+    return tuple(int(b) if s >= MOSTLY else -1 for b, s in zip(best, share, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """How the content words of one question are like the words of a graph.
+
+    `words` are the question's content words; `relations` float32 [words, R] and `types` float32 [words, T]
+    how like each is to each label, in [0, 1]; `exact_*` the same by spelling and word forms alone.
+    """
+
+    words: tuple[tuple[int, int, str], ...]
+    relations: Float32
+    types: Float32
+    exact_relations: Float32
+    exact_types: Float32
+
+
+@dataclass(eq=False)
+class WordMatcher:
+    """Compares the words of questions with those of a vocabulary."""
+
+    vocabulary: Vocabulary
+    embedder: Embedder
+    lexicon: Lexicon
+
+    def __post_init__(self) -> None:
+        """Embed the labels and their words, once."""
+        labels = (*self.vocabulary.relations, *self.vocabulary.types)
+        self._parts = [tuple(singular(w) for w in t.split()) for t in labels]
+        self._words = sorted({w for part in self._parts for w in part})
+        self._place = {w: i for i, w in enumerate(self._words)}
+        self._label_vectors = self.embedder.embed(list(labels)) if labels else np.zeros((0, 1), np.float32)
+        self._rows: dict[str, tuple[Float32, Float32]] = {}
+
+    def compare(self, question: str) -> Likeness:
+        """Compare the content words of a question with all labels."""
+        words = tuple(
+            (m.start(), m.end(), m[0].lower())
+            for m in re.finditer(r"[^\W_]+", question)
+            if m[0].lower() not in FUNCTION or m[0].lower() in ("who", "when", "where")
+        )
+        count = len(self.vocabulary.relations)
+        if not words:
+            none = np.zeros((0, len(self._parts)), np.float32)
+            return Likeness((), none[:, :count], none[:, count:], none[:, :count], none[:, count:])
+        rows = [self._row(word) for _, _, word in words]
+        meaning, spelling = np.stack([r[0] for r in rows]), np.stack([r[1] for r in rows])
+        return Likeness(
+            words, meaning[:, :count], meaning[:, count:], spelling[:, :count], spelling[:, count:]
+        )
+
+    def _row(self, word: str) -> tuple[Float32, Float32]:
+        known = self._rows.get(word)
+        if known is None:
+            if len(self._rows) > 20_000:
+                self._rows.clear()
+            known = self._rows[word] = self._compare_word(word)
+        return known
+
+    def _compare_word(self, word: str) -> tuple[Float32, Float32]:
+        base = singular(word)
+        vector = self.embedder.embed([word])[0]
+        near = np.clip(self._label_vectors @ vector, 0, 1)
+        single = np.array([self._word_likeness(base, other) for other in self._words], np.float32)
+        exact = np.zeros(len(self._parts), np.float32)
+        for i, part in enumerate(self._parts):
+            likes = [float(single[self._place[w]]) for w in part if w not in FUNCTION] or [0.0]
+            exact[i] = max(likes) * (0.6 + 0.4 / len(likes))
+        return np.maximum(near, exact), exact
+
+    def _word_likeness(self, word: str, other: str) -> float:
+        if word == other:
+            return 1.0
+        if word in FUNCTION or other in FUNCTION or word.isdigit():
+            return 0.0
+        return self.lexicon.similarity(word, other)
+
+
+def content_share(likeness: Likeness, spans: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which content words stand outside of some spans, bool [words]."""
+    return np.array([not any(a < q and p < b for a, b in spans) for p, q, _ in likeness.words], np.bool_)

@@ -1,0 +1,116 @@
+"""Query graphs in words, for people: what was read, and what else might have been."""
+
+from __future__ import annotations
+
+from clew.reading.query import (
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Entity,
+    Extreme,
+    OfType,
+    Part,
+    Query,
+    Value,
+    Walk,
+    Without,
+)
+from clew.reading.vocabulary import Vocabulary
+
+_SIGNS = {
+    "=": "is",
+    "!=": "is not",
+    ">": "is above",
+    ">=": "is at least",
+    "<": "is below",
+    "<=": "is at most",
+}
+_COUNTS = {
+    "=": "exactly",
+    "!=": "not",
+    ">": "more than",
+    ">=": "at least",
+    "<": "fewer than",
+    "<=": "at most",
+}
+_ASKS = {
+    "count": "the number of",
+    "yes": "whether there is",
+    "sum": "the sum of",
+    "average": "the average of",
+    "largest": "the largest of",
+    "smallest": "the smallest of",
+}
+
+
+def say(query: Query, vocabulary: Vocabulary) -> str:
+    """A query in one line of plain English."""
+    match query:
+        case Query("yes", Both(left, Entity(node, _))):
+            return f"whether {vocabulary.graph.labels[node]} is {_say(left, vocabulary)}"
+        case Query("list", part):
+            return _say(part, vocabulary)
+        case _:
+            return f"{_ASKS[query.ask]} {_say(query.part, vocabulary)}"
+
+
+def _say(part: Part, vocabulary: Vocabulary) -> str:
+    match part:
+        case Entity(node, _):
+            return vocabulary.graph.labels[node]
+        case OfType(type_, end):
+            if type_ >= 0:
+                return f"everything of type {vocabulary.types[type_]}"
+            relation = vocabulary.relations[end // 2]
+            return f"every {relation}" if end & 1 else f"everything with {relation}"
+        case Walk(source, step):
+            return _step(_say(source, vocabulary), step, vocabulary)
+        case Both(left, right):
+            return f"{_say(left, vocabulary)} that is also {_say(right, vocabulary)}"
+        case Either(left, right):
+            return f"{_say(left, vocabulary)} or {_say(right, vocabulary)}"
+        case Without(left, right):
+            return f"{_say(left, vocabulary)} but not {_say(right, vocabulary)}"
+        case Compared(source, steps, sign, value):
+            other = _value(value) if isinstance(value, Value) else _say(value, vocabulary)
+            return f"{_say(source, vocabulary)} whose {_names(steps, vocabulary)} {_SIGNS[sign]} {other}"
+        case Counted(source, step, sign, number, _):
+            many = "no" if number == 0 else f"{_COUNTS[sign]} {number}"
+            return f"{_say(source, vocabulary)} with {many} {_names((step,), vocabulary)}"
+        case Extreme(source, steps, counted, largest, number):
+            few = "" if number == 1 else f"{number} "
+            rank = ("most" if largest else "fewest") if counted else ("largest" if largest else "smallest")
+            return f"the {few}with the {rank} {_names(steps, vocabulary)} of {_say(source, vocabulary)}"
+
+
+def _step(source: str, step: int, vocabulary: Vocabulary) -> str:
+    relation = vocabulary.relations[step // 2]
+    if not step & 1:
+        return f"{relation} of [{source}]" if " " in source else f"{relation} of {source}"
+    type_ = vocabulary.end_types[step ^ 1]
+    things = vocabulary.types[type_] if type_ >= 0 else "what"
+    return (
+        f"{things} whose {relation} is [{source}]"
+        if " " in source
+        else f"{things} whose {relation} is {source}"
+    )
+
+
+def _names(steps: tuple[int, ...], vocabulary: Vocabulary) -> str:
+    return " of ".join(
+        f"{vocabulary.relations[s // 2]}{' (from the other end)' if s & 1 else ''}" for s in reversed(steps)
+    )
+
+
+def _value(value: Value) -> str:
+    if not value.date:
+        return (
+            f"{value.number:g}" if not value.width else f"{value.number:g} to {value.number + value.width:g}"
+        )
+    from datetime import date
+
+    first, last = (
+        date.fromordinal(int(day) + 1).isoformat() for day in (value.number, value.number + value.width)
+    )
+    return first if first == last else f"{first} to {last}"

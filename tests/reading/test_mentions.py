@@ -1,0 +1,122 @@
+"""Mentions: names of a question with the nodes that they may stand for."""
+
+import pytest
+from small_graph import SmallGraph
+
+from clew.reading import mentions
+from clew.reading.mentions import MOST_MENTIONS
+
+SMALL = SmallGraph(
+    """
+    Queen (band) | genre | rock
+    Queen (band) | member | Freddie Mercury
+    Hydraulic Press HP-40 | operator | Jan Kowal
+    Hydraulic Press HP-20 | operator | Anna Nowak
+    The Who | genre | rock
+    The Who | member | Pete Townshend
+    1984 | written_by | George Orwell
+    1984 | published | 1949-06-08
+    Straße 9 | city | Zürich
+    Jan Kowal | works_with | Anna Nowak
+    Blue Note Records | city | Warsaw
+    has | genre | rock
+    the | genre | rock
+    """,
+    {"Band": ["Queen (band)", "The Who"]},
+    {"Freddie Mercury": ["Farrokh Bulsara"]},
+)
+
+
+def found(question: str, given=()) -> dict[str, list[str]]:
+    """The labels that each mention with candidates may stand for."""
+    labels = SMALL.graph.labels
+    return {
+        m.text: [labels[c.node] for c in m.candidates]
+        for m in SMALL.mentions(question, given)
+        if m.candidates
+    }
+
+
+def how(question: str) -> set[int]:
+    return {c.how for m in SMALL.mentions(question) for c in m.candidates}
+
+
+@pytest.mark.parametrize(
+    ("question", "span", "label", "kind"),
+    [
+        ("Is Jan Kowal an operator?", "Jan Kowal", "Jan Kowal", mentions.EXACT),
+        ("who is farrokh bulsara", "farrokh bulsara", "Freddie Mercury", mentions.ALIAS),
+        ("where is Zurich", "Zurich", "Zürich", mentions.NORMAL),
+        ("what is at strasse 9", "strasse 9", "Straße 9", mentions.NORMAL),
+        ("the rocks that bands play", "rocks", "rock", mentions.PLURAL),
+        ("Who plays in Queen?", "Queen", "Queen (band)", mentions.PARTIAL),
+        ("who works with Kowal", "Kowal", "Jan Kowal", mentions.PARTIAL),
+        ("who runs HP-40", "HP-40", "Hydraulic Press HP-40", mentions.PARTIAL),
+        ("the records of blue notes", "records of blue notes", "Blue Note Records", mentions.WORDS),
+        ("what was made in Warszaw", "Warszaw", "Warsaw", mentions.TYPO),
+        ("what did Gorge Orwel write", "Gorge Orwel", "George Orwell", mentions.TYPO),
+    ],
+)
+def test_a_name_is_found(question, span, label, kind) -> None:
+    assert label in found(question)[span]
+    assert kind in how(question)
+
+
+def test_a_code_is_not_that_of_another() -> None:
+    assert found("who runs HP-40") == {"HP-40": ["Hydraulic Press HP-40"]}
+
+
+@pytest.mark.parametrize(
+    "question", ["what has it?", "the and of", "who is has", "give me a thing", "Has it?", ""]
+)
+def test_function_words_are_never_names_alone(question) -> None:
+    assert found(question) == {}
+
+
+def test_function_words_are_a_name_where_they_are_written_as_one() -> None:
+    assert found("members of The Who") == {"The Who": ["The Who"]}
+    assert found("the members of the who") == {}
+
+
+def test_words_of_the_schema_are_no_misspelt_names() -> None:
+    assert found("which genres and operators") == {}
+
+
+def test_a_name_that_is_a_number_is_both() -> None:
+    (mention,) = SMALL.mentions("who wrote 1984?")
+    assert [SMALL.graph.labels[c.node] for c in mention.candidates] == ["1984"]
+    assert [v.date for v in mention.values] == [False, True]
+
+
+def test_a_number_alone_has_no_candidates() -> None:
+    (mention,) = SMALL.mentions("more than 12 people")
+    assert (mention.text, mention.candidates, mention.strong) == ("12", (), False)
+
+
+def test_given_names_are_mentions_though_the_question_does_not_say_them() -> None:
+    assert found("where was it made", ["Freddie Mercury"]) == {"": ["Freddie Mercury"]}
+
+
+def test_given_names_are_found_where_they_stand() -> None:
+    (mention,) = SMALL.mentions("is anna nowak here", ["Anna Nowak"])
+    assert (mention.start, mention.stop) == (3, 13)
+    assert mention.candidates[0].how == mentions.GIVEN
+
+
+def test_mentions_are_in_their_order_and_not_too_many() -> None:
+    many = SMALL.mentions("Queen and Zurich and Jan Kowal and Anna Nowak " * 40)
+    assert len(many) == MOST_MENTIONS
+    assert [m.start for m in many] == sorted(m.start for m in many)
+
+
+def test_a_span_is_the_text_at_its_place() -> None:
+    question = "Did Anna Nowak work with Kowal on HP-20 after 3 May 1999?"
+    spans = SMALL.mentions(question)
+    assert [question[m.start : m.stop] for m in spans] == [m.text for m in spans]
+    assert {"Anna Nowak", "Kowal", "HP-20", "3 May 1999"} <= {m.text for m in spans}
+
+
+def test_spans_overlap_where_they_share_a_character() -> None:
+    one, other = mentions.Mention(0, 5, ""), mentions.Mention(5, 9, "")
+    assert not one.overlaps(other)
+    assert one.overlaps(mentions.Mention(4, 6, ""))

@@ -1,0 +1,142 @@
+"""Proofs: the triples that show why a node is a member of a set."""
+
+import pytest
+from hypothesis import given, settings
+from set_reference import Reference, graphs, parts, provable_parts
+
+from clew.graph.build.build import graph_of
+from clew.reading.execute import Executor
+from clew.reading.prove import MOST_EDGES_CITED, pattern_of, prove, triple_of
+from clew.reading.query import (
+    Both,
+    Compared,
+    Counted,
+    Either,
+    Entity,
+    Extreme,
+    OfType,
+    Query,
+    Value,
+    Walk,
+    Without,
+)
+
+checked = settings(max_examples=300, derandomize=True, deadline=None)
+
+
+@checked
+@given(graphs(), parts)
+def test_a_proof_is_of_triples_of_the_graph(graph, part) -> None:
+    executor = Executor(graph)
+    for member in executor.members(part).tolist():
+        proof = prove(executor, part, member)
+        assert len(set(proof)) == len(proof)
+        assert all(0 <= triple < graph.triples for triple in proof)
+
+
+@checked
+@given(graphs(), provable_parts)
+def test_a_proof_is_enough_for_its_member(graph, part) -> None:
+    executor = Executor(graph)
+    for member in executor.members(part).tolist():
+        proof = [graph.triple(triple) for triple in prove(executor, part, member)]
+        assert member in Reference(graph, proof).members(part)
+
+
+@checked
+@given(graphs(), provable_parts)
+def test_a_proof_is_one_piece_that_holds_its_member(graph, part) -> None:
+    executor = Executor(graph)
+    for member in executor.members(part).tolist():
+        left = [graph.triple(triple) for triple in prove(executor, part, member)]
+        reached = {member}
+        while beside := [t for t in left if reached & {t[0], t[2]}]:
+            reached |= {node for head, _, tail in beside for node in (head, tail)}
+            left = [t for t in left if t not in beside]
+        assert left == []
+
+
+FIRMS = graph_of(
+    [
+        ("Acme", "owner", "Ann"),
+        ("Ann", "born_in", "Oslo"),
+        ("Acme", "staff", "12"),
+        ("Bolt", "owner", "Ann"),
+        ("Bolt", "staff", "30"),
+        ("Bolt", "sells", "nails"),
+        ("Bolt", "sells", "screws"),
+        ("Crag", "staff", "7"),
+    ],
+    {"Acme": ["Firm"], "Bolt": ["Firm"], "Crag": ["Firm"]},
+)
+IDS = {name: i for i, name in enumerate(FIRMS.labels)}
+OWNER, BORN_IN, STAFF, SELLS = 0, 2, 4, 6
+FIRM, ANN = OfType(0), Entity(IDS["Ann"])
+OWNED = Walk(ANN, OWNER + 1)
+
+
+def proof(part, member: str) -> list[str]:
+    """The triples of a proof, in order."""
+    executor = Executor(FIRMS)
+    assert IDS[member] in executor.members(part)
+    found = [FIRMS.triple(t) for t in prove(executor, part, IDS[member])]
+    return [f"{FIRMS.labels[h]} {FIRMS.relations[r]} {FIRMS.labels[t]}" for h, r, t in found]
+
+
+@pytest.mark.parametrize(
+    ("part", "member", "expected"),
+    [
+        (ANN, "Ann", []),
+        (FIRM, "Acme", []),
+        (OfType(-1, SELLS), "Bolt", ["Bolt sells nails"]),
+        (Walk(Walk(Entity(IDS["Acme"]), OWNER), BORN_IN), "Oslo", ["Acme owner Ann", "Ann born_in Oslo"]),
+        (Both(OWNED, Walk(Entity(IDS["30"]), STAFF + 1)), "Bolt", ["Bolt owner Ann", "Bolt staff 30"]),
+        (Either(OWNED, Walk(Entity(IDS["7"]), STAFF + 1)), "Crag", ["Crag staff 7"]),
+        (Without(OWNED, Entity(IDS["Acme"])), "Bolt", ["Bolt owner Ann"]),
+        (Counted(OWNED, SELLS, "=", 2), "Bolt", ["Bolt owner Ann", "Bolt sells nails", "Bolt sells screws"]),
+        (Counted(OWNED, SELLS, "=", 0), "Acme", ["Acme owner Ann"]),
+        (Compared(OWNED, (STAFF,), ">", Value(20.0)), "Bolt", ["Bolt owner Ann", "Bolt staff 30"]),
+        (
+            Compared(FIRM, (STAFF,), ">", Walk(Entity(IDS["Acme"]), STAFF)),
+            "Bolt",
+            ["Bolt staff 30", "Acme staff 12"],
+        ),
+        (Extreme(OWNED, (STAFF,), False, False), "Acme", ["Acme owner Ann", "Acme staff 12"]),
+        (Extreme(FIRM, (SELLS,), True, True), "Bolt", ["Bolt sells nails", "Bolt sells screws"]),
+    ],
+)
+def test_a_proof_goes_along_the_path(part, member, expected) -> None:
+    assert proof(part, member) == expected
+
+
+def test_of_many_edges_some_are_cited() -> None:
+    graph = graph_of([("hub", "has", f"part {i}") for i in range(MOST_EDGES_CITED + 20)])
+    executor = Executor(graph)
+    assert len(prove(executor, Counted(Entity(0), 0, ">", 1), 0)) == MOST_EDGES_CITED
+
+
+def test_a_step_back_is_proved_by_the_same_triple() -> None:
+    ann, acme = IDS["Ann"], IDS["Acme"]
+    assert triple_of(FIRMS, ann, OWNER + 1, acme) == triple_of(FIRMS, acme, OWNER, ann) >= 0
+
+
+def test_a_pattern_is_laid_out_from_its_entities() -> None:
+    part = Both(Walk(ANN, OWNER + 1), Walk(Entity(IDS["nails"]), SELLS + 1))
+    pattern = pattern_of(Query("list", part), FIRMS)
+    answer = pattern.answer
+    assert [(n.name, n.known, n.entity) for n in pattern.nodes if n.known] == [
+        ("Ann", True, IDS["Ann"]),
+        ("nails", True, IDS["nails"]),
+    ]
+    assert not pattern.nodes[answer].known
+    assert {(e.head, e.relation, pattern.nodes[e.tail].name) for e in pattern.edges} == {
+        (answer, "owner", "Ann"),
+        (answer, "sells", "nails"),
+    }
+
+
+@pytest.mark.parametrize(
+    "part", [FIRM, ANN, Either(OWNED, ANN), Without(OWNED, ANN), Extreme(OWNED, (STAFF,), False, True)]
+)
+def test_what_a_pattern_cannot_say_has_none(part) -> None:
+    assert pattern_of(Query("list", part), FIRMS) is None

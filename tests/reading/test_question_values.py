@@ -1,0 +1,100 @@
+"""Numbers and dates of a question, as people write them."""
+
+from datetime import date
+
+import pytest
+
+from clew.reading.query import Value
+from clew.reading.values import date_of, values_in
+
+
+def number(value: float, width: float = 0.0) -> Value:
+    return Value(value, width=width)
+
+
+def days(first: str, last: str = "") -> Value:
+    low, high = (date.fromisoformat(day).toordinal() - 1 for day in (first, last or first))
+    return Value(low, date=True, width=high - low)
+
+
+def values(text: str) -> dict[str, list[Value]]:
+    return {text[start:stop]: list(found) for (start, stop), found in values_in(text).items()}
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("7", 7),
+        ("-5", -5),
+        ("2.75", 2.75),
+        ("1,250,000", 1_250_000),
+        ("3.5k", 3_500),
+        ("100 thousand", 100_000),
+        ("$3.5 million", 3_500_000),
+        ("2bn", 2e9),
+        ("12 hundred", 1_200),
+        ("five", 5),
+        ("Twenty", 20),
+        ("dozen", 12),
+        ("hundred", 100),
+    ],
+)
+def test_a_number_is_read(written, meant) -> None:
+    assert values(f"more than {written} of them") == {written: [number(meant)]}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "3 May 1999",
+        "3rd May 1999",
+        "3 may, 1999",
+        "May 3, 1999",
+        "may 3rd 1999",
+        "1999-05-03",
+    ],
+)
+def test_a_day_is_read_in_its_usual_spellings(written) -> None:
+    assert values(f"before {written}?") == {written: [days("1999-05-03")]}
+
+
+@pytest.mark.parametrize("written", ["September 2001", "sept 2001", "Sep. 2001", "september of 2001"])
+def test_a_month_is_all_of_its_days(written) -> None:
+    assert values(f"in {written}?") == {written: [days("2001-09-01", "2001-09-30")]}
+
+
+def test_the_last_month_of_a_year_ends_with_it() -> None:
+    assert date_of("December 1999") == days("1999-12-01", "1999-12-31")
+
+
+def test_a_year_is_a_number_or_all_of_its_days() -> None:
+    assert values("since 1984?") == {"1984": [number(1984), days("1984-01-01", "1984-12-31")]}
+
+
+def test_a_decade_is_its_ten_years() -> None:
+    assert values("in the 1980s") == {"1980s": [number(1980, 9), days("1980-01-01", "1989-12-31")]}
+
+
+def test_what_is_too_large_for_a_year_is_a_number_alone() -> None:
+    assert values("over 2500 m") == {"2500": [number(2500)]}
+    assert values("over 2500 of them") == {"2500": [number(2500)]}
+
+
+def test_a_year_with_a_multiplier_is_a_number_alone() -> None:
+    assert values("1.2 thousand") == {"1.2 thousand": [number(1200)]}
+
+
+def test_each_value_stands_at_its_place() -> None:
+    assert values_in("between 3 and 40") == {(8, 9): (number(3),), (14, 16): (number(40),)}
+
+
+@pytest.mark.parametrize(
+    "text", ["HP-40", "M12", "v2.0", "room 101b", "the 3rd", "done", "often", "maybe 1x"]
+)
+def test_codes_and_words_are_no_numbers(text) -> None:
+    assert values(text) == {}
+
+
+@pytest.mark.parametrize("text", ["31 February 1999", "1999-13", "soon", "1999"])
+def test_what_is_no_day_or_month_is_no_date(text) -> None:
+    assert date_of(text) is None

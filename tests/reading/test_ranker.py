@@ -1,0 +1,47 @@
+"""A folder that is no model of the reader is an error that says so."""
+
+import gzip
+import json
+
+import pytest
+
+from clew.errors import EmbedderError
+from clew.reading.describe import FEATURES
+from clew.reading.ranker import VERSION, Ranker
+
+pytest.importorskip("onnxruntime")
+ABOUT = {"version": VERSION, "features": list(FEATURES), "tokens": 26, "longest": 48}
+
+
+def test_a_missing_folder_is_an_error(tmp_path) -> None:
+    with pytest.raises(EmbedderError, match="cannot read the reader's model"):
+        Ranker.open(tmp_path / "none")
+
+
+@pytest.mark.parametrize("change", [{"version": VERSION + 1}, {"features": list(FEATURES[:-1])}])
+def test_another_version_is_an_error(tmp_path, change) -> None:
+    (tmp_path / "model.json").write_text(json.dumps(ABOUT | change))
+    with pytest.raises(EmbedderError, match="of another version"):
+        Ranker.open(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", '{"version": 1', "[]", "{}"])
+def test_a_damaged_description_is_an_error(tmp_path, text) -> None:
+    (tmp_path / "model.json").write_text(text)
+    with pytest.raises(EmbedderError, match=str(tmp_path)):
+        Ranker.open(tmp_path)
+
+
+def test_missing_parts_are_an_error(tmp_path) -> None:
+    (tmp_path / "model.json").write_text(json.dumps(ABOUT))
+    with pytest.raises(EmbedderError, match=r"encoder\.onnx"):
+        Ranker.open(tmp_path)
+
+
+def test_truncated_parts_are_an_error(tmp_path) -> None:
+    (tmp_path / "model.json").write_text(json.dumps(ABOUT))
+    for name in ("encoder.onnx", "head.onnx"):
+        (tmp_path / name).write_bytes(b"\x08\x07\x12\x07pytorch")
+    (tmp_path / "tokenizer.json.gz").write_bytes(gzip.compress(b"{}")[:-3])
+    with pytest.raises(EmbedderError, match="Install clew again"):
+        Ranker.open(tmp_path)

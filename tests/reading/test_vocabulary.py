@@ -1,0 +1,111 @@
+"""The words of a graph, and how a question names them."""
+
+import pytest
+from small_graph import SmallGraph
+
+from clew.reading.english import signs_of, singular
+from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, content_share, words_of_label
+
+SMALL = SmallGraph(
+    """
+    Tide Clock | writtenBy | Ida Lorn
+    Salt Road | writtenBy | Ida Lorn
+    Tide Clock | page_count | 310
+    Tide Clock | published | 1988-03-01
+    Tide Clock | note | signed copy
+    Ida Lorn | born_in | Bergen
+    Bergen | country | Norway
+    """,
+    {"book.Book": ["Tide Clock", "Salt Road"], "Author": ["Ida Lorn"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("directed_by", "directed by"),
+        ("inCountry", "in country"),
+        ("film.film.directed_by", "film directed by"),
+        ("people.person.place", "person place"),
+        ("http://example.org/onto#hasPart", "has part"),
+        ("http://example.org/onto/birthPlace/", "birth place"),
+        ("HTTPServer", "http server"),
+        ("is-part-of", "is part of"),
+        ("Awards  won", "awards won"),
+        ("#", "#"),
+    ],
+)
+def test_a_label_is_said_in_words(label, words) -> None:
+    assert words_of_label(label) == words
+
+
+def test_the_ends_of_relations_are_things_or_values() -> None:
+    heads, tails = SMALL.vocabulary.ends[::2], SMALL.vocabulary.ends[1::2]
+    assert heads == (THING,) * 6
+    assert tails == (THING, NUMBER, DATE, LEAF, THING, LEAF)
+
+
+def test_ends_have_the_type_of_most_of_their_nodes() -> None:
+    book, author = SMALL.types["book.Book"], SMALL.types["Author"]
+    assert SMALL.vocabulary.end_types[:4] == (book, author, book, -1)
+
+
+def test_the_words_of_a_graph_are_those_of_relations_and_types() -> None:
+    assert {"written", "by", "page", "count", "book", "author"} <= SMALL.vocabulary.words
+    assert "tide" not in SMALL.vocabulary.words
+
+
+def test_a_word_of_a_label_is_like_it() -> None:
+    likeness = SMALL.matcher.compare("How many pages has it?")
+    assert [word for _, _, word in likeness.words] == ["many", "pages"]
+    row = likeness.exact_relations[1]
+    assert row.argmax() == SMALL.step("page_count") // 2
+    assert (likeness.relations >= likeness.exact_relations).all()
+    assert likeness.relations.shape == (2, 6)
+    assert likeness.types.shape == (2, 2)
+
+
+def test_a_question_without_content_words_is_like_nothing() -> None:
+    likeness = SMALL.matcher.compare("and of the?")
+    assert likeness.words == ()
+    assert likeness.relations.shape == (0, 6)
+
+
+def test_words_inside_of_spans_do_not_count() -> None:
+    likeness = SMALL.matcher.compare("pages of Tide Clock")
+    assert content_share(likeness, [(9, 19)]).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "first"),
+    [
+        ("more than 5 pages", "5", ">"),
+        ("at least 5 pages", "5", ">="),
+        ("5 or more pages", "5", ">="),
+        ("fewer than 5 pages", "5", "<"),
+        ("up to 5 pages", "5", "<="),
+        ("exactly 5 pages", "5", "="),
+    ],
+)
+def test_the_likeliest_comparison_comes_first(text, value, first) -> None:
+    start = text.index(value)
+    assert signs_of(text, start, start + len(value))[0] == first
+
+
+def test_equal_is_always_possible() -> None:
+    assert signs_of("5", 0, 1) == ("=",)
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("cities", "city"),
+        ("boxes", "box"),
+        ("churches", "church"),
+        ("books", "book"),
+        ("glass", "glass"),
+        ("bus", "bus"),
+    ],
+)
+def test_the_singular_of_a_word(plural, one) -> None:
+    assert singular(plural) == one
