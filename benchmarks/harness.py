@@ -13,6 +13,8 @@ import numpy as np
 from questions import Item
 
 from clew.index.cache import cached_index
+from clew.methods.auto.method import BuiltIn
+from clew.methods.registry import Method
 from clew.reading.rules.auto import Auto
 from clew.text.embedders.static import StaticEmbedder
 
@@ -26,9 +28,17 @@ def shipped_embedder() -> StaticEmbedder:
 
 
 def open_method(source: Path) -> Auto:
-    """The built-in method over a graph file, indexed once; side files beside it are taken."""
+    """The reader by rules over a graph file, indexed once; side files beside it are taken."""
     opened = cached_index([source], cache_dir=CACHE, embedder=shipped_embedder())
     return Auto(opened.index, shipped_embedder())
+
+
+def open_built_in(source: Path, types: Path | None = None, aliases: Path | None = None) -> BuiltIn:
+    """The default method over a graph file, as `open_method`."""
+    opened = cached_index(
+        [source], cache_dir=CACHE, embedder=shipped_embedder(), types=types, aliases=aliases
+    )
+    return BuiltIn(opened.index, shipped_embedder())
 
 
 @dataclass
@@ -58,7 +68,7 @@ class Count:
         return "| " + " | ".join([name, str(self.questions), *cells]) + " |"
 
 
-def ask_all(method: Auto, items: Iterable[Item], into: Count | None = None) -> Count:
+def ask_all(method: Method, items: Iterable[Item], into: Count | None = None) -> Count:
     """Ask every question; an answer counts as ungrounded if a citation's triple is not in the graph.
 
     Gold may be names of the source or labels. Counts are added to `into`.

@@ -79,6 +79,39 @@ def domains(which: str) -> Iterator[tuple[str, Path, list[Item]]]:
         yield name, graph, jsonl(path)
 
 
+Source = tuple[Path, Path | None, Path | None, list[Item]]
+"""A graph file, its types and aliases, and its questions."""
+
+
+def factory() -> Source:
+    """The machine shop; what it cannot answer has any reason."""
+    folder = SHARED / "factory"
+    return folder / "kg.tsv", folder / "types.tsv", folder / "aliases.tsv", _answered(folder)
+
+
+def databases(name: str) -> Iterator[Source]:
+    """Spider's development databases, or the worlds of Overnight."""
+    folder = SHARED / name
+    if name == "spider":
+        chosen = json.loads((folder / "split.json").read_text("utf-8"))["development"]
+    else:
+        chosen = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    for each in chosen:
+        kg, types = (_packed(folder / each / file) for file in ("kg.tsv", "types.tsv"))
+        yield kg, types if types.exists() else None, None, _answered(folder / each)
+
+
+def _answered(folder: Path) -> list[Item]:
+    rows = map(json.loads, _lines(folder / "questions.jsonl"))
+    return [
+        Item(r["question"], frozenset(map(str, r["answers"])), () if r["answers"] else ("",)) for r in rows
+    ]
+
+
+def _packed(path: Path) -> Path:
+    return path if path.exists() else path.with_name(path.name + ".gz")
+
+
 def jsonl(path: Path) -> list[Item]:
     """Questions of our own: `gold`, or `reason` with `also`."""
     return [

@@ -25,7 +25,7 @@ FLOORS = (
     {"clew", "__main__"},
 )
 """Folders and modules of `clew`, the lowest first; those of one floor do not import each other."""
-METHODS = ("simgrag", "kg_rag", "baselines", "synaptiqa", "walk_retrieve")
+METHODS = ("auto", "simgrag", "kg_rag", "baselines", "synaptiqa", "walk_retrieve")
 """Folders of methods: each may use those before it."""
 LEVEL = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -69,7 +69,6 @@ def test_what_is_answered(opened, name, question, wanted):
 @pytest.mark.parametrize(
     ("name", "question"),
     [
-        ("pharma", "What is the average half-life of statins?"),
         ("pharma", "Which drugs do not cause hair loss?"),
         ("staff", "Which employees have neither Python nor SQL?"),
         ("league", "How many more goals did Tom Adeyemi score than Luca Ferri?"),

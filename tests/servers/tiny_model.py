@@ -7,7 +7,7 @@ from pathlib import Path
 import gguf
 import numpy as np
 
-WIDTH, HEADS, CONTEXT = 32, 4, 4096
+WIDTH, HEADS, CONTEXT = 32, 4, 8192
 WORDS = (
     "the",
     " the",

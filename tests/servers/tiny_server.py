@@ -24,7 +24,7 @@ def start(model: Path, *, key: str | None = None) -> tuple[Any, str]:
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     settings.n_threads_http = 48
     settings.n_parallel = SLOTS
-    settings.n_ctx = SLOTS * 4096
+    settings.n_ctx = SLOTS * 8192
     settings.warmup = False
     settings.verbosity = 0
     if key:

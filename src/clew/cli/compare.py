@@ -61,7 +61,7 @@ def compare(
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
-    settings = options.settings_of_each(names, model=llm is not None)
+    settings = options.settings_of_each(names)
     ranking = options.rank_triples(names)
     with (
         opened_model(llm, calling) as model,

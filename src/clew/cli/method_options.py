@@ -109,6 +109,15 @@ Paths = Annotated[
         help="walk-retrieve (16): relation paths that are read too; 0 is the paper's letter.",
     ),
 ]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        help="auto (0.85): how likely a learned reading must be to be answered from.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,7 @@ _LLM = _Taken(
     "clew.methods.baselines.llm:Settings", {name: name for name in ("seed", "temperature", "shots")}
 )
 _TAKEN: Mapping[str, _Taken] = {
-    "auto": _SIMGRAG,
+    "auto": _Taken("clew.methods.auto.method:Settings", {"confidence": "confidence"}),
     "simgrag": _SIMGRAG,
     "kg-rag": _Taken(
         "clew.methods.kg_rag.method:Settings",
@@ -182,6 +191,7 @@ class SimgragOptions:
     """What the user said of how SimGRAG works; None, False and empty leave it to the method."""
 
     TITLE: ClassVar = "Options of methods"
+    TAKEN: ClassVar[Mapping[str, _Taken]] = {"auto": _SIMGRAG, "simgrag": _SIMGRAG}
     k: Subgraphs = None
     shots: ClaimShots = None
     candidates: FewCandidates = None
@@ -204,18 +214,18 @@ class SimgragOptions:
         return {name: v for name, v in values.items() if v is not None and v is not False and v != []}
 
     def _refuse_others(self, methods: Sequence[str]) -> None:
-        taken = {name for m in methods if m in _TAKEN for name in _TAKEN[m].fields}
+        taken = {name for m in methods if m in self.TAKEN for name in self.TAKEN[m].fields}
         for name in self._given():
             if name not in taken:
-                takers = ", ".join(m for m, its in _TAKEN.items() if name in its.fields and m != "auto")
+                takers = ", ".join(m for m, its in self.TAKEN.items() if name in its.fields)
                 raise UsageError(
                     f"--{name.replace('_', '-')}: for {takers}, not for {', '.join(methods)}. Leave it out"
                 )
 
     def _settings(self, method: str) -> object:
-        if method not in _TAKEN:
+        if method not in self.TAKEN:
             return None
-        taken = _TAKEN[method]
+        taken = self.TAKEN[method]
         values = {taken.fields[name]: v for name, v in self._given().items() if name in taken.fields}
         if not values:
             return None
@@ -233,6 +243,9 @@ class SimgragOptions:
 class MethodOptions(SimgragOptions):
     """What the user said of how methods work."""
 
+    TAKEN: ClassVar[Mapping[str, _Taken]] = _TAKEN
+
+    confidence: Confidence = None
     k: K = None
     shots: Shots = None
     examples: Examples = None
@@ -252,11 +265,10 @@ class MethodOptions(SimgragOptions):
 
         return any(m in RANK_TRIPLES and not (m == "vector-rag" and self.texts) for m in methods)
 
-    def settings_of_each(self, methods: Sequence[str], *, model: bool) -> dict[str, object]:
+    def settings_of_each(self, methods: Sequence[str]) -> dict[str, object]:
         """Make the settings of several methods: each gets what it takes.
 
-        Without a `model` auto, which then is the built-in parser, gets none. Raises UsageError for an option
-        that no method takes.
+        Raises UsageError for an option that no method takes.
         """
         self._refuse_others(methods)
-        return {m: None if m == "auto" and not model else self._settings(m) for m in methods}
+        return {m: self._settings(m) for m in methods}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clew.stores.store import CypherStore
 
 METHODS: dict[str, str] = {
-    "auto": "clew.methods.auto:make_auto",
+    "auto": "clew.methods.auto.method:make_auto",
     "simgrag": "clew.methods.simgrag.method:SimGRAG",
     "kg-rag": "clew.methods.kg_rag.method:KgRag",
     "llm": "clew.methods.baselines.llm:Llm",

@@ -46,9 +46,7 @@ def clean_query(query: str) -> str:
     """Check that a query is a text; UsageError if it is none or is empty."""
     _refuse_others(query, "query")
     if not query.strip():
-        raise UsageError(
-            "The query is empty. Write one, as in: SELECT ?head { ?head ?relation ?tail }"
-        )
+        raise UsageError("The query is empty. Write one, as in: SELECT ?head { ?head ?relation ?tail }")
     return query
 
 

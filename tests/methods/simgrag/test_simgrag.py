@@ -14,7 +14,6 @@ from clew.llm.budget import Limits
 from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
-from clew.methods.auto import AutoWithModel
 from clew.methods.simgrag.method import Settings, SimGRAG
 from clew.methods.simgrag.verify import AutoVerify, VerifyWithModel
 
@@ -396,27 +395,6 @@ def test_instructions_in_names_of_the_graph_are_shown_as_data_and_do_no_harm(tmp
             assert model.requests[1].messages[0].text.count("</evidence>") == 1
             assert (answer.abstained.reason if answer.abstained else None) == reason
             assert names(answer) == ([] if reason else [order])
-
-
-def test_auto_asks_the_model_only_where_it_abstains(films):
-    model = ScriptedModel([pattern_reply(("Memento", "running time", "UNKNOWN 1")), answers_reply("113")])
-    method = AutoWithModel(films.index, films.embedder, model)
-    plain = method.answer("Who directed Memento?")
-    assert (names(plain), plain.usage.calls, plain.model) == (["Christopher Nolan"], 0, None)
-    asked = method.answer("For how much of an evening does Memento keep one in the seat?")
-    assert (names(asked), asked.method, asked.model, asked.usage.calls) == (
-        ["113"],
-        "auto",
-        "scripted/test",
-        2,
-    )
-
-
-def test_auto_abstains_where_both_do(films):
-    model = ScriptedModel(lambda request: pattern_reply(("Memento", "phone number", "UNKNOWN 1")))
-    answer = AutoWithModel(films.index, films.embedder, model).answer("Who composed the score of Memento?")
-    assert answer.abstained is not None
-    assert (answer.model, answer.usage.calls) == ("scripted/test", 2)
 
 
 @pytest.fixture

@@ -75,9 +75,9 @@ def is_tabbed(path: Path) -> bool:
 
 def _delimiter(line: str, path: Path) -> str:
     """What separates the fields of a first line: a comma, unless something else makes more of it."""
-    if is_tabbed(path):
-        return "\t"
     columns = {d: len(next(csv.reader([line], delimiter=d), [])) for d in (",", ";", "\t")}
+    if is_tabbed(path) and columns["\t"] > 1:
+        return "\t"
     if columns[","] == COLUMNS:
         return ","
     better = (d for d in (";", "\t") if columns[d] == COLUMNS or columns[d] > columns[","] == 1)

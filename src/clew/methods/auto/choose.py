@@ -1,0 +1,145 @@
+"""One call of a chat model: which query graph a question means (the `choose` step of `auto`).
+
+The model sees the question, the names that were linked, the typed schema, and the likeliest readings in
+words. It replies with the number of one, with a query of its own, or that the graph cannot tell; code
+executes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from clew.index.names.names import NamesIndex
+from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
+from clew.methods.schema_lines import SchemaText
+from clew.reading.notation import Names, NotationError, read_query
+from clew.reading.query import Query, key_of
+from clew.reading.reader import Reading
+from clew.reading.vocabulary import Vocabulary, words_of_label
+from clew.reading.words import say
+from clew.types import Step
+
+MOST_READINGS = 12
+MOST_NAMES = 16
+LONGEST_NAME = 80
+_QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
+SAMPLING = Sampling(temperature=0.0, max_tokens=400)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a model chose: a query, or None where it says that the graph cannot tell, or could not be read."""
+
+    query: Query | None
+    reply: str
+    problem: str = ""
+    """Why nothing was read from the reply, empty where something was."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chooser:
+    """Asks a model over one graph."""
+
+    vocabulary: Vocabulary
+    names: NamesIndex
+    schema: SchemaText
+
+    def choose(self, reading: Reading, talk: Talk) -> Choice:
+        """Ask once, and once more where the reply cannot be read. Raises LlmError."""
+        shown = self._shown(reading)
+        near = [c.node for m in reading.mentions for c in m.candidates[:2]][:MOST_NAMES]
+        values = {
+            "SCHEMA": str(self.schema.lines(reading.question, near)),
+            "NAMES": self._names(reading) or "(none)",
+            "READINGS": data_lines(f"{i}. {say(q, self.vocabulary)}" for i, q in enumerate(shown, 1))
+            or "(none)",
+            "QUESTION": as_data(reading.question),
+        }
+        prompt = prompt_named("clew.methods.auto", "choose")
+        reply = talk.ask(
+            prompt,
+            SAMPLING,
+            SCHEMA=values["SCHEMA"],
+            NAMES=values["NAMES"],
+            READINGS=values["READINGS"],
+            QUESTION=values["QUESTION"],
+        )
+        choice = self.read(reply, shown, reading)
+        if choice.problem:
+            again = f"That cannot be run: {choice.problem}. Reply again, with a last line `Query: …`."
+            reply = talk.ask_again(prompt, SAMPLING, reply, again, values)
+            choice = self.read(reply, shown, reading)
+        said = "none" if choice.query is None else say(choice.query, self.vocabulary)
+        talk.steps.append(Step("choose", {"readings": len(shown), "chosen": said, "problem": choice.problem}))
+        return choice
+
+    def read(self, reply: str, shown: Sequence[Query], reading: Reading) -> Choice:
+        """Read a reply: its last line that begins with `Query:` and nothing else."""
+        found = _QUERY.findall(reply)
+        text = found[-1].strip("` .") if found else ""
+        if not text:
+            return Choice(None, reply, "there is no line that begins with Query:")
+        if text.lower() == "none":
+            return Choice(None, reply)
+        if text.isdigit():
+            number = int(text)
+            if 1 <= number <= len(shown):
+                return Choice(shown[number - 1], reply)
+            return Choice(None, reply, f"there is no reading {number}")
+        try:
+            return Choice(read_query(found[-1].strip("` "), self._finders(reading)), reply)
+        except NotationError as error:
+            return Choice(None, reply, str(error))
+
+    def _shown(self, reading: Reading) -> list[Query]:
+        """The likeliest readings, each meaning once."""
+        chosen: dict[tuple[object, ...], Query] = {}
+        for ranked in reading.ranking.ranked:
+            chosen.setdefault(key_of(ranked.option.query), ranked.option.query)
+            if len(chosen) == MOST_READINGS:
+                break
+        return list(chosen.values())
+
+    def _names(self, reading: Reading) -> str:
+        labels = self.vocabulary.graph.labels
+        lines: list[str] = []
+        for mention in reading.mentions:
+            names = [data_line(labels[c.node], LONGEST_NAME) for c in mention.candidates[:3]]
+            if names:
+                lines.append(f"{as_data(mention.text)} = {' or '.join(names)}")
+        return data_lines(dict.fromkeys(lines[:MOST_NAMES]))
+
+    def _finders(self, reading: Reading) -> Names:
+        """Names as a reply writes them: those that it was shown before others of the graph."""
+        graph = self.vocabulary.graph
+        linked = {
+            graph.labels[c.node].casefold(): c.node for m in reversed(reading.mentions) for c in m.candidates
+        }
+
+        def entity(name: str) -> int | None:
+            if name.casefold() in linked:
+                return linked[name.casefold()]
+            hits = self.names.exact(name)
+            return hits[0].entity if hits else None
+
+        return Names(
+            entity,
+            _by_label([*graph.relation_labels], [*graph.relations]),
+            _by_label([*graph.types.names], [*graph.types.names]),
+        )
+
+
+def _by_label(labels: Sequence[str], names: Sequence[str]) -> Callable[[str], int | None]:
+    """Ids by names: as the source writes them, then as people read them."""
+    ids: dict[str, int] = {}
+    for i in reversed(range(len(labels))):
+        for form in (words_of_label(labels[i]), labels[i].casefold(), names[i].casefold()):
+            ids[form] = i
+
+    def find(name: str) -> int | None:
+        known = ids.get(name.casefold())
+        return ids.get(words_of_label(name)) if known is None else known
+
+    return find
