@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -49,13 +50,43 @@ _BLOCK = 50_000
 """Triples that are written at a time."""
 
 
+class _Held:
+    """What a store must give back: its folder and its process."""
+
+    def __init__(self, folder: tempfile.TemporaryDirectory[str]) -> None:
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def stop(self) -> None:
+        """End the process."""
+        if self.process is None:
+            return
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self.process = None
+
+    def give_back(self) -> None:
+        """End the process and remove the folder."""
+        self.stop()
+        self.folder.cleanup()
+
+
 class EmbeddedSparql:
-    """An index in pyoxigraph; made with `of_graph`."""
+    """An index in pyoxigraph; made with `of_graph`. One that nobody holds any more closes itself."""
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rules: Rules) -> None:
-        self._temporary, self._seconds, self._rules = folder, seconds, rules
+        self._held, self._seconds, self._rules = _Held(folder), seconds, rules
         self.folder = Path(folder.name)
-        self.process: subprocess.Popen[bytes] | None = None
+        self._give_back = weakref.finalize(self, self._held.give_back)
+
+    @property
+    def process(self) -> subprocess.Popen[bytes] | None:
+        """The process that runs queries, None before the first and after one was stopped."""
+        return self._held.process
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rules: Rules | None = None) -> EmbeddedSparql:
@@ -84,7 +115,7 @@ class EmbeddedSparql:
         try:
             media, body = _asked(process, sent)
         except (OSError, ValueError) as error:
-            self._stop()
+            self._held.stop()
             if timer.finished.is_set():
                 raise StoreTimeout(
                     f"The query ran longer than {self._seconds:g} s and was stopped. Ask for less"
@@ -101,29 +132,18 @@ class EmbeddedSparql:
 
     def _started(self) -> subprocess.Popen[bytes]:
         """Return the process, a new one if the last one was stopped."""
-        if self.process is None or self.process.poll() is not None:
-            self._stop()
+        process = self._held.process
+        if process is None or process.poll() is not None:
+            self._held.stop()
             command = [sys.executable, "-P", worker.__file__, str(self.folder), str(MEMORY)]
-            self.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
+            process = self._held.process = subprocess.Popen(  # noqa: S603 - this Python, a file of ours
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
-        return self.process
-
-    def _stop(self) -> None:
-        if self.process is None:
-            return
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self.process = None
+        return process
 
     def close(self) -> None:
         """End the process and remove the folder."""
-        self._stop()
-        self._temporary.cleanup()
+        self._give_back()
 
 
 def _asked(process: subprocess.Popen[bytes], sent: Guarded) -> tuple[str, bytes]:
