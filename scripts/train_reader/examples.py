@@ -1,24 +1,21 @@
 """Examples for the ranker: candidates of each question as rows of tokens and features, and which are right.
 
-    python scripts/train_reader/examples.py OUT made-up|spider|tables [--part K/N]
+    python scripts/train_reader/examples.py OUT [made-up spider tables simple] [--processes N]
 
-One pickle a graph in OUT. A candidate is right if it means what the question is said to mean; where only
-answers are known, if it has these answers and asks what the question asks for.
+One file of arrays a graph in OUT (`Packed`). A candidate is right if it means what the question is said to
+mean; where only answers are known, if it has these answers and asks what the question asks for.
 """
 
 from __future__ import annotations
 
 import argparse
-import bz2
 import gzip
 import json
-import pickle
-import random
+import multiprocessing
 import re
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,48 +24,67 @@ import numpy as np
 from covered import said, same
 from notation import Translator, Tree
 from sets import DATA, ROOT, Asked, Question, spider
+from simple import simple
+from tables import tables
+from tokenizers import Tokenizer
 
-from clew.graph.build.build import graph_of
 from clew.graph.graph import Graph
 from clew.reading.candidates import Enumerator, Option
-from clew.reading.describe import MOST_TOKENS, Describer, View, names_used, tokens_of, view_of
-from clew.reading.execute import Executor
+from clew.reading.describe import (
+    MENTION_KINDS,
+    MOST_TOKENS,
+    MOST_VIEWS,
+    Describer,
+    View,
+    names_used,
+    tokens_of,
+    view_of,
+    with_distances,
+)
+from clew.reading.execute import Executor, OverBudget
 from clew.reading.mentions import Mention, MentionFinder, NameWords
 from clew.reading.query import Query, key_of
+from clew.reading.ranker import MODEL, span_of
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
 
 SCHEMAS = ROOT / "training" / "schemas"
-MOST_VIEWS = 12
+LONGEST = 48
+"""Tokens of a question."""
+MOST_TRIPLES = 400_000
+"""Larger databases are left out."""
 
 
 @dataclass
 class Example:
     """One question with the rows of its candidates.
 
-    `kinds` int8 and `refs` int16 [n, tokens], `view` int8 [n], `features` float16 [n, F], `right` bool [n].
+    `words` int32 [views, LONGEST] token ids, 0 behind the end; `kinds` int8 and `refs` int32 [n, tokens],
+    `spans` int8 [n, tokens, 2], `view` int8 [n], `features` float16 [n, F], `right` bool [n].
     """
 
     text: str
-    views: list[View]
+    words: np.ndarray
     kinds: np.ndarray
     refs: np.ndarray
+    spans: np.ndarray
     view: np.ndarray
     features: np.ndarray
     right: np.ndarray
-    known: bool
-    """Whether the meaning is known; if not, a question without a right candidate says nothing."""
 
 
-@dataclass
-class GraphExamples:
-    """The labels of one graph and its examples."""
+ARRAYS = ("words", "kinds", "refs", "spans", "view", "features", "right")
 
-    name: str
-    relations: tuple[str, ...]
-    types: tuple[str, ...]
-    examples: list[Example]
+
+def pack(path: Path, relations: Sequence[str], types: Sequence[str], examples: Sequence[Example]) -> None:
+    """Write the examples of one graph: each array one behind the other, and where each example begins."""
+    whole = {name: np.concatenate([getattr(e, name) for e in examples]) for name in ARRAYS}
+    rows = np.cumsum([0, *(len(e.right) for e in examples)])
+    views = np.cumsum([0, *(len(e.words) for e in examples)])
+    texts = np.array([e.text for e in examples])
+    labels = {"relations": np.array(relations, str), "types": np.array(types, str)}
+    np.savez(path, rows=rows, views=views, texts=texts, **labels, **whole)
 
 
 class Builder:
@@ -89,12 +105,6 @@ class Builder:
         options = self.enumerator.enumerate(text, mentions, likeness)
         return options, Described(self.vocabulary, text, mentions, likeness)
 
-    def example(
-        self, text: str, options: Sequence[Option], described: Described, right: Sequence[bool], known: bool
-    ) -> Example | None:
-        """Rows of one question, None where there is nothing to rank."""
-        return described.rows(options, right, known)
-
 
 class Described:
     """The rows of one question's candidates."""
@@ -105,11 +115,11 @@ class Described:
         self.vocabulary, self.text, self.mentions = vocabulary, text, mentions
         self.describer = Describer(vocabulary, text, mentions, likeness)
 
-    def rows(self, options: Sequence[Option], right: Sequence[bool], known: bool) -> Example | None:
+    def rows(self, options: Sequence[Option], right: Sequence[bool]) -> Example | None:
         """Rows of the candidates that fit, None where there is none."""
         views: dict[tuple[int, ...], int] = {}
         kinds, refs, which, features, marks = [], [], [], [], []
-        for option, mark in zip(options, right, strict=True):
+        for option, mark in sorted(zip(options, right, strict=True), key=lambda o: -o[0].worth):
             tokens = tokens_of(option.query, self.vocabulary)
             used = names_used(option.query)
             if len(tokens) > MOST_TOKENS or (used not in views and len(views) >= MOST_VIEWS):
@@ -123,35 +133,71 @@ class Described:
             marks.append(mark)
         if not kinds:
             return None
-        return Example(
-            self.text,
-            [view_of(self.text, self.mentions, used) for used in views],
-            np.array(kinds, np.int8),
-            np.array(refs, np.int16),
-            np.array(which, np.int8),
-            np.array(features, np.float16),
-            np.array(marks, bool),
-            known,
-        )
+        seen = [view_of(self.text, self.mentions, used) for used in views]
+        words, places = _words(seen, len(self.mentions))
+        k, r, v = np.array(kinds, np.int8), np.array(refs, np.int32), np.array(which, np.int8)
+        named = np.isin(k, [int(m) for m in MENTION_KINDS]) & (r >= 0)
+        spans = places[v[:, None], np.where(named, r, 0)] * named[..., None]
+        known = with_distances(np.array(features, np.float32)).astype(np.float16)
+        return Example(self.text, words, k, r, spans.astype(np.int8), v, known, np.array(marks, bool))
 
 
+def _words(views: Sequence[View], mentions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Token ids [views, LONGEST], and the first token and one past the last of each mention."""
+    words = np.zeros((len(views), LONGEST), np.int32)
+    places = np.zeros((len(views), max(1, mentions), 2), np.int32)
+    for v, (view, encoded) in enumerate(
+        zip(views, TOKENIZER.encode_batch([v.text for v in views]), strict=True)
+    ):
+        words[v, : len(encoded.ids)] = encoded.ids
+        for mention, place in view.places.items():
+            places[v, mention] = span_of(encoded.offsets, place)
+    return words, places
+
+
+def _tokenizer() -> Tokenizer:
+    made = Tokenizer.from_str(gzip.decompress((MODEL / "tokenizer.json.gz").read_bytes()).decode("utf-8"))
+    made.no_padding()
+    made.enable_truncation(LONGEST)
+    return made
+
+
+TOKENIZER = _tokenizer()
 EMBEDDER, LEXICON = StaticEmbedder.load(), Lexicon.load()
 
 
-def made_up_graphs(part: tuple[int, int]) -> Iterator[GraphExamples]:
-    """Each made-up schema over two random graphs; the second without declared types."""
-    for path in sorted(SCHEMAS.glob("*.json"))[part[0] :: part[1]]:
-        schema, asked, bad = made_up.read(path)
-        if bad:
-            print(f"{path.name}: {bad} meanings cannot be read", file=sys.stderr)
-        for seed, typed in ((1, schema["declared"]), (2, schema["declared"]), (3, False)):
-            if seed == 3 and not schema["declared"]:
-                continue
-            graph = made_up.graph(schema, asked, seed, typed=typed)
-            yield _from_meanings(f"{path.stem}-{seed}", graph, asked)
+Made = tuple[str, Sequence[str], Sequence[str], list[Example]]
+"""A graph: its name, the labels of its relations and types, and its examples."""
 
 
-def _from_meanings(name: str, graph: Graph, asked: Sequence[tuple[str, Tree]]) -> GraphExamples:
+def made_up_schemas() -> Iterator[tuple[object, ...]]:
+    """Each made-up schema over some random graphs: as it is; without types; with other names and a crowd."""
+    for path in sorted(SCHEMAS.glob("*.json")):
+        declared = json.loads(path.read_text("utf-8"))["declared"]
+        for variant in made_up.variants(declared):
+            yield (path, variant)
+
+
+def made_up_graph(path: Path, variant: made_up.Variant) -> Made:
+    """One random graph over a made-up schema."""
+    schema, asked, bad = made_up.read(path)
+    if bad and variant.seed == 1:
+        print(f"{path.name}: {bad} meanings cannot be read", file=sys.stderr)
+    graph, asked = made_up.graph(schema, asked, variant)
+    return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, asked)
+
+
+def table_graphs() -> Iterator[tuple[object, ...]]:
+    """WikiSQL's tables."""
+    yield from ((f"tables-{name}", graph, asked) for name, graph, asked in tables())
+
+
+def simple_graphs() -> Iterator[tuple[object, ...]]:
+    """Simple questions over Wikidata's properties."""
+    yield from ((f"simple-{name}", graph, asked) for name, graph, asked in simple())
+
+
+def _from_meanings(name: str, graph: Graph, asked: Sequence[tuple[str, Tree]]) -> Made:
     builder = Builder(Asked(name, graph))
     entities = {label: node for node, label in reversed(list(enumerate(graph.labels)))}
     translator = Translator(
@@ -161,32 +207,39 @@ def _from_meanings(name: str, graph: Graph, asked: Sequence[tuple[str, Tree]]) -
     )
     examples: list[Example] = []
     for text, tree in asked:
-        options, described = builder.options(text)
         query: Query | None = None
         if tree[0] != "none":
             try:
                 query = translator.query(tree)
             except (KeyError, ValueError):
                 continue
-        right = _right(graph, options, query)
-        example = described.rows(options, right, known=True)
+        options, described = builder.options(text)
+        example = described.rows(options, _right(graph, options, query))
         if example is not None:
             examples.append(example)
-    return GraphExamples(name, builder.vocabulary.relations, builder.vocabulary.types, examples)
+    return name, builder.vocabulary.relations, builder.vocabulary.types, examples
 
 
 def _right(graph: Graph, options: Sequence[Option], query: Query | None) -> list[bool]:
+    """Which candidates mean what a query does; where none says the same, those that are about the same."""
     if query is None:
         return [False] * len(options)
     wanted = key_of(query)
     right = [key_of(o.query) == wanted for o in options]
-    if any(right) or query.ask != "list":
+    if any(right):
         return right
     executor = Executor(graph)
     gold = executor.members(query.part)
     if not len(gold):
         return right
-    return [o.query.ask == "list" and np.array_equal(executor.members(o.query.part), gold) for o in options]
+    return [o.query.ask == query.ask and _same(executor, o.query, gold) for o in options]
+
+
+def _same(executor: Executor, query: Query, gold: np.ndarray) -> bool:
+    try:
+        return np.array_equal(executor.members(query.part), gold)
+    except OverBudget:
+        return False
 
 
 ASKED_FOR = {
@@ -196,25 +249,26 @@ ASKED_FOR = {
 }
 
 
-def spider_graphs(part: tuple[int, int]) -> Iterator[GraphExamples]:
-    """Spider's training databases, each question also in other words."""
-    other = _other_words()
-    for asked in list(spider("training"))[part[0] :: part[1]]:
-        if asked.graph.triples > 400_000:
-            continue
-        builder = Builder(asked)
-        examples: list[Example] = []
-        for question in asked.questions:
-            texts = [question.text]
-            changed = other.get(_plain(question.text))
-            if changed is not None and changed != question.text:
-                texts.append(changed)
-            for text in texts:
-                options, described = builder.options(text)
-                example = described.rows(options, _by_answers(asked, options, question), known=False)
-                if example is not None and example.right.any():
-                    examples.append(example)
-        yield GraphExamples(asked.name, builder.vocabulary.relations, builder.vocabulary.types, examples)
+def spider_databases() -> Iterator[tuple[object, ...]]:
+    """Spider's training databases."""
+    yield from ((name,) for name in json.loads((DATA / "spider" / "split.json").read_text())["training"])
+
+
+def spider_graph(name: str) -> Made:
+    """One of Spider's databases, also in other words; questions without a right candidate are left out."""
+    asked = next(spider("training", name))
+    examples: list[Example] = []
+    if asked.graph.triples > MOST_TRIPLES:
+        return f"spider-{name}", (), (), examples
+    other, builder = _other_words(), Builder(asked)
+    for question in asked.questions:
+        changed = other.get(_plain(question.text), question.text)
+        for text in dict.fromkeys((question.text, changed)):
+            options, described = builder.options(text)
+            example = described.rows(options, _by_answers(asked, options, question))
+            if example is not None and example.right.any():
+                examples.append(example)
+    return f"spider-{name}", builder.vocabulary.relations, builder.vocabulary.types, examples
 
 
 def _by_answers(asked: Asked, options: Sequence[Option], question: Question) -> list[bool]:
@@ -234,80 +288,43 @@ def _other_words() -> dict[str, str]:
     return {_plain(r["SpiderQuestion"]): r["SpiderSynQuestion"] for r in rows}
 
 
-def table_graphs(part: tuple[int, int], most: int = 4000) -> Iterator[GraphExamples]:
-    """WikiSQL: questions for one column of the row that a name is in, over the known columns of its table."""
-    with bz2.open(DATA / "reader_training" / "wikisql" / "wikisql.json.bz2") as file:
-        rows = json.load(file)
-    tables: dict[str, list[tuple[str, str, str, str]]] = defaultdict(list)
-    for row in rows:
-        match = re.fullmatch(
-            r'SELECT TABLEalias0\.(\w+) FROM TABLE AS TABLEalias0 WHERE TABLEalias0\.(\w+) = "var0" ;',
-            row["sql"][0],
-        )
-        if not match:
-            continue
-        for sentence in row["sentences"]:
-            name = sentence["variables"].get("var0", "")
-            text = sentence["original"]
-            if (
-                sentence["question-split"] == "train"
-                and name.lower() in text.lower()
-                and re.search(r"[a-zA-Z]{3}", name)
-            ):
-                tables[sentence["table-id"]].append((text, _column(match[1]), _column(match[2]), name))
-    chosen = sorted(t for t, asked in tables.items() if len({a for _, *cs, _ in asked for a in cs}) >= 4)
-    random.Random(5).shuffle(chosen)
-    for table in chosen[:1300][part[0] :: part[1]]:
-        yield _from_table(table, tables[table])
+SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..., Made]]] = {
+    "made-up": (made_up_schemas, made_up_graph),
+    "spider": (spider_databases, spider_graph),
+    "tables": (table_graphs, _from_meanings),
+    "simple": (simple_graphs, _from_meanings),
+}
 
 
-def _column(name: str) -> str:
-    return name.removesuffix("_FIELD").lower()
-
-
-def _from_table(table: str, asked: list[tuple[str, str, str, str]]) -> GraphExamples:
-    rng = random.Random(table)
-    columns = sorted({a for _, *cs, _ in asked for a in cs})
-    typed = rng.random() < 0.4
-    triples: list[tuple[str, str, str]] = []
-    meanings = []
-    for text, column, by, name in asked:
-        if column == by:
-            continue
-        for other in columns:
-            if other != by:
-                triples.append((name, other, f"{other} {rng.randint(1, 40)}"))
-        meanings.append((text, ("walk", ("entity", name), (".", column))))
-    if not triples:
-        return GraphExamples(table, (), (), [])
-    types = {name: [by] for _, _, by, name in asked} if typed else {}
-    return _from_meanings(f"table-{table}", graph_of(triples, types), meanings)
-
-
-SOURCES = {"made-up": made_up_graphs, "spider": spider_graphs, "tables": table_graphs}
+def _write(job: tuple[Path, str, tuple[object, ...]]) -> tuple[str, int, int, float]:
+    """Make one graph's examples: its name, how many, how many with a right candidate, seconds."""
+    out, source, given = job
+    began = time.time()
+    name, relations, types, examples = SOURCES[source][1](*given)
+    if examples:
+        pack(out / f"{name}.npz", relations, types, examples)
+    return name, len(examples), sum(bool(e.right.any()) for e in examples), time.time() - began
 
 
 def main() -> None:
-    """Write the examples of one source."""
+    """Write the examples of some sources."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("source", choices=SOURCES)
-    parser.add_argument("--part", default="0/1")
+    parser.add_argument("sources", nargs="*", metavar="|".join(SOURCES))
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=10**9, help="graphs of each source")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    number, of = map(int, args.part.split("/"))
-    count = covered = 0
-    began = time.time()
-    for made in SOURCES[args.source]((number, of)):
-        if made.examples:
-            with (args.out / f"{args.source}-{made.name}.pickle").open("wb") as file:
-                pickle.dump(made, file)
-        count += len(made.examples)
-        covered += sum(bool(e.right.any()) for e in made.examples)
-        print(
-            f"{made.name}: {len(made.examples)}; {covered}/{count}; {time.time() - began:.0f} s",
-            file=sys.stderr,
-        )
+    began, count, covered = time.time(), 0, 0
+    for source in args.sources or SOURCES:
+        jobs = [(args.out, source, given) for given in SOURCES[source][0]()][: args.limit]
+        with multiprocessing.Pool(args.processes) as pool:
+            for name, asked, right, seconds in pool.imap_unordered(_write, jobs):
+                count, covered = count + asked, covered + right
+                if seconds > 60:
+                    print(f"{name}: {asked} questions took {seconds:.0f} s", file=sys.stderr)
+        spent = time.time() - began
+        print(f"{source}: {len(jobs)} graphs; {covered}/{count} in all; {spent:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ from pathlib import Path
 import torch
 from model import LONGEST, TOKENS
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from train import FEATURES, Ranker
+from train import COMPARED, FEATURES, Ranker
 
-VERSION = 1
+VERSION = 2
 
 
 class Pooled(torch.nn.Module):
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     ranker = Ranker(args.minilm)
-    ranker.load_state_dict(torch.load(args.model))
+    ranker.load_state_dict(torch.load(args.model), strict=False)
     ranker.eval()
     args.out.mkdir(parents=True, exist_ok=True)
     ids, mask = torch.randint(5, 900, (3, 9)), torch.ones(3, 9)
@@ -57,7 +57,7 @@ def main() -> None:
         torch.randn(views, 9, 384), torch.ones(views, 9), torch.randn(labels, 384),
         torch.randint(1, 30, (rows, tokens)), torch.randint(-1, labels, (rows, tokens)),
         torch.zeros(rows, tokens, 2, dtype=torch.long), torch.randint(0, views, (rows,)),
-        torch.randn(rows, len(FEATURES)),
+        torch.randn(rows, len(FEATURES) + len(COMPARED)),
     )  # fmt: skip
     names = ["states", "mask", "labels", "kinds", "label_at", "span_at", "view", "features"]
     axes = {
@@ -72,7 +72,7 @@ def main() -> None:
     )  # fmt: skip
     with gzip.GzipFile(args.out / "tokenizer.json.gz", "wb", mtime=0) as packed:
         packed.write((args.minilm / "tokenizer.json").read_bytes())
-    about = {"version": VERSION, "features": list(FEATURES), "tokens": TOKENS, "longest": LONGEST}
+    about = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": TOKENS, "longest": LONGEST}
     (args.out / "model.json").write_text(json.dumps(about, indent=1) + "\n")
     print({p.name: p.stat().st_size for p in sorted(args.out.iterdir())})
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -30,10 +32,34 @@ def read(path: Path) -> tuple[dict[str, Any], list[tuple[str, Tree]], int]:
     return schema, asked, bad
 
 
-def graph(schema: dict[str, Any], asked: list[tuple[str, Tree]], seed: int, *, typed: bool) -> Graph:
-    """One random graph over a schema."""
-    rng = random.Random(seed)
+@dataclass(frozen=True)
+class Variant:
+    """How a graph is made of a schema: with declared types, relations renamed, and other nodes beside."""
+
+    seed: int
+    typed: bool
+    renamed: bool = False
+    shared: bool = False
+    """Relations of several types have one name, as columns of several tables have."""
+    crowd: int = 0
+    """Nodes of each type beside the named ones."""
+
+
+def variants(declared: bool) -> list[Variant]:
+    """The graphs that are made of a schema."""
+    made = [Variant(1, declared), Variant(2, declared, renamed=True, crowd=60)]
+    made += [Variant(4, True, shared=True, crowd=20)] if declared else []
+    return [*made, Variant(3, False, crowd=10)] if declared else made
+
+
+def graph(
+    schema: dict[str, Any], asked: list[tuple[str, Tree]], variant: Variant
+) -> tuple[Graph, list[tuple[str, Tree]]]:
+    """One random graph over a schema, and the questions with the names that its relations have there."""
+    rng = random.Random(variant.seed)
     names = {t: list(spec["names"]) for t, spec in schema["types"].items()}
+    for members in names.values():
+        members += [n for n in _crowd(members, variant.crowd, rng) if n not in members]
     triples: set[tuple[str, str, str]] = set()
     for name, head, tail, *more in schema["relations"]:
         several = rng.random() < FEW or (tail in LITERALS[2:3] and rng.random() < 0.3)
@@ -53,8 +79,104 @@ def graph(schema: dict[str, Any], asked: list[tuple[str, Tree]], seed: int, *, t
         triples.add(
             (head, rng.choice([r[0] for r in schema["relations"] if r[2] in LITERALS] or ["note"]), word)
         )
-    types = {n: [t] for t, members in names.items() for n in members} if typed else {}
-    return graph_of(sorted(triples, key=lambda t: (rng.random(), t)), types, schema.get("aliases", {}))
+    types = {n: [t] for t, members in names.items() for n in members} if variant.typed else {}
+    other = _other_names(schema, rng) if variant.renamed else {}
+    other |= {name: one for name, (one, _) in _shared(schema).items()} if variant.shared else {}
+    triples = {(h, other.get(r, r), t) for h, r, t in triples}
+    ordered = sorted(triples, key=lambda t: (rng.random(), t))
+    made = graph_of(ordered, types, schema.get("aliases", {}))
+    typed = [
+        (text if variant.seed == 1 else _typed(text, rng), _renamed(tree, other)) for text, tree in asked
+    ]
+    return made, typed
+
+
+def _typed(text: str, rng: random.Random) -> str:
+    """A question as it is typed: now and then in lower case, without the end, or with a slip in a word."""
+    if rng.random() < 0.2:
+        text = text.lower()
+    if rng.random() < 0.2:
+        text = text.rstrip("?.! ")
+    words = text.split()
+    long = [i for i, w in enumerate(words) if len(w) > 5 and w.isalpha()]
+    if long and rng.random() < 0.12:
+        at = rng.choice(long)
+        word, place = words[at], rng.randrange(1, len(words[at]) - 2)
+        slips = (
+            word[:place] + word[place + 1 :],
+            word[:place] + word[place] + word[place:],
+            word[:place] + word[place + 1] + word[place] + word[place + 2 :],
+        )
+        words[at] = rng.choice(slips)
+    return " ".join(words)
+
+
+def _crowd(members: list[str], count: int, rng: random.Random) -> set[str]:
+    """Other names like those of a type: their words put together anew, codes counted on."""
+    words = [name.split() for name in members]
+    made = set()
+    for _ in range(count):
+        like = rng.choice(words)
+        if any(c.isdigit() for c in " ".join(like)) and not any(w.isalpha() and len(w) > 2 for w in like):
+            name = re.sub(r"\d", lambda _: str(rng.randint(0, 9)), " ".join(like))
+        else:
+            kept = like[-1] if len(like) > 1 and rng.random() < 0.3 else _invented(rng)
+            name = " ".join([*(_invented(rng) for _ in like[:-1]), kept])
+        made.add(name)
+    return made
+
+
+def _invented(rng: random.Random) -> str:
+    """A word that no language has."""
+    return "".join(
+        rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(rng.choice((2, 3)))
+    ).title()
+
+
+def _other_names(schema: dict[str, Any], rng: random.Random) -> dict[str, str]:
+    """Relations under names of another style: with the type in front, with *has*, as one word, as a code."""
+    other: dict[str, str] = {}
+    style = rng.randrange(4)
+    for name, head, *_ in schema["relations"]:
+        words = re.sub(r"[_\W]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower().split()
+        if style == 0:
+            other[name] = ".".join((head.lower(), "_".join(words)))
+        elif style == 1 and words[0] not in ("has", "is"):
+            other[name] = "_".join(("has", *words))
+        elif style == 2:
+            other[name] = f"{head}.{words[0]}{''.join(w.title() for w in words[1:])}"
+        else:
+            other[name] = "_".join((head.lower()[:3], *words))
+    return other
+
+
+def _shared(schema: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Relations of several types to the same tails, under one of their names, with the type of each."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, head, tail, *_ in schema["relations"]:
+        groups.setdefault(tail, []).append((name, head))
+    found: dict[str, tuple[str, str]] = {}
+    for relations in groups.values():
+        heads = [head for _, head in relations]
+        alone = [(name, head) for name, head in relations if heads.count(head) == 1]
+        if len(alone) > 1:
+            found |= {name: (alone[0][0], head) for name, head in alone}
+    return found
+
+
+def _with_types(tree: Tree, shared: dict[str, tuple[str, str]]) -> Tree:
+    """A meaning that says of which type the heads of a shared relation are."""
+    made = tuple(_with_types(part, shared) if isinstance(part, tuple) and part else part for part in tree)
+    if made[0] == "walk" and made[2][0] == "^" and made[2][1] in shared:
+        return ("&", made, ("type", shared[made[2][1]][1]))
+    return made
+
+
+def _renamed(tree: Tree, other: dict[str, str]) -> Tree:
+    """A meaning with other names of relations, which stand in its steps."""
+    if len(tree) == 2 and tree[0] in (".", "^"):
+        return (tree[0], other.get(tree[1], tree[1]))
+    return tuple(_renamed(part, other) if isinstance(part, tuple) else part for part in tree)
 
 
 def _literal(kind: str, more: list[Any], rng: random.Random) -> str:

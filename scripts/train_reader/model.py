@@ -20,14 +20,19 @@ from torch import nn
 WIDE, NARROW, HEADS, LAYERS = 384, 128, 4, 2
 KINDS, TOKENS = 40, 26
 LONGEST = 48
+DROPOUT = 0.1
 
 
-def minilm_weights(path: Path) -> dict[str, np.ndarray]:
-    """The weights of the encoder as float32, by the names of the published model."""
+def minilm_weights(folder: Path) -> dict[str, np.ndarray]:
+    """The weights of the encoder as float32, by the published names; from `weights.npz` if it is there."""
+    if (folder / "weights.npz").exists():
+        return {k: v.astype(np.float32) for k, v in np.load(folder / "weights.npz").items()}
     import onnx
     from onnx import numpy_helper
 
-    arrays = {i.name: numpy_helper.to_array(i) for i in onnx.load(str(path)).graph.initializer}
+    arrays = {
+        i.name: numpy_helper.to_array(i) for i in onnx.load(str(folder / "model.onnx")).graph.initializer
+    }
     found = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
 
     def whole(name: str) -> np.ndarray:
@@ -79,8 +84,9 @@ class Layer(nn.Module):
         batch, length, _ = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, 12, WIDE // 12).permute(2, 0, 3, 1, 4)
         weights = (q @ k.transpose(-1, -2) / (WIDE // 12) ** 0.5 + mask).softmax(-1)
-        x = self.norm1(x + self.out((weights @ v).transpose(1, 2).reshape(batch, length, WIDE)))
-        return self.norm2(x + self.down(F.gelu(self.up(x))))
+        seen = self.out((weights @ v).transpose(1, 2).reshape(batch, length, WIDE))
+        x = self.norm1(x + F.dropout(seen, DROPOUT, self.training))
+        return self.norm2(x + F.dropout(self.down(F.gelu(self.up(x))), DROPOUT, self.training))
 
 
 class Encoder(nn.Module):
@@ -111,7 +117,7 @@ class Encoder(nn.Module):
 
 
 class Attention(nn.Module):
-    """Attention from rows to other rows."""
+    """Attention from rows to other rows, whose keys and values may be shared by many."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,12 +127,12 @@ class Attention(nn.Module):
             nn.Linear(NARROW, NARROW),
         )
 
-    def forward(self, x: torch.Tensor, other: torch.Tensor, hide: torch.Tensor) -> torch.Tensor:
-        """X [B, T, d], other [B, S, d], hide additive [B, 1, 1, S]."""
-        batch, rows, _ = x.shape
+    def forward(self, q: torch.Tensor, kv: torch.Tensor, hide: torch.Tensor) -> torch.Tensor:
+        """Queries [B, T, d] and keys with values [B, S, 2 d], both projected, hide additive [B, 1, 1, S]."""
+        batch, rows, _ = q.shape
         size = NARROW // HEADS
-        q = self.q(x).view(batch, rows, HEADS, size).transpose(1, 2)
-        k, v = self.kv(other).view(batch, -1, 2, HEADS, size).permute(2, 0, 3, 1, 4)
+        q = q.view(batch, rows, HEADS, size).transpose(1, 2)
+        k, v = kv.view(batch, -1, 2, HEADS, size).permute(2, 0, 3, 1, 4)
         weights = (q @ k.transpose(-1, -2) / size**0.5 + hide).softmax(-1)
         return self.out((weights @ v).transpose(1, 2).reshape(batch, rows, NARROW))
 
@@ -141,12 +147,12 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(NARROW, 2 * NARROW), nn.Linear(2 * NARROW, NARROW)
 
     def forward(
-        self, c: torch.Tensor, q: torch.Tensor, hide_c: torch.Tensor, hide_q: torch.Tensor
+        self, c: torch.Tensor, question: torch.Tensor, hide_c: torch.Tensor, hide_q: torch.Tensor
     ) -> torch.Tensor:
-        """C [N, T, d], q [N, L, d]."""
+        """C [N, T, d], question [N, L, 2 d]: its keys and values for this block."""
         seen = self.n1(c)
-        c = c + self.own(seen, seen, hide_c)
-        c = c + self.cross(self.n2(c), q, hide_q)
+        c = c + self.own(self.own.q(seen), self.own.kv(seen), hide_c)
+        c = c + self.cross(self.cross.q(self.n2(c)), question, hide_q)
         return c + self.down(F.gelu(self.up(self.n3(c))))
 
 
@@ -160,8 +166,8 @@ class Head(nn.Module):
         self.near = nn.Linear(2, NARROW)
         self.blocks = nn.ModuleList(Block() for _ in range(LAYERS))
         self.back = Attention()
-        self.compare = nn.Sequential(nn.Linear(3 * NARROW, NARROW), nn.GELU())
-        self.gate = nn.Linear(2 * NARROW, 1)
+        self.compare_q, self.compare = nn.Linear(NARROW, NARROW), nn.Linear(2 * NARROW, NARROW)
+        self.gate_q, self.gate = nn.Linear(NARROW, 1), nn.Linear(NARROW, 1)
         self.norm_f = nn.BatchNorm1d(features, momentum=0.02)
         self.facts = nn.Sequential(nn.Linear(features, 64), nn.GELU(), nn.Linear(64, 64), nn.GELU())
         self.final = nn.Sequential(
@@ -204,12 +210,14 @@ class Head(nn.Module):
         c = c + (last > first).float()[..., None] * self.span((sums[of, last] - sums[of, first]) / width)
         here = (kinds > 0).float()
         hide_c, hide_q = (1 - here)[:, None, None, :] * -1e4, (1 - q_mask[view])[:, None, None, :] * -1e4
+        # What depends on the question alone is made once a view, not once a candidate.
         q = q_all[view]
         for block in self.blocks:
-            c = block(c, q, hide_c, hide_q)
-        e = self.back(q, c, hide_c)
-        m = self.compare(torch.cat([q, e, q * e], -1))
-        weights = (self.gate(torch.cat([q, m], -1))[..., 0] + hide_q[:, 0, 0]).softmax(-1)
+            c = block(c, block.cross.kv(q_all)[view], hide_c, hide_q)
+        e = self.back(self.back.q(q_all)[view], self.back.kv(c), hide_c)
+        m = F.gelu(self.compare_q(q_all)[view] + self.compare(torch.cat([e, q * e], -1)))
+        weights = (self.gate_q(q_all)[view] + self.gate(m))[..., 0] + hide_q[:, 0, 0]
+        weights = weights.softmax(-1)
         seen = (weights[..., None] * m).sum(1)
         pooled = (c * here[..., None]).sum(1) / here.sum(1, keepdim=True)
         facts = self.facts(self.norm_f(features))

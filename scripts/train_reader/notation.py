@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 from clew.reading.query import (
@@ -192,6 +193,8 @@ class Translator:
                 return Entity(self.entities[name])
             case ("type", name):
                 return OfType(self.types[name])
+            case ("heads", name):
+                return OfType(-1, 2 * self.relations[name])
             case ("walk", of, step):
                 return Walk(self.part(of), self.steps((step,))[0])
             case ("&", left, right):
@@ -284,7 +287,7 @@ class Witness:
             return self.rng.choice(self.names[kind])
         return None
 
-    def make(self, tree: Tree, member: str | None = None) -> str | None:
+    def make(self, tree: Tree, member: str | None = None) -> str | None:  # noqa: C901, one case a form
         """Make `member`, or somebody, a member of a set; None where that is not known how."""
         match tree:
             case ("entity", name):
@@ -313,9 +316,59 @@ class Witness:
                 if made is not None:
                     self.triples.add((made, name, str(value_of(text))))
                 return made
-            case ("counted", of, *_) | ("extreme", of, *_) | ("compared", of, *_):
+            case ("compared", *_):
+                return self._compared(tree, member)
+            case ("counted", *_):
+                return self._counted(tree, member)
+            case ("extreme", of, *_):
                 return self.make(of, member or self.members(of))
             case _ if tree[0] in ASKS:
                 return self.make(tree[1], None)
             case _:
                 return None
+
+    def _counted(self, tree: Tree, member: str | None) -> str | None:
+        """Somebody with as many neighbours as are asked for."""
+        _, of, steps, sign, number = tree
+        made = self.make(of, member or self.members(of))
+        if made is None or sign not in (">", ">=", "=") or len(steps) != 1:
+            return made
+        way, name = steps[0]
+        kind = self.ends[name][2 if way == "." else 1]
+        for _ in range(int(number) + (sign == ">") if kind in self.names else 0):
+            other = self.rng.choice(self.names[kind])
+            self.triples.add((made, name, other) if way == "." else (other, name, made))
+        return made
+
+    def _compared(self, tree: Tree, member: str | None) -> str | None:
+        """Somebody whose values meet all comparisons that stand inside each other."""
+        bounds: dict[str, list[tuple[str, Value]]] = {}
+        while tree[0] == "compared":
+            _, of, steps, sign, other = tree
+            value = value_of(other[1]) if other[0] == "value" else None
+            if isinstance(value, Value) and len(steps) == 1 and steps[0][0] == ".":
+                bounds.setdefault(steps[0][1], []).append((sign, value))
+            tree = of
+        made = self.make(tree, member or self.members(tree))
+        for name, signs in bounds.items() if made is not None else ():
+            if not any(t[0] == made and t[1] == name for t in self.triples) or self.rng.random() < 0.5:
+                self.triples = self._told(made, name, signs)
+        return made
+
+    def _told(self, made: str, name: str, signs: list[tuple[str, Value]]) -> set[tuple[str, str, str]]:
+        """The triples with a value of one relation that stands so to some others."""
+        dates = signs[0][1].date
+        away = self.rng.randint(1, 300) if dates else self.rng.choice((1, 2, 5))
+        low = max(
+            (v.number + (s == ">") * (v.width + 1) for s, v in signs if s in (">", ">=", "=")), default=None
+        )
+        high = min((v.number - (s == "<") for s, v in signs if s in ("<", "<=")), default=None)
+        number = low if low is not None and (high is None or "=" in {s for s, _ in signs}) else None
+        if number is None:
+            number = (low + high) / 2 if low is not None and high is not None else (high or 0) - away
+        elif "=" not in {s for s, _ in signs}:
+            number += away
+        text = date.fromordinal(max(1, int(number)) + 1).isoformat() if dates else f"{number:g}"
+        self.triples -= {t for t in self.triples if t[0] == made and t[1] == name}
+        self.triples.add((made, name, text))
+        return self.triples

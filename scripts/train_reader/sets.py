@@ -77,10 +77,11 @@ def factory() -> Iterator[Asked]:
     yield Asked("factory", graph, [Question(r["question"], frozenset(r["answers"]), r["kind"]) for r in rows])
 
 
-def spider(part: str) -> Iterator[Asked]:
-    """Spider's databases, `development` or `training`."""
+def spider(part: str, only: str = "") -> Iterator[Asked]:
+    """Spider's databases, `development` or `training`; one of them with `only`."""
     for name in json.loads((DATA / "spider" / "split.json").read_text())[part]:
-        yield from _folder(DATA / "spider" / name)
+        if only in ("", name):
+            yield from _folder(DATA / "spider" / name)
 
 
 def overnight() -> Iterator[Asked]:
@@ -111,6 +112,13 @@ def domains(which: str) -> Iterator[Asked]:
         rows = [json.loads(line) for line in lines(path)]
         asked = [Question(r["question"], frozenset(r.get("gold", ())), r.get("kind", "")) for r in rows]
         yield Asked(name, read_graph(source, types if types.exists() else None), asked)
+
+
+def blind() -> Iterator[Asked]:
+    """The graphs of `tests/data/blind`."""
+    for folder in sorted((ROOT / "tests" / "data" / "blind").iterdir()):
+        if folder.is_dir():
+            yield from _folder(folder)
 
 
 def metaqa(limit: int) -> Iterator[Asked]:
@@ -168,6 +176,7 @@ MEASURED: dict[str, Callable[[], Iterator[Asked]]] = {
     "domains-dev": lambda: domains("dev"),
     "domains-check": lambda: domains("check"),
     "science": science,
+    "blind": blind,
     "metaqa": lambda: metaqa(150),
     "pq2": lambda: pathquestion(2, 150),
     "pq3": lambda: pathquestion(3, 150),

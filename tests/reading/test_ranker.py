@@ -6,11 +6,11 @@ import json
 import pytest
 
 from clew.errors import EmbedderError
-from clew.reading.describe import FEATURES
+from clew.reading.describe import COMPARED, FEATURES
 from clew.reading.ranker import VERSION, Ranker
 
 pytest.importorskip("onnxruntime")
-ABOUT = {"version": VERSION, "features": list(FEATURES), "tokens": 26, "longest": 48}
+ABOUT = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": 26, "longest": 48}
 
 
 def test_a_missing_folder_is_an_error(tmp_path) -> None:

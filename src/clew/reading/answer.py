@@ -6,25 +6,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
+from clew.reading.describe import UNEXPLAINED
 from clew.reading.execute import Executor, Nodes, OverBudget
+from clew.reading.mentions import EXACT, PARTIAL, TYPO, WORDS
 from clew.reading.prove import pattern_of, prove
-from clew.reading.query import Both, Counted, Entity, Query, Without, key_of, parts_of
+from clew.reading.query import (
+    Both,
+    Counted,
+    Entity,
+    OfType,
+    Query,
+    Without,
+    key_of,
+    mentions_of,
+    parts_of,
+    steps_of,
+)
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary
+from clew.reading.vocabulary import Vocabulary, content_share
 from clew.reading.words import say
 from clew.types import Abstention, Alternative, AnswerEntity, Citation, Pattern
 
-CONFIDENCE = 0.85
-"""Least probability of a candidate that is answered from (`--confidence`)."""
 MOST_PROVED = 200
 """Members of a counted or summed set that are cited."""
 MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED = 0.01
+_ASKING = frozenset(("who", "when", "where"))
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
 
@@ -40,6 +53,7 @@ class DraftAnswer:
     abstained: Abstention | None = None
     complete: bool = True
     notes: tuple[str, ...] = ()
+    total: int | None = None
 
 
 def likeliest(executor: Executor, reading: Reading) -> Ranked | None:
@@ -90,6 +104,37 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
         return DraftAnswer(abstained=Abstention("budget", detail), complete=False)
 
 
+def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
+    """What names of the question were taken for that are written otherwise."""
+    notes: list[str] = []
+    for part in parts_of(query.part):
+        if isinstance(part, Entity) and part.mention >= 0:
+            mention = reading.mentions[part.mention]
+            how = next((c.how for c in mention.candidates if c.node == part.node), EXACT)
+            if how in (PARTIAL, TYPO, WORDS):
+                notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
+    return tuple(dict.fromkeys(notes))
+
+
+def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether no word of the question outside of the names is like a relation or a type of a query."""
+    spans = [(reading.mentions[i].start, reading.mentions[i].stop) for i in mentions_of(query)]
+    outside = content_share(reading.likeness, spans)
+    places = [
+        i for i, (_, _, word) in enumerate(reading.likeness.words) if outside[i] and word not in _ASKING
+    ]
+    if not places:
+        return False
+    steps, parts = steps_of(query), parts_of(query.part)
+    types = {p.type for p in parts if isinstance(p, OfType) and p.type >= 0}
+    types |= {t for s in steps if (t := vocabulary.end_types[s ^ 1]) >= 0}
+    like = reading.likeness
+    best = [like.relations[places, s // 2].max() for s in steps] + [
+        like.types[places, t].max() for t in types
+    ]
+    return bool(best) and float(max(best)) < UNEXPLAINED
+
+
 def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tuple[Alternative, ...]:
     """The nearest other readings in words, each meaning once."""
     seen: set[tuple[object, ...]] = set()
@@ -114,11 +159,13 @@ def _listed(
     score = round(probability, 3)
     answers: list[AnswerEntity] = []
     citations: list[Citation] = []
-    for node in members.tolist():
+    for node in members[: most_answers()].tolist():
         answers.append(AnswerEntity(graph.entities[node], graph.labels[node], score))
         citations.append(cite(graph, graph.entities[node], prove(executor, query.part, node)))
     text = " · ".join(a.label for a in answers)
-    return DraftAnswer(tuple(answers), tuple(citations), text, pattern, notes=_notes(graph, query))
+    return DraftAnswer(
+        tuple(answers), tuple(citations), text, pattern, notes=_notes(query), total=len(members)
+    )
 
 
 def _yes_or_no(
@@ -166,7 +213,7 @@ def _number(
     citations = tuple(
         cite(graph, text, proof) for node in shown if (proof := prove(executor, query.part, node))
     )
-    notes = _notes(graph, query)
+    notes = _notes(query)
     if len(members) > MOST_PROVED:
         notes = (*notes, f"{MOST_PROVED} of {len(members)} members are cited")
     if not citations:
@@ -175,11 +222,14 @@ def _number(
     return DraftAnswer((AnswerEntity(text, text, round(probability, 3)),), citations, text, notes=notes)
 
 
-def _notes(graph: Graph, query: Query) -> tuple[str, ...]:
-    for part in parts_of(query.part):
-        if isinstance(part, Without) or (isinstance(part, Counted) and part.number == 0):
-            return ("what the graph does not record is taken not to be so",)
-    return ()
+def is_negated(query: Query) -> bool:
+    """Whether a query is of what the graph does not record."""
+    parts = parts_of(query.part)
+    return any(isinstance(p, Without) or (isinstance(p, Counted) and p.number == 0) for p in parts)
+
+
+def _notes(query: Query) -> tuple[str, ...]:
+    return ("what the graph does not record is taken not to be so",) if is_negated(query) else ()
 
 
 def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:

@@ -11,7 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from clew.reading import english
-from clew.reading.joins import family_of, joined_sets, sets_without, typed_sets, whole_types
+from clew.reading.joins import (
+    family_of,
+    flagged_sets,
+    joined_sets,
+    sets_without,
+    typed_sets,
+    whole_types,
+    with_flags,
+)
 from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations, yes_or_no
 from clew.reading.paths import Base, Exploration, Paths, by_worth
@@ -19,8 +27,8 @@ from clew.reading.query import Entity, Query
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {
-    "one": 70, "two": 56, "three": 44, "path": 10, "join": 56, "type": 16, "walked": 36, "filter": 50,
-    "extreme": 70, "onward": 24, "less": 44, "count": 64, "aggregate": 20, "yes": 44,
+    "one": 70, "two": 56, "three": 44, "path": 10, "join": 56, "type": 16, "walked": 36, "filter": 64,
+    "extreme": 80, "onward": 56, "less": 80, "count": 84, "aggregate": 24, "yes": 50,
 }  # fmt: skip
 """How many candidates of each family are ranked, those that the words name best."""
 
@@ -44,12 +52,13 @@ class Enumerator:
         """All candidates of a question, family by family, those that its words name best first."""
         of = Exploration(self.vocabulary, question, mentions, likeness)
         paths = of.paths()
-        bases = _sets(of, paths)
+        joined = by_worth(list(joined_sets(of, paths)))
+        bases = _sets(of, paths, [b for b in joined if len(b.members)])
         families: dict[str, dict[Query, Option]] = {}
         _add(families, map(_listed, (b for b in bases if not isinstance(b.part, Entity))))
         _add(families, operations(of, bases))
         if english.YES_NO.search(question):
-            _add(families, yes_or_no(of, paths))
+            _add(families, yes_or_no(of, paths, joined))
         found: dict[Query, Option] = {}
         for family, options in families.items():
             ranked = sorted(options.values(), key=lambda o: -o.worth)
@@ -57,16 +66,16 @@ class Enumerator:
         return list(found.values())
 
 
-def _sets(of: Exploration, paths: Paths) -> list[Base]:
+def _sets(of: Exploration, paths: Paths, joined: Sequence[Base]) -> list[Base]:
     """The sets that a question may be about, those that its words name best first."""
     bases = [base for group in paths.values() for base in group]
-    joined = list(joined_sets(of, paths))
     types = by_worth(list(whole_types(of)))
     walked = by_worth([base for all_ in types[:12] for base in of.grown(all_)])
     walked += [base for before in walked[:20] for base in of.grown(before)]
-    bases += joined + types + walked
+    flags = list(flagged_sets(of))
+    bases += [*joined, *types, *walked, *flags, *with_flags(of, flags, bases)]
     bases += list(typed_sets(of, bases))
-    bases += list(sets_without(of, bases))
+    bases += list(sets_without(of, paths, bases))
     return by_worth(bases)
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
-from clew.reading.mentions import PARTIAL, TYPO, Candidate, Mention
+from clew.reading.mentions import PARTIAL, TYPO, Mention
 from clew.reading.query import (
     Both,
     Compared,
@@ -30,15 +31,13 @@ from clew.reading.query import (
     Value,
     Walk,
     Without,
-    entities_of,
-    mentions_of,
     parts_of,
-    steps_of,
 )
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, Likeness, Vocabulary, content_share
 
 Float32 = NDArray[np.float32]
-MOST_TOKENS = 26
+MOST_TOKENS, MOST_VIEWS = 26, 10
+"""Tokens of a candidate, ways of masking the names of a question; candidates beyond them are not ranked."""
 
 
 class Kind(IntEnum):
@@ -79,6 +78,8 @@ class Kind(IntEnum):
     ANOTHER = 32
     HAS_NONE = 33
     LIST = 34
+    TRUE = 35
+    FALSE = 36
 
 
 _SIGN = {
@@ -115,6 +116,8 @@ def tokens_of(query: Query, vocabulary: Vocabulary) -> list[Token]:
 
 def _say(part: Part, vocabulary: Vocabulary, made: list[Token]) -> None:
     match part:
+        case Entity(node, -1) if node in vocabulary.truths:
+            made.append((Kind.TRUE if vocabulary.truths[node] else Kind.FALSE, -1))
         case Entity(node, mention):
             made.append((Kind.ANCHOR, mention))
             _say_type(_type_of(node, vocabulary), made)
@@ -221,28 +224,78 @@ def view_of(question: str, mentions: Sequence[Mention], used: Sequence[int]) -> 
 
 UNEXPLAINED = 0.45
 """A word that no relation or type of a candidate is so like is not said by it."""
+MOST_SIZE, MOST_RARE, MOST_HUB = 0.65, 0.5, 0.4
+"""Logarithms of sizes end here: larger graphs than the ranker was trained on look to it like large ones."""
 FEATURES = (
     "link_least", "link_mean", "anchors", "covered", "open_strong", "open_values", "steps", "step_least",
     "step_mean", "step_exact", "explained", "explained_exact", "unexplained", "empty", "unknown_size", "size",
     "turns_back", "rare", "partial", "typo", "final_type", "types_said", "hub", "named_by_words",
     "values_used", "rank_of_candidate",
 )  # fmt: skip
+COMPARED = ("link_mean", "covered", "open_strong", "explained", "explained_exact", "unexplained")
+"""Features that are also given as their distance from the best one among the candidates."""
+_BEST = [FEATURES.index(name) for name in COMPARED]
+_LESS_IS_BETTER = np.array([name in ("open_strong", "unexplained") for name in COMPARED])
+
+
+def with_distances(features: Float32) -> Float32:
+    """The features of all candidates, float [n, FEATURES], with how far they are from the best."""
+    some = features[:, _BEST]
+    best = np.where(_LESS_IS_BETTER, some.min(0), some.max(0))
+    return np.concatenate([features, some - best], axis=1)
+
+
+@dataclass(slots=True)
+class _Facts:
+    """What stands in a query: entities, mentions, steps, outer ones first, and declared types."""
+
+    entities: list[Entity] = field(default_factory=list[Entity])
+    mentions: set[int] = field(default_factory=set[int])
+    steps: list[int] = field(default_factory=list[int])
+    types: list[int] = field(default_factory=list[int])
+
+    def add(self, part: Part) -> None:
+        """Add one part, not those inside of it."""
+        match part:
+            case Entity(_, mention):
+                self.entities.append(part)
+                self.mentions.add(mention)
+            case OfType(type_, _):
+                if type_ >= 0:
+                    self.types.append(type_)
+            case Walk(_, step):
+                self.steps.append(step)
+            case Counted(_, step, _, _, mention):
+                self.steps.append(step)
+                self.mentions.add(mention)
+            case Compared(_, steps, _, value):
+                self.steps += steps
+                if isinstance(value, Value):
+                    self.mentions.add(value.mention)
+            case Extreme(_, steps, _, _, _):
+                self.steps += steps
+            case _:
+                pass
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What a candidate says of the words outside of its mentions.
+class _Label:
+    """How well one label says each of some words, by likeness and by spelling, and the best of each."""
 
-    `near` and `exact` float32 [words]: how well each is said; `named` and `spelt`: how well each step is
-    named; `final_type` how well the type of the answers is, `types` the sum over the types that it says.
-    """
+    near: list[float]
+    exact: list[float]
+    best_near: float
+    best_exact: float
 
-    near: Float32
-    exact: Float32
-    named: list[float]
-    spelt: list[float]
-    final_type: float
-    types: float
+
+@dataclass(eq=False)
+class _Outside:
+    """The content words outside of some mentions, and what is open there."""
+
+    words: list[int]
+    spans: list[tuple[int, int]]
+    open: list[Mention]
+    labels: dict[tuple[bool, int], _Label] = field(default_factory=dict[tuple[bool, int], _Label])
 
 
 @dataclass(eq=False)
@@ -255,100 +308,89 @@ class Describer:
     likeness: Likeness
 
     def __post_init__(self) -> None:
-        graph = self.vocabulary.graph
-        self._degree = graph.out.stops - graph.out.starts + graph.into.stops - graph.into.starts
         self._by = [{c.node: (c, rank) for rank, c in enumerate(m.candidates)} for m in self.mentions]
         self._length = max(1, len(self.question))
         self._triples = self.vocabulary.schema.triples
+        self._outside: dict[tuple[int, ...], _Outside] = {}
 
     def features(self, option: Option) -> list[float]:
         """The features of one candidate, float [FEATURES]."""
-        query = option.query
-        used = mentions_of(query)
-        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in used]
-        open_ = [m for i, m in enumerate(self.mentions) if i not in used and not self._inside(m, spans)]
-        links = self._links(query)
+        facts = _Facts()
+        for part in parts_of(option.query.part):
+            facts.add(part)
+        used, steps = tuple(sorted(facts.mentions - {-1})), facts.steps
+        links = [
+            self._by[e.mention][e.node]
+            for e in facts.entities
+            if e.mention >= 0 and e.node in self._by[e.mention]
+        ]
         scores = [c.score for c, _ in links] or [1.0]
-        outside = content_share(self.likeness, spans)
-        said = self._said(query, outside)
-        near, exact, count = said.near, said.exact, max(1, int(outside.sum()))
-        steps = steps_of(query)
+        outside = self._outside_of(used)
+        named = [self._label(outside, False, s // 2) for s in steps]
+        types = [self._label(outside, True, t) for t in facts.types]
+        ends = [self._label(outside, True, t) for s in steps if (t := self.vocabulary.end_types[s ^ 1]) >= 0]
+        said, count = [*named, *types, *ends], max(1, len(outside.words))
+        near = [max(column) for column in zip(*(x.near for x in said), strict=True)] or [0.0] * count
+        exact = [max(column) for column in zip(*(x.exact for x in said), strict=True)]
+        final = self._final_type(option.query.part)
         return [
             min(scores),
             sum(scores) / len(scores),
             len(links) / 3,
-            sum(b - a for a, b in spans) / self._length,
-            sum(m.strong for m in open_) / 2,
-            sum(bool(m.values) and not m.candidates for m in open_) / 2,
+            sum(b - a for a, b in outside.spans) / self._length,
+            sum(m.strong for m in outside.open) / 2,
+            sum(bool(m.values) and not m.candidates for m in outside.open) / 2,
             len(steps) / 4,
-            min(said.named),
-            sum(said.named) / len(said.named),
-            sum(said.spelt) / len(said.spelt),
-            near.sum() / count,
-            exact.sum() / count,
-            float((near < UNEXPLAINED).sum()) / 4,
+            min((x.best_near for x in named), default=0.5),
+            sum(x.best_near for x in named) / len(named) if named else 0.5,
+            sum(x.best_exact for x in named) / max(1, len(named)),
+            sum(near) / count,
+            sum(exact) / count,
+            sum(x < UNEXPLAINED for x in near[: len(outside.words)]) / 4,
             float(option.size == 0),
             float(option.size < 0),
-            math.log1p(max(option.size, 0)) / 8,
+            min(MOST_SIZE, math.log1p(max(option.size, 0)) / 8),
             sum(a ^ 1 == b for a, b in pairwise(steps)) / 2,
-            min((math.log1p(int(self._triples[s // 2])) for s in steps), default=5.0) / 12,
+            min(MOST_RARE, min((math.log1p(int(self._triples[s // 2])) for s in steps), default=5.0) / 12),
             float(any(c.how == PARTIAL for c, _ in links)),
             float(any(c.how == TYPO for c, _ in links)),
-            said.final_type,
-            said.types / 2,
-            max((math.log1p(int(self._degree[n])) for n in entities_of(query)), default=0.0) / 12,
+            self._label(outside, True, final).best_near if final >= 0 else 0.0,
+            sum(x.best_near for x in types) / 2,
+            min(MOST_HUB, max((math.log1p(self._degree(e.node)) for e in facts.entities), default=0.0) / 12),
             float(any(not self.mentions[i].strong for i in used if self.mentions[i].candidates)),
             sum(bool(self.mentions[i].values) for i in used) / 2,
             max((rank for _, rank in links), default=0) / 6,
         ]
 
-    def _links(self, query: Query) -> list[tuple[Candidate, int]]:
-        """How the entities of a candidate were found, and as which of their mentions' candidates."""
-        return [
-            self._by[p.mention][p.node]
-            for p in parts_of(query.part)
-            if isinstance(p, Entity) and p.mention >= 0 and p.node in self._by[p.mention]
-        ]
+    def of_type(self, query: Query, asked: int) -> float:
+        """What the score of a candidate loses for answering with another type than the one asked for."""
+        final = self._final_type(query.part) if query.ask in ("list", "count") else asked
+        return 0.0 if final == asked else math.log(OTHER if final >= 0 else UNKNOWN)
 
-    def _said(self, query: Query, outside: NDArray[np.bool_]) -> _Said:
-        """Compare the relations and types of a candidate with the words outside of its mentions."""
-        like, steps = self.likeness, steps_of(query)
-        relations = [s // 2 for s in steps]
-        types = [p.type for p in parts_of(query.part) if isinstance(p, OfType) and p.type >= 0]
-        end_types = [t for s in steps if (t := self.vocabulary.end_types[s ^ 1]) >= 0]
-        near, exact = self._explained(relations, types, end_types, outside)
-        final = self._final_type(query.part)
-        return _Said(
-            near,
-            exact,
-            [float(like.relations[outside, r].max(initial=0.0)) for r in relations] or [0.5],
-            [float(like.exact_relations[outside, r].max(initial=0.0)) for r in relations] or [0.0],
-            float(like.types[outside, final].max(initial=0.0)) if final >= 0 else 0.0,
-            sum(float(like.types[outside, t].max(initial=0.0)) for t in types),
-        )
+    def _degree(self, node: int) -> int:
+        graph = self.vocabulary.graph
+        return sum(int(side.stops[node]) - int(side.starts[node]) for side in (graph.out, graph.into))
 
-    def _inside(self, mention: Mention, spans: Sequence[tuple[int, int]]) -> bool:
-        return any(a < mention.stop and mention.start < b for a, b in spans)
+    def _outside_of(self, used: tuple[int, ...]) -> _Outside:
+        """The words outside of some mentions, kept for all candidates that use these."""
+        known = self._outside.get(used)
+        if known is None:
+            spans = [(self.mentions[i].start, self.mentions[i].stop) for i in used]
+            left = [m for i, m in enumerate(self.mentions) if i not in used and not _inside(m, spans)]
+            words = np.flatnonzero(content_share(self.likeness, spans)).tolist()
+            known = self._outside[used] = _Outside(words, spans, left)
+        return known
 
-    def _explained(
-        self,
-        relations: Sequence[int],
-        types: Sequence[int],
-        end_types: Sequence[int],
-        outside: NDArray[np.bool_],
-    ) -> tuple[Float32, Float32]:
-        """How well each content word outside of the mentions is said by a relation or a type."""
-        like = self.likeness
-        rows = int(outside.sum())
-        near, exact = np.zeros(rows, np.float32), np.zeros(rows, np.float32)
-        for table, spelling, chosen in (
-            (like.relations, like.exact_relations, relations),
-            (like.types, like.exact_types, [*types, *end_types]),
-        ):
-            if chosen:
-                near = np.maximum(near, table[outside][:, chosen].max(1, initial=0.0))
-                exact = np.maximum(exact, spelling[outside][:, chosen].max(1, initial=0.0))
-        return near, exact
+    def _label(self, outside: _Outside, is_type: bool, label: int) -> _Label:
+        """How well a label says the words outside of some mentions."""
+        known = outside.labels.get((is_type, label))
+        if known is None:
+            like = self.likeness
+            tables = (like.types, like.exact_types) if is_type else (like.relations, like.exact_relations)
+            near, exact = (table[outside.words, label].tolist() for table in tables)
+            known = _Label(near, exact, max(near, default=0.0), max(exact, default=0.0))
+            outside.labels[is_type, label] = known
+        return known
 
     def _final_type(self, part: Part) -> int:
         match part:
@@ -364,3 +406,7 @@ class Describer:
                 return self._final_type(source)
             case Entity(node, _):
                 return _type_of(node, self.vocabulary)
+
+
+def _inside(mention: Mention, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(a < mention.stop and mention.start < b for a, b in spans)

@@ -16,7 +16,8 @@ FUNCTION = frozenset(
     we us our you your who whom whose which what when where why how there here s t not no also too very
     just any some each every all both either neither such only ever yet still please
     im ive ill whats whos wheres whens hows thats lets dont doesnt didnt isnt arent wasnt werent cant
-    wont give show list tell name find me""".split()
+    wont give show list tell name find me many much more most less least fewer fewest without except
+    between during since until other another others per""".split()
 )
 """Words that are never a name of their own, unless they are written as one."""
 
@@ -38,9 +39,10 @@ YES_NO = re.compile(
     re.I,
 )
 EITHER = re.compile(r"\b(or|either)\b|/", re.I)
+BOTH = re.compile(r"\b(and|both|as well)\b|&", re.I)
 NEGATION = re.compile(
     r"\b(no|not|never|without|except|excluding|excludes?|besides|apart|aside|but|other|others|else|neither|"
-    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot)\b|n[o']t\b",
+    r"nor|none|nobody|nothing|lacks?|lacking|missing|outside|rather|cannot|free|avoid\w*)\b|n[o']t\b",
     re.I,
 )
 THAN = re.compile(r"\b(than|as|exceed\w*|beyond|above|below|before|after|over|under)\b", re.I)

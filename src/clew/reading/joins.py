@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 
 from clew.reading import english
-from clew.reading.execute import NONE
-from clew.reading.paths import LONGEST, WIDEST, Base, Exploration, Paths, by_worth, sample
+from clew.reading.execute import NONE, Nodes
+from clew.reading.paths import LONGEST, STEP_COST, WIDEST, Base, Exploration, Float32, Paths, by_worth, sample
 from clew.reading.query import Both, Counted, Either, Entity, OfType, Part, Walk, Without
-from clew.reading.vocabulary import THING
+from clew.reading.vocabulary import LEAF, THING
 
-MOST_JOINED, MOST_JOINS = 12, 1200
+MOST_JOINED, MOST_JOINS = 18, 700
 """Paths of an entity that are joined with others, and joins that are tried."""
-MOST_TYPES = 40
-LARGE, NAMED_TYPE = 200_000, 0.4
+MOST_TYPES, MOST_FLAGS = 40, 6
+LARGE, NAMED_TYPE = 200_000, 0.2
 """From so many nodes only types that a question names so well are looked at: each takes a pass over all."""
 LARGEST_END = 200_000
 """Nodes at the end of a relation beyond which all of them are not meant."""
@@ -62,29 +63,59 @@ def joined_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
     """Sets that two or three mentions share, and what one step leads to from there."""
     pairs = _pairs(of, paths)
     yield from pairs[:120]
-    for pair in pairs[:10]:
+    for pair in pairs[:14]:
         yield from of.grown(pair)
         for (k, _), more in paths.items():
             if of.is_free(k, pair):
-                threes = (_joined(pair, third) for third in more[1:8])
+                threes = (_joined(of, pair, third) for third in more[1:12])
                 yield from (three for three in threes if three is not None)
     if english.EITHER.search(of.question):
         yield from _alternatives(of, paths)
+    yield from _twice(of, paths)
+
+
+def flagged_sets(of: Exploration) -> Iterator[Base]:
+    """What has a property that is recorded as yes or no, for the properties that the question names best."""
+    flags = of.vocabulary.flags
+    named = sorted((-float(of.relations_say[r].sum()), r) for r in flags)
+    negated = english.NEGATION.search(of.question) is not None
+    for worth, relation in named[:MOST_FLAGS]:
+        for node in flags[relation][: 1 + negated]:
+            if node >= 0 and worth < 0:
+                part = Walk(Entity(node), 2 * relation + 1)
+                members, said = of.members_of(part), of.relations_say[relation]
+                whole = len(members) <= WIDEST
+                yield Base(part, sample(members), 2 * relation, frozenset(), (), said, STEP_COST, whole)
+
+
+def with_flags(of: Exploration, flags: Sequence[Base], others: Sequence[Base]) -> Iterator[Base]:
+    """Sets that have such a property, or two of them."""
+    for flag, other in product(flags, [*foremost(others, 2), *flags]):
+        if flag is not other and isinstance(other.part, Walk | Both):
+            both = _joined(of, other, flag)
+            if both is not None:
+                yield both
 
 
 def _pairs(of: Exploration, paths: Paths) -> list[Base]:
     """What paths of two mentions share, where they share anything, the best named first."""
-    tried = 0
-    pairs: list[Base] = []
-    for one, other in _apart(of, paths):
-        for left, right in product(one[1 : MOST_JOINED + 1], other[1 : MOST_JOINED + 1]):
-            if len(left.steps) + len(right.steps) > LONGEST + 1 or tried > MOST_JOINS:
-                continue
-            tried += 1
-            both = _joined(left, right)
-            if both is not None:
-                pairs.append(both)
-    return by_worth(pairs)
+    tried = [
+        (left, right)
+        for one, other in _apart(of, paths)
+        for left, right in product(one[1 : MOST_JOINED + 1], other[1 : MOST_JOINED + 1])
+        if len(left.steps) + len(right.steps) <= LONGEST + 1 and may_meet(of, left, right)
+    ]
+    tried.sort(key=lambda pair: -pair[0].worth - pair[1].worth)
+    asked = english.YES_NO.search(of.question) is not None
+    made = (_joined(of, left, right, empty=asked) for left, right in tried[:MOST_JOINS])
+    return by_worth([both for both in made if both is not None])
+
+
+def may_meet(of: Exploration, left: Base, right: Base) -> bool:
+    """Whether two sets may share a member, as far as the types of their ends tell."""
+    if isinstance(left.part, Entity) or isinstance(right.part, Entity):
+        return True
+    return of.vocabulary.may_meet(left.end, right.end)
 
 
 def _apart(of: Exploration, paths: Paths) -> Iterator[tuple[list[Base], list[Base]]]:
@@ -94,15 +125,37 @@ def _apart(of: Exploration, paths: Paths) -> Iterator[tuple[list[Base], list[Bas
             yield one, other
 
 
-def _joined(left: Base, right: Base) -> Base | None:
-    members = np.intersect1d(left.members, right.members, assume_unique=True)
-    if not len(members):
+def _joined(of: Exploration, left: Base, right: Base, *, empty: bool = False) -> Base | None:
+    if not may_meet(of, left, right):
         return None
-    worth = left.worth + right.worth + 1.35
-    steps = (*left.steps, *right.steps)
+    members = np.intersect1d(left.members, right.members, assume_unique=True)
+    if not len(members) and not empty:
+        return None
     whole = left.whole and right.whole
-    part = Both(left.part, right.part)
-    return Base(part, members, left.end, left.mentions | right.mentions, steps, worth, whole)
+    return _of_two(Both(left.part, right.part), members, left, right, whole)
+
+
+def _of_two(part: Part, members: Nodes, left: Base, right: Base, whole: bool = True) -> Base:
+    """A set made of two others: it says the words of both."""
+    said, cost = np.maximum(left.said, right.said), left.cost + right.cost
+    steps, mentions = (*left.steps, *right.steps), left.mentions | right.mentions
+    return Base(part, members, left.end, mentions, steps, said, cost, whole)
+
+
+def _twice(of: Exploration, paths: Paths) -> Iterator[Base]:
+    """What two relations of one entity share, or lead to one with the other."""
+    both, either = english.BOTH.search(of.question), english.EITHER.search(of.question)
+    if not both and not either:
+        return
+    for group in paths.values():
+        ones = [b for b in group if len(b.steps) == 1][:6]
+        for left, right in combinations(ones, 2):
+            shared = _joined(of, left, right) if both else None
+            if shared is not None:
+                yield replace(shared, cost=shared.cost + 0.1)
+            if either and may_meet(of, left, right):
+                members = np.union1d(left.members, right.members)
+                yield _of_two(Either(left.part, right.part), members, left, right)
 
 
 def _alternatives(of: Exploration, paths: Paths) -> Iterator[Base]:
@@ -113,85 +166,111 @@ def _alternatives(of: Exploration, paths: Paths) -> Iterator[Base]:
             right = alike.get(left.steps)
             if right is not None:
                 members = np.union1d(left.members, right.members)
-                part = Either(left.part, right.part)
-                worth = (left.worth + right.worth) / 2 + 0.9
-                yield Base(part, members, left.end, left.mentions | right.mentions, left.steps, worth)
+                yield _of_two(Either(left.part, right.part), members, left, right)
 
 
 def whole_types(of: Exploration) -> Iterator[Base]:
     """All of a type, the best named ones; all nodes at one end of a relation, where these may be meant."""
     count = len(of.vocabulary.types)
-    order = np.argsort(-of.type_worth, kind="stable")[:MOST_TYPES].tolist()
+    worth = of.types_say.sum(1)
+    order = np.argsort(-worth, kind="stable")[:MOST_TYPES].tolist()
     large = len(of.vocabulary.graph.labels) > LARGE
     for type_ in order if count else ():
-        if large and float(of.type_worth[type_]) < NAMED_TYPE:
+        if large and float(worth[type_]) < NAMED_TYPE:
             break
-        base = _all(of, OfType(type_), -1 - type_, float(of.type_worth[type_]) - 0.6)
+        base = _all(of, OfType(type_), -1 - type_, of.types_say[type_])
         if len(base.members):
             yield base
     yield from _ends(of, bool(count))
 
 
-def _all(of: Exploration, part: OfType, end: int, worth: float) -> Base:
+def _all(of: Exploration, part: OfType, end: int, said: Float32, cost: float = 0.1) -> Base:
     members = of.executor.members(part)
-    return Base(part, sample(members), end, frozenset(), (), worth, len(members) <= WIDEST)
+    return Base(part, sample(members), end, frozenset(), (), said, cost, len(members) <= WIDEST)
 
 
 def _ends(of: Exploration, typed: bool) -> Iterator[Base]:
     """The nodes at one end of the relations that the question names best."""
-    wants = english.EXTREME.search(of.question) or english.COUNT.search(of.question)
-    valued = any(m.values for m in of.mentions)
-    if not (wants or valued or english.AGGREGATE.search(of.question)):
+    text = of.question
+    asks = (english.EXTREME, english.COUNT, english.AGGREGATE, english.NEGATION)
+    if typed and not any(m.values for m in of.mentions) and not any(p.search(text) for p in asks):
         return
     kinds = of.vocabulary.ends
-    relations = np.argsort(-of.step_worth, kind="stable")[:10].tolist()
+    relations = np.argsort(-of.relations_say.sum(1), kind="stable")[: 6 if typed else 10].tolist()
     for end in (2 * r + side for r in relations for side in (0, 1)):
-        if typed and (end & 1 or kinds[end ^ 1] == THING):
-            continue
-        if kinds[end] == THING and of.schema.nodes[end] <= LARGEST_END:
-            yield _all(of, OfType(-1, end), end, of.worth_of(end) - 0.7)
+        cost = 0.2 + 0.2 * (typed and kinds[end] == THING)
+        if kinds[end] in (THING, LEAF) and of.schema.nodes[end] <= LARGEST_END:
+            yield _all(of, OfType(-1, end), end, of.relations_say[end // 2], cost)
 
 
 def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets of things of several types, less those that are not of a type that the question says."""
-    said = [t for t, worth in enumerate(of.type_worth.tolist()) if worth > 0.5]
-    if not said:
+    named = np.flatnonzero(of.types_say.max(1, initial=0.0) > NAMED_TYPE).tolist()
+    if not named:
         return
-    for base in by_worth(bases)[:40]:
+    for base in by_worth(bases)[:60]:
         if isinstance(base.part, OfType | Entity):
             continue
-        for type_ in said:
+        for type_ in named:
             kept = np.intersect1d(base.members, of.executor.members(OfType(type_)), assume_unique=True)
             if 0 < len(kept) < len(base.members):
                 part = Both(base.part, OfType(type_))
-                worth = base.worth + 0.3 * float(of.type_worth[type_])
-                yield Base(part, kept, -1 - type_, base.mentions, base.steps, worth, base.whole)
+                said = np.maximum(base.said, of.types_say[type_])
+                cost = base.cost + 0.1
+                yield Base(part, kept, -1 - type_, base.mentions, base.steps, said, cost, base.whole)
 
 
-def sets_without(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
+def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets less what is in another, or less those that have a relation, where a word says so."""
     if not english.NEGATION.search(of.question):
         return
-    whole = foremost([b for b in bases if b.whole and not isinstance(b.part, Entity)], 2)
+    yield from _one_less_another(of, paths)
+    yield from _less_named(of, paths, bases)
+    whole = foremost([b for b in bases if b.whole and not isinstance(b.part, Entity)], 3)
     for left in whole:
         for step in _missing(of, left):
             part = Counted(left.part, step, "=", 0)
-            worth = left.worth + of.gain_of(left, step) + 0.1
-            yield Base(part, NONE, left.end, left.mentions, left.steps, worth, False)
+            said, cost = np.maximum(left.said, of.steps_say[step]), left.cost + STEP_COST
+            yield Base(part, NONE, left.end, left.mentions, left.steps, said, cost, False)
         for right in whole:
-            if left is right or not right.mentions or left.mentions & right.mentions:
+            if not _may_be_left_out(right) or left.mentions & right.mentions or not may_meet(of, left, right):
                 continue
             less = np.setdiff1d(left.members, right.members, assume_unique=True)
             if 0 < len(less) < len(left.members):
-                worth = left.worth + right.worth + 0.6
-                steps = (*left.steps, *right.steps)
-                mentions = left.mentions | right.mentions
-                yield Base(Without(left.part, right.part), less, left.end, mentions, steps, worth)
+                yield _of_two(Without(left.part, right.part), less, left, right)
+
+
+def _less_named(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterator[Base]:
+    """Sets less one entity of the question that is in them."""
+    for left in foremost([b for b in bases if b.whole and not isinstance(b.part, Entity)], 3):
+        for (i, node), group in paths.items():
+            if of.is_free(i, left) and node in left.members and len(left.members) > 1:
+                less = left.members[left.members != node]
+                yield _of_two(Without(left.part, group[0].part), less, left, group[0])
+
+
+def _may_be_left_out(base: Base) -> bool:
+    """Whether a set is of something that the question names, or what all of a type lead to."""
+    return bool(base.mentions) or family_of(base.part) == "walked"
+
+
+def _one_less_another(of: Exploration, paths: Paths) -> Iterator[Base]:
+    """What steps lead to from one of two mentions and not from the other."""
+    for pair in _apart(of, paths):
+        for one, other in (pair, pair[::-1]):
+            alike = {base.steps: base for base in other[1:]}
+            for left in one[1:MOST_JOINED]:
+                right = alike.get(left.steps)
+                if right is None or not left.whole:
+                    continue
+                less = np.setdiff1d(left.members, right.members, assume_unique=True)
+                if 0 < len(less) < len(left.members):
+                    yield _of_two(Without(left.part, right.part), less, left, right)
 
 
 def _missing(of: Exploration, base: Base) -> list[int]:
     """Steps that some of a set have and some have not, the best named first."""
-    if len(base.members) < 2:
+    if len(base.members) < 2 and not base.mentions:
         return []
-    steps = [s for s in of.steps_at(base.members) if of.step_worth[s // 2] > 0]
-    return sorted(steps, key=lambda s: -of.worth_of(s))[:4]
+    steps = [s for s in of.steps_at(base.members) if not base.steps or s != base.steps[-1] ^ 1]
+    return sorted(steps, key=lambda s: -of.gain_of(base, s))[:5]

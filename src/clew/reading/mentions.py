@@ -21,6 +21,8 @@ from clew.text.normalise import Token, tokens
 
 MOST_MENTIONS = 10
 MOST_CANDIDATES = 6
+FEW, LEAST_PART, PART = 3, 4, 0.6
+"""A word is a name for the nodes that have it in theirs where these are so few and it has so many letters."""
 LIKE = 0.72
 """Least similarity of a misspelt name."""
 LONGEST_BLOB = 64_000_000
@@ -28,6 +30,7 @@ LONGEST_BLOB = 64_000_000
 
 GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS = range(8)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
+HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words")
 QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75)
 
 
@@ -153,7 +156,9 @@ class MentionFinder:
                     t.norm not in FUNCTION and not n for t, n in zip(inside, named[start + 1 :], strict=False)
                 ):
                     break
-                if sum(len(t.norm) for t in found[start:stop]) >= (3 if stop - start == 1 else 4):
+                size = sum(len(t.norm) for t in found[start:stop])
+                text = question[found[start].start : found[stop - 1].stop]
+                if size >= (3 if stop - start == 1 else 2 if _is_code(text) else 4):
                     runs.append((start, stop))
         return runs
 
@@ -175,13 +180,25 @@ class MentionFinder:
                 continue
             score = QUALITY[WORDS] * share
             spans.setdefault(span, {}).setdefault(node, Candidate(node, WORDS, score))
+        taken = [span for span, nodes in spans.items() if nodes]
+        for token in content:
+            inside = any(a <= token.start and token.stop <= b for a, b in taken)
+            if inside or self._types(token) or len(token.norm) < LEAST_PART or token.norm.isdigit():
+                continue
+            for node in self.by_word.with_word(token.norm):
+                made = Candidate(node, WORDS, QUALITY[WORDS] * PART)
+                spans.setdefault((token.start, token.stop), {}).setdefault(node, made)
+
+    def _types(self, token: Token) -> bool:
+        """Whether a word is one of the graph's relations or types, in the singular or the plural."""
+        return token.norm in self.typing or singular(token.norm) in self.typing
 
     def _name_like(self, token: Token, at: int) -> bool:
-        if token.norm in FUNCTION or token.norm in self.typing:
+        if token.norm in FUNCTION or self._types(token):
             return False
         if any(c.isdigit() for c in token.norm):
             return not token.norm.isdigit() or at > 0
-        return (token.text[:1].isupper() and at > 0) or not self.lexicon.known(token.norm)
+        return token.text[:1].isupper() or not self.lexicon.known(token.norm)
 
     def _add_typos(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
@@ -192,7 +209,7 @@ class MentionFinder:
         ]
         odd = [
             t.norm not in FUNCTION
-            and t.norm not in self.typing
+            and not self._types(t)
             and not t.norm.isdigit()
             and (t.text[:1].isupper() or not self.lexicon.known(t.norm))
             for t in found
@@ -268,6 +285,12 @@ class NameWords:
                 found.append((node, share * share, sorted(places[s] for s in stems if s in places)))
         found.sort(key=lambda f: (-f[1], -len(f[2]), f[0]))
         return found[:8]
+
+    def with_word(self, word: str) -> list[int]:
+        """The nodes of whose names a word is part, where these are few."""
+        rows = self.nodes.get(self.lexicon.stem(word), ())
+        few = sorted({self.entries[row][0] for row in rows[: 4 * FEW]})
+        return few if len(few) <= FEW else []
 
 
 def _certain(nodes: Iterable[Candidate]) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
 
 from clew.reading import english
 from clew.reading.joins import family_of, foremost
-from clew.reading.paths import Base, Exploration, Paths, by_worth
+from clew.reading.paths import STEP_COST, Base, Exploration, Paths, by_worth, sample
 from clew.reading.query import Ask, Both, Compared, Counted, Either, Entity, Extreme, Part, Query, Value, Walk
-from clew.reading.vocabulary import DATE
+from clew.reading.vocabulary import DATE, THING
 
+MOST_ONWARD, MOST_FAR = 5, 12
+"""First steps from a chosen set from which a second one goes on, and chosen sets for which it does."""
 MOST_COUNTED, MOST_CHOSEN = 1000, 100
 """Edges of one node that a question may speak of, and members that it may ask for by their rank."""
 
@@ -36,8 +38,9 @@ def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
     things = [*filtered[:12], *things]
     for base in filtered:
         yield Proposal("filter", Query("list", base.part), base.worth)
+    for base in filtered[:8]:
         if base.worth > filtered[0].worth - 0.5:
-            yield from _onward(of, base)
+            yield from _onward(of, base, MOST_ONWARD)
     if english.EXTREME.search(text):
         yield from _extremes(of, things)
     if english.COUNT.search(text):
@@ -49,18 +52,28 @@ def operations(of: Exploration, bases: Sequence[Base]) -> Iterator[Proposal]:
 def _counts(bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposal]:
     """How many there are."""
     ones = [b for b in bases if family_of(b.part) == "one"]
-    for base in dict.fromkeys([*filtered[:30], *ones[:60], *bases[:100]]):
+    less = [b for b in bases if family_of(b.part) == "less"]
+    for base in dict.fromkeys([*filtered[:30], *ones[:60], *less[:30], *bases[:100]]):
         if not isinstance(base.part, Entity):
             size = len(base.members) if base.whole else -1
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
 
-def _onward(of: Exploration, base: Base) -> Iterator[Proposal]:
-    """What one step leads to from a set that was filtered or chosen."""
-    for step in of.steps_at(base.members, 60):
+def _onward(of: Exploration, base: Base, far: int) -> Iterator[Proposal]:
+    """What a step leads to from a set that was filtered or chosen, and two, of which `far` first ones."""
+    steps = [s for s in of.steps_at(base.members, 60) if not of.goes_in_circles(base.steps[-1:], s)]
+    steps.sort(key=lambda s: -of.gain_of(base, s))
+    for step in steps:
         worth = base.worth + of.gain_of(base, step) - 0.05
-        if not of.goes_in_circles(base.steps[-1:], step):
-            yield Proposal("onward", Query("list", Walk(base.part, step)), worth)
+        yield Proposal("onward", Query("list", Walk(base.part, step)), worth)
+    for step in steps[:far]:
+        there = replace(base, members=sample(of.reached(base.members[:60], step), 60))
+        for after in of.steps_at(there.members):
+            if after == step ^ 1 or of.vocabulary.ends[step ^ 1] != THING:
+                continue
+            said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[after])
+            worth = float(said.sum()) - base.cost - 2 * STEP_COST - 0.05
+            yield Proposal("onward", Query("list", Walk(Walk(base.part, step), after)), worth)
 
 
 # filters
@@ -72,7 +85,31 @@ def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
     made = [b for base in things for i, value in valued for b in _by_value(of, base, i, value)]
     made = by_worth(made)
     twice = [b for base in made[:12] for i, value in valued for b in _by_value(of, base, i, value)]
-    return by_worth([*made, *_than_another(of, things), *twice])[:120]
+    pairs = [b for base in things[:12] for b in _by_two(of, base, valued)]
+    return by_worth([*made, *_than_another(of, things), *twice, *pairs])[:140]
+
+
+def _by_two(of: Exploration, base: Base, valued: Sequence[tuple[int, Value]]) -> Iterator[Base]:
+    """A set whose values of one kind lie between two values of the question, or outside of them."""
+    apart = english.EITHER.search(of.question)
+    for (i, low), (j, high) in combinations(valued, 2):
+        if low.date != high.date or of.overlap(i, j) or not (of.is_free(i, base) and of.is_free(j, base)):
+            continue
+        if low.number > high.number:
+            i, low, j, high = j, high, i, low
+        for step, kind in of.attributes(base)[:5]:
+            if low.date != (kind == DATE):
+                continue
+            said = np.maximum(of.said_by(base, step, i), of.covered(j))
+            mentions, steps = base.mentions | {i, j}, (*base.steps, step)
+            one, other = replace(low, mention=i), replace(high, mention=j)
+            over, under = ("<", ">") if apart else (">=", "<=")
+            first = Compared(base.part, (step,), over, one)
+            part: Part = Compared(first, (step,), under, other)
+            if apart:
+                part = Either(first, Compared(base.part, (step,), under, other))
+            cost = base.cost + STEP_COST
+            yield Base(part, base.members, base.end, mentions, steps, said, cost, False)
 
 
 def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterator[Base]:
@@ -85,22 +122,22 @@ def _by_value(of: Exploration, base: Base, mention: int, value: Value) -> Iterat
     for step, kind in of.attributes(base):
         if value.date == (kind == DATE):
             parts = [Compared(base.part, (step,), sign, value) for sign in signs]
-            yield from _in_order(of, base, mention, step, parts, 0.45)
+            yield from _in_order(of, base, mention, step, parts)
     if value.date or value.width or value.number != int(value.number) or value.number > MOST_COUNTED:
         return
     for step in of.repeated_steps_at(base.members)[:5]:
         counts = [Counted(base.part, step, sign, int(value.number), mention) for sign in signs]
-        yield from _in_order(of, base, mention, step, counts, 0.25)
+        yield from _in_order(of, base, mention, step, counts, 0.2)
 
 
 def _in_order(
-    of: Exploration, base: Base, mention: int, step: int, parts: Sequence[Part], gain: float
+    of: Exploration, base: Base, mention: int, step: int, parts: Sequence[Part], more: float = 0.0
 ) -> Iterator[Base]:
     """Filtered sets whose members are not known yet, likelier signs first."""
-    worth = base.worth + of.gain_of(base, step) + gain
+    said, cost = of.said_by(base, step, mention), base.cost + STEP_COST + more
     mentions, steps = base.mentions | {mention}, (*base.steps, step)
     for at, part in enumerate(parts):
-        yield Base(part, base.members, base.end, mentions, steps, worth - 0.02 * at, False)
+        yield Base(part, base.members, base.end, mentions, steps, said, cost + 0.02 * at, False)
 
 
 def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
@@ -109,16 +146,17 @@ def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
         return []
     named = [(i, c) for i, m in enumerate(of.mentions) for c in m.candidates[:2]]
     made: list[Base] = []
-    for base in things[:10]:
-        for step, _ in of.attributes(base)[:4]:
+    free = [base for base in things if not base.mentions]
+    for base in [*free[:10], *(b for b in things[:10] if b.mentions)]:
+        for step, _ in of.attributes(base)[:5]:
             for i, candidate in named:
                 other = Walk(Entity(candidate.node, i), step)
                 if not of.is_free(i, base) or not len(of.members_of(other)):
                     continue
-                worth = base.worth + of.gain_of(base, step) + candidate.score - 0.3
+                said, cost = of.said_by(base, step, i), base.cost + STEP_COST + 1 - candidate.score
                 mentions, steps = base.mentions | {i}, (*base.steps, step)
                 parts = (Compared(base.part, (step,), ">", other), Compared(base.part, (step,), "<", other))
-                made += [Base(p, base.members, base.end, mentions, steps, worth, False) for p in parts]
+                made += [Base(p, base.members, base.end, mentions, steps, said, cost, False) for p in parts]
     return made
 
 
@@ -129,7 +167,7 @@ def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
     """The members with the largest or smallest value or number of edges, and what these lead to."""
     values = [v for m in of.mentions for v in m.values]
     numbers = [int(v.number) for v in values if not v.date and 1 < v.number <= MOST_CHOSEN]
-    made: list[tuple[float, Part, Base]] = []
+    made: list[tuple[float, Part, Base, int]] = []
     for base in [*things, *_two_named(of)]:
         if base.whole and len(base.members) < 2:
             continue
@@ -137,16 +175,19 @@ def _extremes(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
             worth = base.worth + of.gain_of(base, step) + 0.35
             for largest, number in product((True, False), (*numbers[:1], 1)):
                 less = 0.2 if numbers and number == 1 else 0.0
-                made.append((worth - less, Extreme(base.part, (step,), False, largest, number), base))
+                made.append((worth - less, Extreme(base.part, (step,), False, largest, number), base, step))
         for step in of.repeated_steps_at(base.members)[:5]:
             worth = base.worth + of.gain_of(base, step) + 0.2
-            made += [(worth, Extreme(base.part, (step,), True, most, 1), base) for most in (True, False)]
+            for largest, number in product((True, False), (*numbers[:1], 1)):
+                less = 0.2 if numbers and number == 1 else 0.0
+                made.append((worth - less, Extreme(base.part, (step,), True, largest, number), base, step))
     made.sort(key=lambda m: -m[0])
-    for worth, part, _ in made[:160]:
+    for worth, part, _, _ in made[:160]:
         yield Proposal("extreme", Query("list", part), worth)
-    for worth, part, base in made[:30]:
-        chosen = Base(part, base.members, base.end, base.mentions, base.steps, worth, False)
-        yield from _onward(of, chosen)
+    for rank, (_, part, base, step) in enumerate(made[:36]):
+        said, cost = np.maximum(base.said, of.steps_say[step]), base.cost + STEP_COST
+        chosen = Base(part, base.members, base.end, base.mentions, base.steps, said, cost, False)
+        yield from _onward(of, chosen, MOST_ONWARD if rank < MOST_FAR else 0)
 
 
 def _two_named(of: Exploration) -> Iterator[Base]:
@@ -156,7 +197,8 @@ def _two_named(of: Exploration) -> Iterator[Base]:
         if one.node != other.node and not of.overlap(i, j):
             part = Either(Entity(one.node, i), Entity(other.node, j))
             members = np.array(sorted({one.node, other.node}), np.int64)
-            yield Base(part, members, -1, frozenset({i, j}), (), one.score + other.score - 1.2)
+            said, cost = np.maximum(of.covered(i), of.covered(j)), 2 - one.score - other.score
+            yield Base(part, members, -1, frozenset({i, j}), (), said, cost)
 
 
 def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
@@ -168,7 +210,7 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
         asks.append("sum")
     if english.EXTREME.search(of.question):
         asks.extend(("largest", "smallest"))
-    for base in things:
+    for base in [*things, *_two_named(of)]:
         for step, kind in of.attributes(base):
             if kind != DATE:
                 worth = base.worth + of.gain_of(base, step) + 0.3
@@ -179,22 +221,25 @@ def _aggregates(of: Exploration, things: Sequence[Base]) -> Iterator[Proposal]:
 # yes and no
 
 
-def yes_or_no(of: Exploration, paths: Paths) -> Iterator[Proposal]:
+def yes_or_no(of: Exploration, paths: Paths, joined: Sequence[Base]) -> Iterator[Proposal]:
     """Whether an entity is where a path from another leads, has a value, or stands above another."""
     asked = 0.8 if english.YES_NO.match(of.question) else 0.1
     ends = {node: set(of.steps_at(np.array([node], np.int64))) for _, node in paths}
+    for base in joined[:30]:
+        yield Proposal("yes", Query("yes", base.part), base.worth + asked - 0.2)
     for (i, node), group in paths.items():
         for j, other in paths:
             if i == j or node == other or of.overlap(i, j):
                 continue
-            score = next(c.score for c in of.mentions[j].candidates if c.node == other)
+            link = next(c.score for c in of.mentions[j].candidates if c.node == other) - 1
             # What never stands at the end of a path's last step is of another kind: nobody asks that.
             fitting = [b for b in group[1:] if len(b.steps) <= 2 and b.end in ends[other]]
             for base in fitting[:15]:
                 part = Both(base.part, Entity(other, j))
-                yield Proposal("yes", Query("yes", part), base.worth + score + asked)
+                said = float(np.maximum(base.said, of.covered(j)).sum()) - base.cost
+                yield Proposal("yes", Query("yes", part), said + link + asked)
         for base in _whether_of_values(of, i, group[0]):
-            yield Proposal("yes", Query("yes", base.part), base.worth + 0.8)
+            yield Proposal("yes", Query("yes", base.part), base.worth + asked)
         for base in group[1:12]:
             yield Proposal("yes", Query("yes", base.part), base.worth + asked - 0.3)
 

@@ -11,24 +11,33 @@ from numpy.typing import NDArray
 from clew.graph.schema import Schema
 from clew.reading.execute import NONE, Executor, Nodes, OverBudget, root_of
 from clew.reading.mentions import Mention
-from clew.reading.query import Entity, Part, Walk
+from clew.reading.query import Entity, OfType, Part, Walk
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
+Float32 = NDArray[np.float32]
 LONGEST = 3
 """Steps of a path from one mention."""
 WIDEST = 1500
 """Members of a set that are looked at to tell which steps go on from it."""
 MOST_FIRST, MOST_SECOND, MOST_PATHS = 40, 70, 160
 """Paths of one step that go on, of two that go on, and of all paths of one entity that are kept."""
-STEP_COST = 0.28
-"""What a step must be named by to be worth it, as a likeness; for the order of enumeration only."""
+UNLIKE = 0.3
+"""Likeness of a word and a label below which the word does not say it; for the order of enumeration only."""
+STEP_COST = 0.15
+"""What a step must add to the words that are said to be worth it."""
+BY_TYPE = 0.95
+"""What it counts for a step that the question names the type that it leads to, beside its relation."""
 LONG_LIST = 400
 """Edges of one node beyond which its relations are found by jumps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Base:
-    """A set that a question may be about; `worth` orders the enumeration and is no score."""
+    """A set that a question may be about; `worth` orders the enumeration and is no score.
+
+    `said` float32 [words]: how well it says each content word of the question, `cost` what its links and
+    steps take from that.
+    """
 
     part: Part
     members: Nodes
@@ -36,9 +45,15 @@ class Base:
     """The end that its members have, as the last step arrives there; -1 - type for all of a type."""
     mentions: frozenset[int]
     steps: tuple[int, ...]
-    worth: float
+    said: Float32
+    cost: float
     whole: bool = True
     """Whether `members` are all of them."""
+
+    @property
+    def worth(self) -> float:
+        """How much of the question it says."""
+        return float(self.said.sum()) - self.cost
 
 
 Paths = dict[tuple[int, int], list[Base]]
@@ -60,10 +75,14 @@ class Exploration:
     likeness: Likeness
 
     def __post_init__(self) -> None:
-        """Tell what a step and a type are worth, float32 [relations] and [types]."""
+        """Tell which words each step and each type says, float32 [2 relations, words] and [types, words]."""
         self.executor = Executor(self.vocabulary.graph)
-        self.step_worth: NDArray[np.float32] = self.likeness.relations.max(0, initial=0.0) - STEP_COST
-        self.type_worth: NDArray[np.float32] = self.likeness.types.max(0, initial=0.0)
+        self.relations_say = _said(self.likeness.relations.T)
+        self.types_say = _said(self.likeness.types.T)
+        arrived = np.array(self.vocabulary.end_types, np.int64).reshape(-1, 2)[:, ::-1].ravel()
+        none = np.zeros((1, self.types_say.shape[1]), np.float32)
+        types = np.concatenate([self.types_say, none])[arrived] * BY_TYPE
+        self.steps_say = np.maximum(np.repeat(self.relations_say, 2, axis=0), types)
 
     @property
     def schema(self) -> Schema:
@@ -71,13 +90,22 @@ class Exploration:
         return self.vocabulary.schema
 
     def worth_of(self, step: int) -> float:
-        """How well the question names the relation of a step."""
-        return float(self.step_worth[step // 2])
+        """How well the question names the relation of a step, or the type that it leads to."""
+        return float(self.steps_say[step].sum())
 
     def gain_of(self, base: Base, step: int) -> float:
-        """What a step adds to the worth of a set: nothing new by a relation that the set has already."""
-        again = any(before // 2 == step // 2 for before in base.steps)
-        return -STEP_COST if again else self.worth_of(step)
+        """What a step adds to the worth of a set: nothing for words that the set says already."""
+        return float(np.maximum(base.said, self.steps_say[step]).sum() - base.said.sum()) - STEP_COST
+
+    def covered(self, mention: int) -> Float32:
+        """The content words inside of a mention, float32 [words], 0 or 1."""
+        m = self.mentions[mention]
+        inside = [m.start < stop and start < m.stop for start, stop, _ in self.likeness.words]
+        return np.array(inside, np.float32)
+
+    def said_by(self, base: Base, step: int, mention: int) -> Float32:
+        """The words that a set says with one more step and one more mention."""
+        return np.maximum(np.maximum(base.said, self.steps_say[step]), self.covered(mention))
 
     def paths(self) -> Paths:
         """The paths from all candidates of all mentions."""
@@ -89,8 +117,8 @@ class Exploration:
 
     def paths_from(self, mention: int, node: int, score: float) -> list[Base]:
         """The paths from one entity, by their worth, the entity itself first."""
-        here = np.array([node], np.int64)
-        start = Base(Entity(node, mention), here, -1, frozenset({mention}), (), score - 1.0)
+        here, said = np.array([node], np.int64), self.covered(mention)
+        start = Base(Entity(node, mention), here, -1, frozenset({mention}), (), said, 1.0 - score)
         front, found = [start], [start]
         for length, most in ((1, MOST_FIRST), (2, MOST_SECOND), (3, MOST_PATHS)):
             grown = by_worth([base for before in front for base in self.grown(before)])
@@ -110,17 +138,17 @@ class Exploration:
             if base.steps and not base.mentions and base.steps[-1] == step ^ 1:
                 # From all of a type and back again: nobody asks for what shares something with anything.
                 continue
-            members = self._reached(base.members, step) if around is None else around[step]
+            members = self.reached(base.members, step) if around is None else around[step]
             if root is not None:
                 members = members[members != root]
             if not len(members):
                 continue
             whole = base.whole and len(members) <= WIDEST
-            worth = base.worth + self.gain_of(base, step)
-            if len(base.steps) >= 1 and base.steps[-1] ^ 1 == step:
-                worth -= 0.1
-            steps = (*base.steps, step)
-            yield Base(Walk(base.part, step), sample(members), step ^ 1, base.mentions, steps, worth, whole)
+            said = np.maximum(base.said, self.steps_say[step])
+            back = len(base.steps) >= 1 and base.steps[-1] ^ 1 == step
+            cost = base.cost + STEP_COST + 0.1 * back
+            part, steps = Walk(base.part, step), (*base.steps, step)
+            yield Base(part, sample(members), step ^ 1, base.mentions, steps, said, cost, whole)
 
     def members_of(self, part: Part) -> Nodes:
         """The members of a set; none where too many edges were followed."""
@@ -129,7 +157,7 @@ class Exploration:
         except OverBudget:
             return NONE
 
-    def _reached(self, nodes: Nodes, step: int) -> Nodes:
+    def reached(self, nodes: Nodes, step: int) -> Nodes:
         """What a step leads to; nothing where too many edges were followed."""
         try:
             return np.unique(self.executor.edges(nodes, step)[1])
@@ -183,7 +211,8 @@ class Exploration:
         """Whether a set has things in it, neither values nor one entity alone."""
         if isinstance(base.part, Entity):
             return False
-        return base.end < 0 or self.vocabulary.ends[base.end] == THING
+        kinds = (THING, LEAF) if isinstance(base.part, OfType) else (THING,)
+        return base.end < 0 or self.vocabulary.ends[base.end] in kinds
 
     def overlap(self, one: int, other: int) -> bool:
         """Whether two mentions, by their places, share a character."""
@@ -192,6 +221,11 @@ class Exploration:
     def is_free(self, mention: int, base: Base) -> bool:
         """Whether a set neither uses a mention nor one that overlaps it."""
         return mention not in base.mentions and not any(self.overlap(mention, m) for m in base.mentions)
+
+
+def _said(likeness: Float32) -> Float32:
+    """How well a label says each word, from how like they are."""
+    return (np.maximum(likeness - UNLIKE, 0) / (1 - UNLIKE)).astype(np.float32)
 
 
 def sample(nodes: Nodes, most: int = WIDEST) -> Nodes:

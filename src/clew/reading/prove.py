@@ -24,6 +24,8 @@ from clew.types import Pattern, PatternEdge, PatternNode
 
 MOST_EDGES_CITED = 50
 """Edges that are cited where a number of edges is the reason."""
+FEW_COMPARED = 3
+"""So many things that were named to be compared are cited, and facts beside one that is not there."""
 
 
 def prove(executor: Executor, part: Part, member: int) -> tuple[int, ...]:
@@ -45,18 +47,27 @@ def _prove(executor: Executor, part: Part, member: int) -> list[int]:
         case Either(left, right):
             inside = bool(np.isin(member, executor.members(left)))
             return _prove(executor, left if inside else right, member)
-        case Without(left, _):
-            return _prove(executor, left, member)
+        case Without(left, right):
+            return [*_prove(executor, left, member), *_recorded_instead(executor, right, member)]
         case Counted(source, step, _, _, _):
             return [*_prove(executor, source, member), *_edges(executor, member, step, MOST_EDGES_CITED)]
         case Compared(source, steps, _, _):
             return [*_prove(executor, source, member), *_value_path(executor, part, member, steps)]
-        case Extreme(source, steps, counted, _, _):
-            if counted:
-                shown = _edges(executor, member, steps[-1], MOST_EDGES_CITED)
-            else:
-                shown = _value_path(executor, part, member, steps)
-            return [*_prove(executor, source, member), *shown]
+        case Extreme(source, _, _, _, _):
+            return [*_prove(executor, source, member), *_ranked_by(executor, part, member)]
+
+
+def _ranked_by(executor: Executor, part: Extreme, member: int) -> list[int]:
+    """The edges or the value for which a member was chosen; of things that were named, the values of all."""
+    if part.counted:
+        return _edges(executor, member, part.steps[-1], MOST_EDGES_CITED)
+    others = executor.members(part.source)[:FEW_COMPARED].tolist() if isinstance(part.source, Either) else []
+    return [t for one in (member, *others) for t in _value_path(executor, part, one, part.steps)]
+
+
+def _recorded_instead(executor: Executor, part: Part, member: int) -> list[int]:
+    """What a member has by the last step of a set that it is not in."""
+    return _edges(executor, member, part.step ^ 1, FEW_COMPARED) if isinstance(part, Walk) else []
 
 
 def triple_of(graph: Graph, node: int, step: int, other: int) -> int:
@@ -68,7 +79,9 @@ def triple_of(graph: Graph, node: int, step: int, other: int) -> int:
 def _before(executor: Executor, source: Part, step: int, member: int) -> int:
     """The first member of a set from which a step leads to `member`."""
     _, back = executor.edges(np.array([member], np.int64), step ^ 1)
-    return int(np.intersect1d(back, executor.members(source))[0])
+    few, many = sorted((back, executor.members(source)), key=len)
+    places = np.minimum(many.searchsorted(few), len(many) - 1)
+    return int(few[many[places] == few][0])
 
 
 def _edges(executor: Executor, member: int, step: int, most: int) -> list[int]:

@@ -18,11 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import EmbedderError
+from clew.reading.adapter import Adapter
+from clew.reading.asked_type import asked_type
 from clew.reading.candidates import Option
 from clew.reading.describe import (
+    COMPARED,
     FEATURES,
     MENTION_KINDS,
     MOST_TOKENS,
+    MOST_VIEWS,
     RELATION_KINDS,
     Describer,
     Kind,
@@ -31,16 +35,17 @@ from clew.reading.describe import (
     names_used,
     tokens_of,
     view_of,
+    with_distances,
 )
 from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 Float32 = NDArray[np.float32]
 MODEL = Path(__file__).with_name("model")
-VERSION = 1
-MOST_VIEWS = 10
-"""Ways of masking the names of a question that are encoded; candidates beyond them are not ranked."""
+VERSION = 2
 BATCH = 64
+ALL_AT_ONCE = 300
+"""Labels of a graph that are all encoded when the first is needed."""
 MOST_LABELS = 20_000
 """Labels of one graph that are kept encoded."""
 
@@ -61,6 +66,20 @@ class Ranking:
     none: float
     left_out: int = 0
     """Candidates that were not ranked, as they are too long or mask other names than most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Candidates with their rows of tokens and features, and the head's scores, that of none right last.
+
+    `features` float32 [n, FEATURES], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
+    """
+
+    options: tuple[Option, ...]
+    tokens: Sequence[Sequence[Token]]
+    features: Float32
+    scores: Float32
+    left_out: int
 
 
 @dataclass(eq=False)
@@ -84,7 +103,7 @@ class Ranker:
             from tokenizers import Tokenizer
 
             about = json.loads((folder / "model.json").read_text("utf-8"))
-            if about["version"] != VERSION or about["features"] != list(FEATURES):
+            if about["version"] != VERSION or about["features"] != [*FEATURES, *COMPARED]:
                 raise EmbedderError(
                     f"{folder}: the reader's model is of another version. Install clew again."
                 )
@@ -142,32 +161,45 @@ class GraphRanker:
 
     ranker: Ranker
     vocabulary: Vocabulary
+    adapter: Adapter | None = None
+    """What was learned from a user's questions about this graph."""
     _vectors: dict[str, Float32] = field(default_factory=dict[str, Float32])
 
     def rank(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
     ) -> Ranking:
         """Rank all candidates of a question."""
-        if not options:
-            return Ranking((), 1.0)
-        rows = _Rows(self.vocabulary, question, mentions, likeness)
-        ordered = sorted(options, key=lambda o: -o.worth)
-        kept = [option for option in ordered if rows.add(option)]
-        if not kept:
-            return Ranking((), 1.0, len(options))
-        scores = self._scores(rows)
+        scored = self.score(question, mentions, likeness, options)
+        if not scored.options:
+            return Ranking((), 1.0, scored.left_out)
+        scores = scored.scores
+        if self.adapter is not None:
+            scores = self.adapter.rescore(question, mentions, scored.tokens, scored.features, scores)
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
-        ranked = [Ranked(o, float(p)) for o, p in zip(kept, shares[:-1].tolist(), strict=True)]
+        ranked = [Ranked(o, float(p)) for o, p in zip(scored.options, shares[:-1].tolist(), strict=True)]
         ranked.sort(key=lambda r: (-r.probability, -r.option.worth))
-        return Ranking(tuple(ranked), float(shares[-1]), len(options) - len(kept))
+        return Ranking(tuple(ranked), float(shares[-1]), scored.left_out)
+
+    def score(
+        self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
+    ) -> Scored:
+        """The head's scores of all candidates of a question."""
+        rows = _Rows(self.vocabulary, question, mentions, likeness)
+        kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
+        features = np.array(rows.features, np.float32).reshape(-1, len(FEATURES))
+        scores = self._scores(rows) if kept else np.zeros(1, np.float32)
+        asked = asked_type(question, mentions, likeness)
+        if asked >= 0:
+            scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
+        return Scored(tuple(kept), rows.tokens, features, scores, len(options) - len(kept))
 
     def _scores(self, rows: _Rows) -> Float32:
         """Scores of all rows, that of none being right last."""
         states, mask, offsets = self.ranker.encode([view.text for view in rows.views.values()])
         labels, at = self._labels(rows)
         kinds, label_at, span_at = rows.arrays(at, offsets)
-        features = np.array(rows.features, np.float16).astype(np.float32)
+        features = with_distances(np.array(rows.features, np.float32)).astype(np.float16).astype(np.float32)
         given = {
             "states": states,
             "mask": mask,
@@ -185,6 +217,10 @@ class GraphRanker:
         used = sorted({(k == Kind.TYPE, r) for tokens in rows.tokens for k, r in tokens if _is_label(k, r)})
         texts = [self.vocabulary.types[i] if is_type else self.vocabulary.relations[i] for is_type, i in used]
         new = sorted({t for t in texts if t not in self._vectors})
+        every = {*self.vocabulary.relations, *self.vocabulary.types}
+        if new and len(every) <= ALL_AT_ONCE:
+            # Vectors of 8-bit weights differ a little with what is encoded beside: so all at once, always.
+            new = sorted(every)
         if new:
             if len(self._vectors) + len(new) > MOST_LABELS:
                 self._vectors.clear()
@@ -243,13 +279,13 @@ class _Rows:
                     label_at[row, t] = at[kind == Kind.TYPE, ref]
                 elif kind in MENTION_KINDS and ref in places[v]:
                     if (v, ref) not in spans:
-                        spans[v, ref] = _span_of(offsets[v], places[v][ref])
+                        spans[v, ref] = span_of(offsets[v], places[v][ref])
                     span_at[row, t] = spans[v, ref]
         kinds[-1, 0] = Kind.NONE
         return kinds, label_at, span_at
 
 
-def _span_of(offsets: Sequence[tuple[int, int]], place: tuple[int, int]) -> tuple[int, int]:
+def span_of(offsets: Sequence[tuple[int, int]], place: tuple[int, int]) -> tuple[int, int]:
     """The tokens that stand for the characters [start, stop)."""
     inside = [i for i, (a, b) in enumerate(offsets) if a < place[1] and place[0] < b]
     return (inside[0], inside[-1] + 1) if inside else (0, 0)

@@ -14,9 +14,10 @@ from time import perf_counter
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
+from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator
 from clew.reading.mentions import Mention, MentionFinder, NameWords
-from clew.reading.ranker import GraphRanker, Ranker, Ranking, shipped
+from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -45,6 +46,7 @@ class QuestionReader:
     names: NamesIndex
     embedder: Embedder
     ranker: Ranker | None = None
+    adapter: Adapter | None = None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -71,7 +73,7 @@ class QuestionReader:
 
     @cached_property
     def _ranker(self) -> GraphRanker:
-        return GraphRanker(self.ranker or shipped(), self.vocabulary)
+        return GraphRanker(self.ranker or shipped(), self.vocabulary, self.adapter)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> Reading:
         """Read one question; `entities` are names that it is known to be about.
@@ -85,8 +87,22 @@ class QuestionReader:
         mentions = self._finder.find(question, entities)
         times["link"], began = (perf_counter() - began) * 1000, perf_counter()
         likeness = self._matcher.compare(question)
-        options = self._enumerator.enumerate(question, mentions, likeness)
+        wider = likeness if self.adapter is None else self.adapter.widened(likeness)
+        options = self._enumerator.enumerate(question, mentions, wider)
         times["enumerate"], began = (perf_counter() - began) * 1000, perf_counter()
         ranking = self._ranker.rank(question, mentions, likeness, options)
         times["rank"] = (perf_counter() - began) * 1000
         return Reading(question, tuple(mentions), likeness, ranking, times)
+
+    def score(self, question: str) -> tuple[tuple[Mention, ...], Likeness, Scored]:
+        """What the shipped model makes of all candidates of a question, whatever was learned beside it.
+
+        Raises:
+            EmbedderError: the shipped model cannot be opened.
+
+        """
+        mentions = self._finder.find(question)
+        likeness = self._matcher.compare(question)
+        wider = likeness if self.adapter is None else self.adapter.widened(likeness)
+        options = self._enumerator.enumerate(question, mentions, wider)
+        return tuple(mentions), likeness, self._ranker.score(question, mentions, likeness, options)

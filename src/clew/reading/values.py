@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date
+from math import isfinite
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
@@ -16,7 +17,17 @@ _SMALL = {
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
         "sixteen seventeen eighteen nineteen twenty".split()
     )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12, "million": 10**6}
+} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "once": 1,
+    "twice": 2,
+    "hundred": 100,
+    "thousand": 1000,
+    "dozen": 12,
+    "million": 10**6,
+}
 _TIMES = {
     "k": 1e3,
     "thousand": 1e3,
@@ -62,6 +73,8 @@ def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
 
 def _numbers(match: re.Match[str]) -> Iterable[Value]:
     number = float(match["n"].replace(",", "")) * _TIMES.get((match["times"] or "").lower(), 1.0)
+    if not isfinite(number):
+        return
     width = 9.0 if match["decade"] else 0.0
     yield Value(number, width=width)
     if number in _YEARS and not match["times"]:

@@ -20,6 +20,8 @@ Float32 = NDArray[np.float32]
 THING, NUMBER, DATE, LEAF = range(4)
 """What the nodes at an end are: things, numbers, dates, or plain texts that no relation leaves."""
 MOSTLY = 0.5
+TRUTH = {"yes": True, "y": True, "true": True, "t": True, "no": False, "n": False, "false": False, "f": False}
+"""How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
@@ -55,6 +57,40 @@ class Vocabulary:
         end_types = _end_types(schema)
         return cls(graph, schema, relations, types, _kinds(graph, schema, end_types), end_types)
 
+    def may_meet(self, one: int, other: int) -> bool:
+        """Whether some node stands at both of two ends; an end of -1 - type is all of a type."""
+        if one < 0 and other < 0:
+            return True
+        if one >= 0 and other >= 0:
+            return bool(self.schema.cooccur[one, other])
+        return bool(self.schema.typed[max(one, other), -1 - min(one, other)])
+
+    @cached_property
+    def flags(self) -> dict[int, tuple[int, int]]:
+        """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
+        few = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
+        found = {r: flag for r in few if (flag := self._flag(r)) is not None}
+        return found
+
+    def _flag(self, relation: int) -> tuple[int, int] | None:
+        nodes = [-1, -1]
+        for node in np.unique(_tails(self.graph, relation)).tolist():
+            truth = TRUTH.get(self.graph.labels[node].lower())
+            if truth is None:
+                return None
+            nodes[not truth] = node
+        return None if nodes == [-1, -1] else (nodes[0], nodes[1])
+
+    @cached_property
+    def truths(self) -> dict[int, bool]:
+        """The nodes that say yes or no for some relation."""
+        return {
+            node: truth
+            for flag in self.flags.values()
+            for node, truth in zip(flag, (True, False), strict=True)
+            if node >= 0
+        }
+
     @cached_property
     def words(self) -> frozenset[str]:
         """All words of relations and types."""
@@ -79,9 +115,14 @@ def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[in
 _SAMPLE = 200_000
 
 
-def _only_leaves(graph: Graph, relation: int, leaves: NDArray[np.bool_]) -> bool:
+def _tails(graph: Graph, relation: int) -> NDArray[np.int32]:
+    """The tails of a relation, of some of its triples where there are many."""
     slots = graph.out.slots(max(1, graph.triples // _SAMPLE))
-    tails = graph.out.neighbour[slots[graph.out.relation[slots] == relation]]
+    return graph.out.neighbour[slots[graph.out.relation[slots] == relation]]
+
+
+def _only_leaves(graph: Graph, relation: int, leaves: NDArray[np.bool_]) -> bool:
+    tails = _tails(graph, relation)
     return bool(len(tails)) and bool(leaves[tails].mean() > 0.9)
 
 

@@ -62,7 +62,9 @@ def number_of(word: Word) -> int | None:
     """The whole number that a word is."""
     if word.norm == "one":
         return 1
-    return NUMBERS.get(word.norm) or (int(word.norm) if word.norm.isdecimal() else None)
+    return NUMBERS.get(word.norm) or (
+        int(word.norm) if word.norm.isdecimal() and len(word.norm) < 16 else None
+    )
 
 
 def noun_phrase(words: Sequence[Word], start: int) -> tuple[Word, ...]:

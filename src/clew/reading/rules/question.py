@@ -212,7 +212,9 @@ MOST_WANTED = 1000
 def _wanted(words: Sequence[Word]) -> Wanted | None:
     """*The first 3 films*, *which 5 films*, *the three oldest people*."""
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
-        number = NUMBERS.get(word.norm) or (int(word.norm) if word.norm.isdecimal() else 0)
+        number = NUMBERS.get(word.norm) or (
+            int(word.norm) if word.norm.isdecimal() and len(word.norm) < 16 else 0
+        )
         plain = after.text.islower() and after.text.isalpha() and after.norm not in FUNCTION
         if not 2 <= number <= MOST_WANTED or not (plain or before.norm in FOREMOST):
             continue

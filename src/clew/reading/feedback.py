@@ -1,0 +1,160 @@
+"""Questions that users give with their answers, and which candidates these make right.
+
+A line has the whole `answers` of a question (an empty list: the graph cannot tell), or some that were
+`accepted` or `rejected`. Names are those of the graph: labels, identifiers or aliases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.index.names.names import NamesIndex
+from clew.reading.candidates import Option
+from clew.reading.execute import MOST_EDGES, Executor, OverBudget
+
+CLOSE = 0.005
+"""Numbers that differ by less are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A question with its answers; `answers` is None where only some were accepted or rejected."""
+
+    line: int
+    question: str
+    answers: frozenset[str] | None = None
+    accepted: frozenset[str] = frozenset()
+    rejected: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """What can be learned from, and the lines of what cannot, by the reason."""
+
+    feedback: tuple[Feedback, ...]
+    contradicting: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+    """Lines with an answer that the graph does not have."""
+    repeated: tuple[int, ...] = ()
+
+
+def usable(given: Sequence[Feedback], names: NamesIndex) -> Usable:
+    """Tell apart what can be learned from: each question once, none that contradicts, no unknown answers."""
+    by_question: dict[str, list[Feedback]] = {}
+    for one in given:
+        by_question.setdefault(" ".join(one.question.casefold().split()), []).append(one)
+    kept: list[Feedback] = []
+    contradicting: list[int] = []
+    unknown: list[int] = []
+    repeated: list[int] = []
+    for alike in by_question.values():
+        merged = _merged(alike)
+        if merged is None:
+            contradicting += [one.line for one in alike]
+        elif any(not _is_known(name, names) for name in (merged.answers or merged.accepted)):
+            unknown += [one.line for one in alike]
+        else:
+            kept.append(merged)
+            repeated += [one.line for one in alike[1:]]
+    return Usable(tuple(kept), tuple(sorted(contradicting)), tuple(sorted(unknown)), tuple(repeated))
+
+
+def _merged(alike: Sequence[Feedback]) -> Feedback | None:
+    """What is said of one question on all its lines; None where that contradicts itself."""
+    wholes = {one.answers for one in alike if one.answers is not None}
+    if len(wholes) > 1:
+        return None
+    whole = next(iter(wholes), None)
+    accepted = frozenset[str]().union(*(one.accepted for one in alike))
+    rejected = frozenset[str]().union(*(one.rejected for one in alike))
+    right = accepted if whole is None else whole
+    if right & rejected or (whole is not None and accepted - whole):
+        return None
+    return replace(alike[0], answers=whole, accepted=accepted, rejected=rejected)
+
+
+def _is_known(name: str, names: NamesIndex) -> bool:
+    return _number(name) is not None or name.casefold() in ("yes", "no") or bool(names.exact(name))
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+@dataclass(eq=False)
+class Judge:
+    """Tells which candidates of a question are right, by what they answer."""
+
+    executor: Executor
+    names: NamesIndex
+    _nodes: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+
+    def right(self, feedback: Feedback, options: Sequence[Option]) -> NDArray[np.bool_]:
+        """Which candidates are right, bool [n + 1]; the last says that none of them is."""
+        found = np.array([*(self._is_right(feedback, option) for option in options), False])
+        only_rejected = feedback.answers is None and not feedback.accepted
+        found[-1] = only_rejected or not found.any()
+        return found
+
+    def _is_right(self, feedback: Feedback, option: Option) -> bool:
+        if feedback.answers is not None and not self._may_fit(feedback.answers, option):
+            return False
+        self.executor.edges_left = MOST_EDGES
+        try:
+            if option.query.ask == "list":
+                return self._members_right(feedback, set(self.executor.members(option.query.part).tolist()))
+            if option.query.ask == "yes":
+                said: str | float | None = "yes" if len(self.executor.members(option.query.part)) else "no"
+            else:
+                said = self.executor.number(option.query)
+        except OverBudget:
+            return False
+        return said is not None and _value_right(feedback, said)
+
+    def _may_fit(self, whole: frozenset[str], option: Option) -> bool:
+        """Whether a candidate can have these answers and no others, from how many it is known to have."""
+        if option.query.ask != "list" or option.size < 0:
+            return bool(whole)
+        nodes = [self._named(name) for name in whole]
+        return len(set(nodes)) <= option.size <= len(frozenset[int]().union(*nodes))
+
+    def _members_right(self, feedback: Feedback, members: set[int]) -> bool:
+        if feedback.answers is None:
+            right = all(self._named(name) & members for name in feedback.accepted)
+            return bool(members) and right and not self._touches(feedback.rejected, members)
+        nodes = [self._named(name) for name in feedback.answers]
+        return members <= frozenset[int]().union(*nodes) and all(one & members for one in nodes)
+
+    def _touches(self, names: Iterable[str], members: set[int]) -> bool:
+        return any(self._named(name) & members for name in names)
+
+    def _named(self, name: str) -> frozenset[int]:
+        known = self._nodes.get(name)
+        if known is None:
+            hits = self.names.exact(name)
+            exact = [h for h in hits if h.exact] or hits
+            known = self._nodes[name] = frozenset(h.entity for h in exact)
+        return known
+
+
+def _value_right(feedback: Feedback, said: str | float) -> bool:
+    if feedback.answers is not None:
+        return len(feedback.answers) == 1 and _is(next(iter(feedback.answers)), said)
+    if any(_is(name, said) for name in feedback.rejected):
+        return False
+    return all(_is(name, said) for name in feedback.accepted)
+
+
+def _is(name: str, said: str | float) -> bool:
+    if isinstance(said, str):
+        return name.casefold() == said
+    number = _number(name)
+    return number is not None and abs(number - said) < CLOSE

@@ -1,0 +1,395 @@
+"""Learn an `Adapter` for one graph from a user's questions (`clew fit`), with NumPy alone.
+
+The likelihood of the candidates that answer as the user says, all of them together, is made as large as can
+be, less a penalty on the squares of all weights (Adam, all questions at once). Its strength is chosen on
+halves: each half of the questions is answered with what was learned from the other. What does not help there
+is not handed out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.errors import InputError
+from clew.reading.adapter import NONE, Adapter, AdapterAbout, Float32, Symbol, symbols_of, terms_of
+from clew.reading.describe import FEATURES, RELATION_KINDS, Kind
+from clew.reading.execute import Executor
+from clew.reading.feedback import Feedback, Judge
+from clew.reading.learned_words import LikelyWords, likely_words
+from clew.reading.ranker import Scored
+from clew.reading.reader import QuestionReader
+
+CONFIDENCE = 0.6
+"""Probability from which figures count a reading as answered: the default of `auto`."""
+LEAST = 20
+"""Questions with a right candidate that must be there."""
+MOST_ROWS = 100
+"""Candidates of a question that are learned from, the right ones and those that the head likes best."""
+MOST_TERMS, MOST_SYMBOLS = 1500, 800
+LEAST_SEEN = 2
+"""Questions that a term must stand in."""
+STRENGTHS = (60.0, 8.0, 1.0, 0.12)
+"""Penalties that are tried, strongest first: a graph with few questions wants another than one with many."""
+STEPS, RATE = 50, 0.08
+ENOUGH_COVERED = 0.98
+"""Share of questions with a right candidate from which no words are learned for the enumeration."""
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A candidate; None of them is a row too."""
+
+    symbols: tuple[Symbol, ...]
+    features: Float32
+    score: float
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question with its candidates, none of them last, and the labels that right ones have."""
+
+    feedback: Feedback
+    terms: tuple[str, ...]
+    words: tuple[str, ...]
+    rows: tuple[Row, ...]
+    labels: dict[int, float]
+
+    @property
+    def covered(self) -> bool:
+        """Whether a candidate is right."""
+        return any(row.right for row in self.rows[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How questions with known answers were answered, counted; `likelihood` is the mean logarithm."""
+
+    questions: int
+    right: int
+    answered_right: int
+    answered_wrong: int
+    likelihood: float
+
+    def better_than(self, other: Figures) -> bool:
+        """Whether these are better: likelier, not fewer right, and more right or fewer wrong."""
+        more = self.right > other.right or self.answered_wrong < other.answered_wrong
+        return more and self.right >= other.right and self.likelihood > other.likelihood
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was learned, None if it did not help; and figures of held-out halves without it and with it."""
+
+    adapter: Adapter | None
+    questions: int
+    covered: int
+    before: Figures
+    after: Figures
+    strength: float
+    words: int
+
+
+def fit(
+    reader: QuestionReader,
+    given: Sequence[Feedback],
+    digests: tuple[str, str],
+    seed: int = 0,
+    tell: Tell = lambda _stage, _done, _total: None,
+) -> Fitted:
+    """Learn an adapter for the graph of `reader`, which has none; `digests` of its words and its model.
+
+    Raises:
+        InputError: too few questions have a candidate that answers them as `given` says.
+        EmbedderError: the shipped model cannot be opened.
+
+    """
+    half = np.random.default_rng(seed).permutation(len(given)) % 2
+    examples = read_examples(reader, given, "reading questions", tell)
+    covered = sum(e.covered for e in examples)
+    if covered < LEAST:
+        raise InputError(
+            f"{covered} of {len(given)} usable questions have a reading with the given answers, and at least "
+            f"{LEAST} are needed. Give more questions, and all answers of each"
+        )
+    words = LikelyWords()
+    held_out = examples
+    if covered < ENOUGH_COVERED * len(examples):
+        held_out = _read_again(reader, examples, half, tell)
+        words = likely_words([(e.words, e.labels) for e in examples])
+    before, after, strength = choose(examples, held_out, half, tell)
+    if not after.better_than(before):
+        return Fitted(None, len(given), covered, before, after, strength, 0)
+    about = AdapterAbout(*digests, len(given), {"before": asdict(before), "after": asdict(after)})
+    adapter = learned(examples, strength).adapter(about, words)
+    return Fitted(adapter, len(given), covered, before, after, strength, len(set(words.words)))
+
+
+def read_examples(reader: QuestionReader, given: Sequence[Feedback], stage: str, tell: Tell) -> list[Example]:
+    """Read questions and tell which of their candidates are right. Raises EmbedderError."""
+    made: list[Example] = []
+    for done, feedback in enumerate(given):
+        tell(stage, done, len(given))
+        made.append(_example(reader, feedback))
+    tell(stage, len(given), len(given))
+    return made
+
+
+def _read_again(
+    reader: QuestionReader, examples: Sequence[Example], half: NDArray[np.int64], tell: Tell
+) -> list[Example]:
+    """Each half read with the words that were learned from the other."""
+    made = list(examples)
+    for side in (0, 1):
+        words = likely_words([(e.words, e.labels) for e, h in zip(examples, half, strict=True) if h != side])
+        if not words.words:
+            continue
+        empty = Layer.of(()).adapter(AdapterAbout("", "", 0, {}), words)
+        wider = replace(reader, adapter=empty)
+        here = np.flatnonzero(half == side).tolist()
+        some = [examples[i].feedback for i in here]
+        again = read_examples(wider, some, f"reading half {side + 1} again", tell)
+        for i, e in zip(here, again, strict=True):
+            made[i] = e
+    return made
+
+
+def _example(reader: QuestionReader, feedback: Feedback) -> Example:
+    mentions, likeness, scored = reader.score(feedback.question)
+    right = Judge(Executor(reader.graph), reader.names).right(feedback, scored.options)
+    kept = np.argsort(-(scored.scores[:-1] + 1000.0 * right[:-1]), kind="stable")[:MOST_ROWS].tolist()
+    rows = [
+        Row(
+            tuple(sorted(symbols_of(scored.tokens[i]))),
+            scored.features[i],
+            float(scored.scores[i]),
+            bool(right[i]),
+        )
+        for i in kept
+    ]
+    rows.append(Row((NONE,), np.zeros(len(FEATURES), np.float32), float(scored.scores[-1]), bool(right[-1])))
+    spans = [(m.start, m.stop) for m in mentions if m.strong and m.candidates]
+    words = {w for a, b, w in likeness.words if not any(p < b and a < q for p, q in spans)}
+    count = len(reader.vocabulary.relations)
+    labels = _labels(scored, right, count) if feedback.answers is not None or feedback.accepted else {}
+    return Example(
+        feedback, tuple(terms_of(feedback.question, mentions)), tuple(sorted(words)), tuple(rows), labels
+    )
+
+
+def _labels(scored: Scored, right: NDArray[np.bool_], relations: int) -> dict[int, float]:
+    """The relations and types of the right candidates, by how likely the head finds these."""
+    places = np.flatnonzero(right[:-1])
+    if not len(places):
+        return {}
+    shares = np.exp(scored.scores[places] - scored.scores[places].max())
+    shares /= shares.sum()
+    found: dict[int, float] = defaultdict(float)
+    for place, share in zip(places.tolist(), shares.tolist(), strict=True):
+        for kind, ref in {
+            (k == Kind.TYPE, r) for k, r in scored.tokens[place] if k in RELATION_KINDS or k == Kind.TYPE
+        }:
+            found[ref + relations * kind] += share
+    return dict(found)
+
+
+def choose(
+    examples: Sequence[Example], held_out: Sequence[Example], half: NDArray[np.int64], tell: Tell
+) -> tuple[Figures, Figures, float]:
+    """(without, with, strength): the figures of halves, each held out once, with the best strength.
+
+    `half` int64 [questions], 0 or 1; `held_out` are the examples as they are read when they are held out.
+    """
+    shares: dict[float, list[tuple[Example, Float32]]] = defaultdict(list)
+    done = 0
+    for side in (0, 1):
+        train = [e for e, h in zip(examples, half, strict=True) if h != side]
+        test = [e for e, h in zip(held_out, half, strict=True) if h == side]
+        layer = Layer.of(train)
+        for strength in STRENGTHS:
+            tell("learning", done, 2 * len(STRENGTHS))
+            done += 1
+            layer.train(train, strength)
+            shares[strength] += zip(test, layer.shares(test), strict=True)
+    tell("learning", done, done)
+    figures = {strength: _figures(rows) for strength, rows in shares.items()}
+    best = max(figures, key=lambda s: figures[s].likelihood)
+    return without(held_out), figures[best], best
+
+
+def without(examples: Sequence[Example]) -> Figures:
+    """How examples are answered with nothing learned."""
+    return _figures([(e, _softmax(np.array([r.score for r in e.rows], np.float32))) for e in examples])
+
+
+def _figures(rows: Sequence[tuple[Example, Float32]]) -> Figures:
+    """Figures of the questions whose answers are known whole or in part."""
+    right = answered_right = answered_wrong = questions = 0
+    logs: list[float] = []
+    for example, shares in rows:
+        is_right = np.array([row.right for row in example.rows])
+        logs.append(float(np.log(max(1e-9, shares[is_right].sum()))))
+        if example.feedback.answers is None and not example.feedback.accepted:
+            continue
+        questions += 1
+        whole = float(shares[:-1][is_right[:-1]].sum())
+        other = float(shares[:-1][~is_right[:-1]].max(initial=0.0))
+        first = example.covered and whole > other
+        right += first
+        answered_right += first and whole >= CONFIDENCE
+        answered_wrong += not first and other >= CONFIDENCE
+    return Figures(questions, right, answered_right, answered_wrong, round(float(np.mean(logs)), 4))
+
+
+def learned(examples: Sequence[Example], strength: float) -> Layer:
+    """The layer that is learned from all of some examples, down to a penalty of `strength`."""
+    layer = Layer.of(examples)
+    for each in (s for s in STRENGTHS if s >= strength):
+        layer.train(examples, each)
+    return layer
+
+
+def _softmax(scores: Float32) -> Float32:
+    shares = np.exp(scores - scores.max())
+    return shares / shares.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Examples as arrays: rows [R] of all questions [N] one after the other.
+
+    `terms` float32 [N, terms + 1], `symbols` int64 [R, S] (as many as there are symbols: none),
+    `features` float32 [R, FEATURES], `scores` float32 [R], `of` int64 [R] the question of each row.
+    """
+
+    terms: Float32
+    symbols: NDArray[np.int64]
+    features: Float32
+    scores: Float32
+    right: NDArray[np.bool_]
+    of: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+class Layer:
+    """The weights while they are learned."""
+
+    def __init__(self, terms: Sequence[str], symbols: Sequence[Symbol], moments: Float32) -> None:
+        self.terms, self.symbols, self.moments = tuple(terms), tuple(symbols), moments
+        self.term_at = {term: i for i, term in enumerate(terms)}
+        self.symbol_at = {symbol: i for i, symbol in enumerate(symbols)}
+        shapes = ((len(terms) + 1, len(symbols) + 1), (len(FEATURES),), (1,))
+        self.weights: list[Float32] = [np.zeros(shape, np.float32) for shape in shapes]
+        self.weights[2][0] = 1.0
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Layer:
+        """A layer for the terms and symbols that some examples have, with nothing learned."""
+        terms = Counter(t for e in examples for t in e.terms)
+        seen = Counter(s for e in examples for s in {s for r in e.rows for s in r.symbols if r.right})
+        rest = Counter(s for e in examples for s in {s for r in e.rows for s in r.symbols})
+        symbols = [*dict(seen.most_common(MOST_SYMBOLS)), *dict(rest.most_common(MOST_SYMBOLS))]
+        features = [r.features for e in examples for r in e.rows[:-1]] or [np.zeros(len(FEATURES))]
+        moments = np.stack([np.mean(features, 0), np.std(features, 0) + 0.05]).astype(np.float32)
+        some = [t for t, n in terms.most_common(MOST_TERMS) if n >= LEAST_SEEN]
+        return cls(some, list(dict.fromkeys([NONE, *symbols]))[:MOST_SYMBOLS], moments)
+
+    def table(self, examples: Sequence[Example]) -> Table:
+        """Examples as arrays."""
+        rows = [row for e in examples for row in e.rows]
+        counts = np.array([len(e.rows) for e in examples], np.int64)
+        terms = np.zeros((len(examples), len(self.terms) + 1), np.float32)
+        terms[:, -1] = 1.0
+        for i, e in enumerate(examples):
+            terms[i, [self.term_at[t] for t in e.terms if t in self.term_at]] = 1 / np.sqrt(len(e.terms))
+        longest = max(len(row.symbols) for row in rows)
+        symbols = np.full((len(rows), longest), len(self.symbols), np.int64)
+        for i, row in enumerate(rows):
+            known = [self.symbol_at[s] for s in row.symbols if s in self.symbol_at]
+            symbols[i, : len(known)] = known
+        features = (np.stack([row.features for row in rows]) - self.moments[0]) / self.moments[1]
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        features[starts + counts - 1] = 0.0
+        return Table(
+            terms,
+            symbols,
+            features.astype(np.float32),
+            np.array([row.score for row in rows], np.float32),
+            np.array([row.right for row in rows]),
+            np.repeat(np.arange(len(examples)), counts),
+            starts,
+        )
+
+    def _shares(self, table: Table) -> Float32:
+        """The probability of each row among those of its question, float32 [R]."""
+        matrix, weight, sharpness = self.weights
+        said = table.terms @ matrix
+        said[:, -1] = 0.0
+        scores = sharpness[0] * table.scores + table.features @ weight
+        scores = scores + said[table.of[:, None], table.symbols].sum(1)
+        scores -= np.maximum.reduceat(scores, table.starts)[table.of]
+        shares = np.exp(scores)
+        return shares / np.add.reduceat(shares, table.starts)[table.of]
+
+    def shares(self, examples: Sequence[Example]) -> list[Float32]:
+        """The probabilities of the rows of each example."""
+        table = self.table(examples)
+        return np.split(self._shares(table), table.starts[1:])
+
+    def figures(self, examples: Sequence[Example]) -> Figures:
+        """How examples are answered with what was learned."""
+        return _figures(list(zip(examples, self.shares(examples), strict=True)))
+
+    def train(self, examples: Sequence[Example], strength: float) -> None:
+        """Go on from the weights as they are, with a penalty of `strength` on their squares."""
+        table = self.table(examples)
+        first = [np.zeros_like(w) for w in self.weights]
+        second = [np.zeros_like(w) for w in self.weights]
+        for step in range(1, STEPS + 1):
+            gradients = self._gradients(table, strength)
+            rate = RATE * (1 - step / (STEPS + 1))
+            for weight, gradient, mean, spread in zip(self.weights, gradients, first, second, strict=True):
+                mean += 0.1 * (gradient - mean)
+                spread += 0.01 * (gradient**2 - spread)
+                root = np.sqrt(spread / (1 - 0.99**step)) + 1e-6
+                weight -= rate / (1 - 0.9**step) * mean / root
+
+    def _gradients(self, table: Table, strength: float) -> list[Float32]:
+        shares = self._shares(table)
+        right = shares * table.right
+        wanted = right / np.maximum(1e-9, np.add.reduceat(right, table.starts))[table.of]
+        wrong = (shares - wanted).astype(np.float32)
+        count, width = len(table.terms), len(self.symbols) + 1
+        places = (table.of[:, None] * width + table.symbols).ravel()
+        by_symbol = np.bincount(places, np.repeat(wrong, table.symbols.shape[1]), count * width)
+        by_symbol = by_symbol.reshape(count, width).astype(np.float32)
+        by_symbol[:, -1] = 0.0
+        matrix, weight, sharpness = self.weights
+        return [
+            (table.terms.T @ by_symbol + strength * matrix).astype(np.float32),
+            (table.features.T @ wrong + strength * weight).astype(np.float32),
+            np.array([wrong @ table.scores + strength * (sharpness[0] - 1.0)], np.float32),
+        ]
+
+    def adapter(self, about: AdapterAbout, words: LikelyWords) -> Adapter:
+        """What was learned, to be kept."""
+        matrix, weight, sharpness = self.weights
+        features = np.stack([weight, *self.moments]).astype(np.float32)
+        return Adapter(
+            about,
+            self.terms,
+            self.symbols,
+            matrix[:, :-1].copy(),
+            features,
+            float(sharpness[0]),
+            words.words,
+            words.labels,
+            words.values,
+        )
