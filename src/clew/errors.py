@@ -34,11 +34,19 @@ An abstention is a result, never an error: see `clew.types.Abstention`.
 
 from __future__ import annotations
 
+from clew.redaction import redacted
+
 
 class ClewError(Exception):
-    """Root of all errors that Clew raises on purpose; `exit_code` is what the CLI returns for it."""
+    """Root of all errors that Clew raises on purpose; `exit_code` is what the CLI returns for it.
+
+    No key and no password is in its message, also where a server has repeated it.
+    """
 
     exit_code = 1
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class UsageError(ClewError):

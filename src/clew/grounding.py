@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from clew.bounds import check
+from clew.graph.build.inference import INFERRED
 from clew.graph.graph import Graph
 from clew.types import Abstention, AnswerEntity, Citation, Match, TripleText
 
@@ -11,11 +13,24 @@ from clew.types import Abstention, AnswerEntity, Citation, Match, TripleText
 def triple_text(graph: Graph, triple: int) -> TripleText:
     """A triple by names."""
     head, relation, tail = graph.triple(triple)
-    return TripleText(graph.entities[head], graph.relations[relation], graph.entities[tail])
+    names = (graph.entities[head], graph.relations[relation], graph.entities[tail])
+    inferred = int(graph.source[triple]) == INFERRED
+    return TripleText(*names, properties_of(graph, head, relation, tail), inferred)
+
+
+def properties_of(
+    graph: Graph, head: int, relation: int, tail: int
+) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """The properties of each edge that the source has of a triple."""
+    properties = graph.edge_properties
+    if not len(properties):
+        return ()
+    return tuple(map(properties.of, properties.statements(head, relation, tail)))
 
 
 def cite(graph: Graph, answer: str, triples: Sequence[int]) -> Citation:
     """The citation of one answer by the ids of its triples, in the order of the path."""
+    check()
     return Citation(answer, tuple(triple_text(graph, t) for t in triples), tuple(triples))
 
 

@@ -1,11 +1,12 @@
-"""Objects of files of JSON lines that users give, read one line at a time."""
+"""Files of JSON that users give: whole, or one object a line."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, cast
 
-from clew.errors import ParseError
+from clew.errors import InputError, ParseError
 
 
 def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str, Any]:
@@ -22,3 +23,13 @@ def json_object(raw: bytes | str, file: str, line: int, advice: str) -> dict[str
     if not isinstance(value, dict):
         raise ParseError(file, line, "not a JSON object", advice)
     return cast("dict[str, Any]", value)
+
+
+def read_json(path: Path, advice: str) -> object:
+    """Read a whole file. Raises InputError, with `advice` where it is not JSON."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}). {advice}") from error

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from clew.html_form import answer_html, frame_of, verification_html
-from clew.json_form import json_form
+from clew.json_form import fields_json, json_form
 
 Reason = Literal["no_entity", "ambiguous_entity", "no_relation", "empty_result", "not_in_evidence", "budget"]
 """Why Clew abstains."""
+
+LONGEST_DETAIL = 4_000
+"""Characters of an abstention's detail."""
 
 Verdict = Literal["supported", "refuted", "not_enough_info"]
 """What a graph says of a claim."""
@@ -55,16 +58,27 @@ class PatternNode:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeCondition:
+    """What a property of an edge has to be: `key` `sign` `value`, of which the sign is = != < <= > or >=."""
+
+    key: str
+    sign: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class PatternEdge:
     """An edge of a pattern between node positions; `relation` is None where it is unknown.
 
-    `fixed` is set where the relation is already that relation id of the graph (distance 0, no other).
+    `fixed` is set where the relation is already that relation id of the graph (distance 0, no other). `where`
+    are conditions on properties of the edge, of which `Clew.match` takes notice.
     """
 
     head: int
     relation: str | None
     tail: int
     fixed: int | None = None
+    where: tuple[EdgeCondition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,7 @@ class Pattern:
         """`{"triples": [[head, relation, tail], …], "answer": name}`, the form that `clew match` reads."""
         triples = [
             [self.nodes[e.head].name, e.relation or "UNKNOWN relation", self.nodes[e.tail].name]
+            + ([{c.key: f"{c.sign}{c.value}" for c in e.where}] if e.where else [])
             for e in self.edges
         ]
         answer = None if self.answer is None else self.nodes[self.answer].name
@@ -117,15 +132,31 @@ class MatchResult:
 
 @dataclass(frozen=True, slots=True)
 class TripleText:
-    """A triple by names, as the source writes them."""
+    """A triple by names, as the source writes them.
+
+    `properties` are those of each edge that the source has of it: ((key, value), …).
+    """
 
     head: str
     relation: str
     tail: str
+    properties: tuple[tuple[tuple[str, str], ...], ...] = ()
+    inferred: bool = False
+    """Whether it follows from an ontology, and no source states it."""
 
     def as_json(self) -> list[str]:
         """`[head, relation, tail]`."""
         return [self.head, self.relation, self.tail]
+
+    def properties_json(self) -> list[dict[str, list[str]]]:
+        """`[{key: [value, …]}, …]`, one for each edge that the source has of the triple."""
+        found: list[dict[str, list[str]]] = []
+        for statement in self.properties:
+            held: dict[str, list[str]] = {}
+            for key, value in statement:
+                held.setdefault(key, []).append(value)
+            found.append(held)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +186,35 @@ class Citation:
     triple_ids: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """`{"answer": …, "triples": [[head, relation, tail], …]}`."""
-        return {"answer": self.answer, "triples": [t.as_json() for t in self.triples]}
+        """`{"answer": …, "triples": [[head, relation, tail], …]}`, and `properties` where edges have some."""
+        told: dict[str, Any] = {"answer": self.answer, "triples": [t.as_json() for t in self.triples]}
+        if any(t.properties for t in self.triples):
+            told["properties"] = [t.properties_json() for t in self.triples]
+        if any(t.inferred for t in self.triples):
+            told["inferred"] = [t.inferred for t in self.triples]
+        return told
 
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """Why there is no answer; `candidates` are names that the user may have meant."""
+    """Why there is no answer; `candidates` are names that the user may have meant.
+
+    A `detail` that quotes too much is cut, and says so.
+    """
 
     reason: Reason
     detail: str
     candidates: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Cut the detail."""
+        if len(self.detail) > LONGEST_DETAIL:
+            cut = f"{self.detail[:LONGEST_DETAIL]} … (cut; {len(self.detail):,} characters in all)"
+            object.__setattr__(self, "detail", cut)
+
     def as_json(self) -> dict[str, Any]:
         """`{"reason", "detail", "candidates"}`."""
-        return {"reason": self.reason, "detail": self.detail, "candidates": list(self.candidates)}
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +275,7 @@ class SubAnswer:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, by their names."""
-        return {
-            "question": self.question,
-            "asked": self.asked,
-            "text": self.text,
-            "answers": list(self.answers),
-            "evidence": [t.as_json() for t in self.evidence],
-            "citations": [c.as_json() for c in self.citations],
-            "notes": list(self.notes),
-        }
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +288,7 @@ class Chain:
 
     def as_json(self) -> dict[str, Any]:
         """`{"reasoning", "links", "notes"}`."""
-        links = [link.as_json() for link in self.links]
-        return {"reasoning": self.reasoning, "links": links, "notes": list(self.notes)}
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +297,15 @@ class Alternative:
 
     reading: str
     score: float
+
+
+ANSWER_JSON = (
+    "id question answers text abstained citations pattern method model grounded complete usage timings_ms"
+    " chain query confidence notes reading alternatives total"
+)
+"""Fields of an answer's JSON, in its order; the steps come last, where they are wanted."""
+VERIFICATION_JSON = "id claim verdict abstained parts citations method model usage timings_ms"
+"""Fields of a verification's JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,30 +337,13 @@ class Answer:
     """How the question was read, in words, where the built-in reader answered it."""
     alternatives: tuple[Alternative, ...] = ()
     """The nearest other readings, the likeliest first."""
+    total: int | None = None
+    """How many answers there are, where more than are listed."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
-        told = {
-            "id": self.id,
-            "question": self.question,
-            "answers": [{"entity": a.entity, "label": a.label, "score": a.score} for a in self.answers],
-            "text": self.text,
-            "abstained": None if self.abstained is None else self.abstained.as_json(),
-            "citations": [c.as_json() for c in self.citations],
-            "pattern": None if self.pattern is None else self.pattern.as_json(),
-            "method": self.method,
-            "model": self.model,
-            "grounded": self.grounded,
-            "complete": self.complete,
-            "usage": asdict(self.usage),
-            "timings_ms": dict(self.timings_ms),
-            "chain": None if self.chain is None else self.chain.as_json(),
-            "query": self.query,
-            "confidence": self.confidence,
-            "notes": list(self.notes),
-            "reading": self.reading,
-            "alternatives": [{"reading": a.reading, "score": a.score} for a in self.alternatives],
-        }
+        told = fields_json(self, ANSWER_JSON)
+        told["total"] = len(self.answers) if self.total is None else self.total
         return _with_steps(told, self.steps) if steps else told
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
@@ -363,20 +391,12 @@ class Verification:
     pattern: Pattern | None = None
     steps: tuple[Step, ...] = ()
     id: str | None = None
+    abstained: Abstention | None = None
+    """Why there is no verdict, where that is not what the graph holds."""
 
     def as_json(self, *, steps: bool = False) -> dict[str, Any]:
         """The stable JSON form (documented in docs/json.md), with the `steps` if they are wanted."""
-        told = {
-            "id": self.id,
-            "claim": self.claim,
-            "verdict": self.verdict,
-            "parts": [part.as_json() for part in self.parts],
-            "citations": [c.as_json() for c in self.citations],
-            "method": self.method,
-            "model": self.model,
-            "usage": asdict(self.usage),
-            "timings_ms": dict(self.timings_ms),
-        }
+        told = fields_json(self, VERIFICATION_JSON)
         return _with_steps(told, self.steps) if steps else told
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)

@@ -1,4 +1,4 @@
-"""Faults are put in by the thousand: these run with `pytest -m slow` only."""
+"""Faults, put in; those by the thousand run with `pytest -m slow` only."""
 
 from pathlib import Path
 

@@ -14,8 +14,11 @@ def helped(x):
     return x + {added}
 """
 ENTRY = """
+from clew.environment import keep_machine_code
 from clew.graph.kernels import entry
 from helper import helped
+
+keep_machine_code()
 
 @entry
 def called(x):
@@ -23,19 +26,39 @@ def called(x):
 """
 
 
-def test_a_changed_helper_is_compiled_again(tmp_path):
+def run(folder, cache):
+    """What a process says that calls a kernel, its time of compiling and whether code was found."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(SRC), str(folder))),
+        "NUMBA_CACHE_DIR": str(cache),
+    }
+    code = (
+        "from called import called; from clew.compiling import COMPILING;"
+        "print(called(1), sum(called.dispatcher.stats.cache_hits.values()), COMPILING.milliseconds > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    return done.stdout.split() or done.stderr
+
+
+def test_a_changed_helper_is_compiled_again_and_another_checkout_finds_the_code(tmp_path):
+    said = []
+    for checkout, added in (("one", 10), ("one", 10), ("two", 10), ("one", 20)):
+        kernels = tmp_path / checkout / "kernels"
+        kernels.mkdir(parents=True, exist_ok=True)
+        (kernels / "called.py").write_text(ENTRY)
+        (kernels / "helper.py").write_text(HELPER.format(added=added))
+        said.append(run(kernels, tmp_path / "cache"))
+    fresh, found = ["0", "True"], ["1", "False"]
+    assert said == [["11", *fresh], ["11", *found], ["11", *found], ["21", *fresh]]
+
+
+def test_damaged_code_is_made_again(tmp_path):
     kernels = tmp_path / "kernels"
     kernels.mkdir()
     (kernels / "called.py").write_text(ENTRY)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join((str(SRC), str(kernels))),
-        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-    }
-    code = "from called import called; print(called(1), sum(called.stats.cache_hits.values()))"
-    said = []
-    for added in (10, 10, 20):
-        (kernels / "helper.py").write_text(HELPER.format(added=added))
-        run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-        said.append(run.stdout.split())
-    assert said == [["11", "0"], ["11", "1"], ["21", "0"]], run.stderr
+    (kernels / "helper.py").write_text(HELPER.format(added=1))
+    assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]
+    (code,) = (tmp_path / "cache").glob("*.code")
+    code.write_bytes(code.read_bytes()[:99])
+    assert run(kernels, tmp_path / "cache") == ["2", "0", "True"]

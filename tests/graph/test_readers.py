@@ -611,7 +611,7 @@ def test_blank_nodes_of_two_sources_differ(tmp_path: Path) -> None:
 
 
 def test_a_triple_about_a_triple_is_an_error(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.ttl", "<< <http://a/x> <http://a/p> 1 >> <http://a/since> 2 .\n")
+    path = write(tmp_path / "a.ttl", "<http://a/w> <http://a/doubts> <<( <http://a/x> <http://a/p> 1 )>> .\n")
     with pytest.raises(ParseError, match="triple about a triple"):
         read(path)
 
@@ -661,7 +661,10 @@ def test_neo4j_nodes_and_edges_of_a_directory(tmp_path: Path) -> None:
         ("Film:7", "tags", ("b", XSD + "string")),
         ("P:7", "ACTED_IN", "Film:7"),
     ]
-    assert "left out: role" in tally.notes[2]
+    assert "properties of edges = role" in tally.notes[2]
+    assert [s for b in batches for s in b.statements] == [
+        ("P:7", "ACTED_IN", "Film:7", (("role", "Leonard", XSD + "string"),))
+    ]
 
 
 def test_arrays_that_do_not_fit_are_errors(tmp_path: Path) -> None:

@@ -72,7 +72,8 @@ def test_what_was_taken_for_what_is_said(tmp_path: Path) -> None:
     text = "from,to,relationship,since\nJon,Arya,sibling of,283\n"
     note = Found(write(tmp_path / "a.csv", text)).note
     assert note.endswith(
-        "a.csv: a table of edges: head = from, relation = relationship, tail = to; left out: since"
+        "a.csv: a table of edges: head = from, relation = relationship, tail = to; "
+        "properties of edges = since"
     )
 
 

@@ -13,7 +13,7 @@ from clew.index.vectors.backends.entities import in_order
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
 from clew.index.vectors.backends.registry import (
     BACKENDS,
-    Access,
+    VectorAccess,
     backend_for,
     backend_named,
     has_faiss,
@@ -173,7 +173,7 @@ def test_a_collection_that_is_gone_is_a_format_error(milvus, vectors, tmp_path):
     index.save(tmp_path / "v")
     index.drop()
     with pytest.raises(FormatError, match="has no collection"):
-        open_vectors(tmp_path / "v", access=Access(milvus.uri))
+        open_vectors(tmp_path / "v", access=VectorAccess(milvus.uri))
 
 
 def test_distances_are_put_in_order_and_equal_ones_stay_as_they_come():

@@ -4,7 +4,7 @@ import pytest
 
 from clew.engine import Clew, update_index_files
 from clew.errors import ParseError, UsageError
-from clew.index.update.edit_files import read_edits
+from clew.index.update.edit_files import EditFiles, read_edits
 
 PREFIXES = """@prefix ex: <http://ex.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -47,28 +47,28 @@ def streets_of(path, name):
 
 
 def test_blank_nodes_of_two_files_are_two(shop, turtle):
-    update_index_files(shop, [turtle("more", MORE)])
+    update_index_files(shop, EditFiles([turtle("more", MORE)]))
     assert streets_of(shop, "http://ex.org/nine") == ["Other Street"]
     assert streets_of(shop, "http://ex.org/acme") == ["Main Street"]
 
 
 def test_what_a_file_added_it_also_removes(shop, turtle):
     more = turtle("more", "ex:nine ex:address [ ex:street 'Other Street' ] .")
-    before = update_index_files(shop, [more]).manifest.about.counts["triples"]
-    assert update_index_files(shop, [more]).report.duplicates == 2
-    updated = update_index_files(shop, remove=[more])
+    before = update_index_files(shop, EditFiles([more])).manifest.about.counts["triples"]
+    assert update_index_files(shop, EditFiles([more])).report.duplicates == 2
+    updated = update_index_files(shop, EditFiles(remove=[more]))
     assert updated.report.removed == 2
     assert updated.manifest.about.counts["triples"] == before - 2
 
 
 def test_what_the_first_source_said_its_file_removes(shop, turtle):
-    updated = update_index_files(shop, remove=[turtle("shop", SHOP)])
+    updated = update_index_files(shop, EditFiles(remove=[turtle("shop", SHOP)]))
     assert updated.manifest.about.counts["triples"] == 0
     assert updated.report.notes == ("2 labels to be removed stayed: an entity keeps its label",)
 
 
 def test_labels_in_other_languages_and_of_entities_that_are_there_are_aliases(shop, turtle):
-    update_index_files(shop, [turtle("more", MORE)])
+    update_index_files(shop, EditFiles([turtle("more", MORE)]))
     with Clew.open(shop) as opened:
         graph, names = opened.index.graph, opened.index.names
         called = {name: graph.labels[names.exact(name)[0].entity] for name in ("Neun", "Acme Limited")}
@@ -76,20 +76,20 @@ def test_labels_in_other_languages_and_of_entities_that_are_there_are_aliases(sh
 
 
 def test_types_have_the_names_that_the_index_gives_them(shop, turtle):
-    update_index_files(shop, [turtle("more", MORE)])
+    update_index_files(shop, EditFiles([turtle("more", MORE)]))
     with Clew.open(shop) as opened:
         assert opened.info().types == {"Company": 2, "Product": 1}
 
 
 def test_a_label_of_what_is_no_entity_makes_none(shop, turtle):
-    report = update_index_files(shop, [turtle("label", "ex:Tool rdfs:label 'tool' .")]).report
+    report = update_index_files(shop, EditFiles([turtle("label", "ex:Tool rdfs:label 'tool' .")])).report
     assert (report.new_entities, report.aliases) == (0, 0)
 
 
 def test_an_entity_of_a_node_file_is_made_without_a_triple(shop, tmp_path):
     nodes = tmp_path / "nodes.csv"
     nodes.write_text("id,name\n7,Bolt\n")
-    assert update_index_files(shop, [nodes]).report.new_entities == 1
+    assert update_index_files(shop, EditFiles([nodes])).report.new_entities == 1
     with Clew.open(shop) as opened:
         assert opened.index.names.exact("Bolt")
 
@@ -98,8 +98,8 @@ def test_notes_and_skipped_lines_are_told(shop, turtle, tmp_path):
     lines = tmp_path / "more.tsv"
     lines.write_text("head\trelation\ttail\na\tb\tc\nonly one column\n")
     with pytest.raises(ParseError, match=r"more\.tsv:3"):
-        update_index_files(shop, [lines])
-    report = update_index_files(shop, [lines, turtle("more", MORE)], on_error="skip").report
+        update_index_files(shop, EditFiles([lines]))
+    report = update_index_files(shop, EditFiles([lines, turtle("more", MORE)], on_error="skip")).report
     assert report.skipped == 1
     assert "more.tsv:3" in report.reasons[0]
     assert any("taken as a header" in note for note in report.notes)
@@ -108,7 +108,7 @@ def test_notes_and_skipped_lines_are_told(shop, turtle, tmp_path):
 
 def test_reading_tells_how_far_it_is(turtle):
     more, seen = turtle("more", MORE), []
-    read_edits([more], [more], progress=lambda done, total: seen.append((done, total)))
+    read_edits(EditFiles([more], [more]), progress=lambda done, total: seen.append((done, total)))
     size = more.stat().st_size
     assert seen[0][1] == 2 * size
     assert seen[-1] == (2 * size, 2 * size)
@@ -116,4 +116,4 @@ def test_reading_tells_how_far_it_is(turtle):
 
 def test_a_blank_node_that_is_not_there_is_named_as_in_its_file(shop, turtle):
     with pytest.raises(UsageError, match=r"_:x http://ex.org/street Nowhere"):
-        update_index_files(shop, remove=[turtle("gone", "_:x ex:street 'Nowhere' .")])
+        update_index_files(shop, EditFiles(remove=[turtle("gone", "_:x ex:street 'Nowhere' .")]))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from clew.errors import EmbedderMismatch, InputError, ParseError
-from clew.index.build import build_index, check_embedder
+from clew.index.build import build_index
 from clew.index.store.directory import open_index
+from clew.index.store.manifest import check_embedder
 from clew.index.vectors.vectors import quantise, vector_sections
 from clew.text.embedders.registry import embedder as embedder_of
 

@@ -1,4 +1,4 @@
-"""A large graph's schema is stored with it, and counts only for the graph that it was counted from."""
+"""A graph's schema is stored with it, and counts only for the graph that it was counted from."""
 
 from dataclasses import fields
 
@@ -8,19 +8,17 @@ import pytest
 from clew.graph import schema as counted
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema, schema_of
-from clew.index import build
 from clew.index.build import build_index
 from clew.index.store import stored_schema
 from clew.index.store.directory import open_index
 from clew.index.store.stored_schema import schema_of_index
 from clew.index.update import update
-from clew.index.update.edit_files import read_edits
+from clew.index.update.edit_files import EditFiles, read_edits
 from clew.index.update.update import update_index
 
 
 @pytest.fixture
-def large(tmp_path, letters, monkeypatch):
-    monkeypatch.setattr(build, "WORTH_STORING", 1)
+def large(tmp_path, letters):
     (tmp_path / "a.tsv").write_text("a\tr\tb\nb\tr\tc\na\ts\t12\nc\ts\t7\n")
     build_index([tmp_path / "a.tsv"], tmp_path / "a.clew", embedder=letters)
     return tmp_path / "a.clew"
@@ -48,7 +46,9 @@ def test_after_an_update_it_is_that_of_the_new_graph_and_only_changes_are_counte
     (tmp_path / "more.tsv").write_text("d\tt\ta\n")
     (tmp_path / "less.tsv").write_text("b\tr\tc\n")
     (tmp_path / "types.tsv").write_text("a\tletter\n")
-    edits = read_edits([tmp_path / "more.tsv"], [tmp_path / "less.tsv"], types=tmp_path / "types.tsv")
+    edits = read_edits(
+        EditFiles([tmp_path / "more.tsv"], [tmp_path / "less.tsv"], types=tmp_path / "types.tsv")
+    )
     update_index(large, edits, embedder=letters)
     index = open_index(large)
     wanted = schema_of(index.graph)
@@ -58,10 +58,9 @@ def test_after_an_update_it_is_that_of_the_new_graph_and_only_changes_are_counte
 
 
 def test_an_update_that_writes_all_stores_the_new_one(large, tmp_path, letters, monkeypatch):
-    monkeypatch.setattr(update, "WORTH_STORING", 1)
     monkeypatch.setattr(update, "is_large", lambda *_: True)
     (tmp_path / "more.tsv").write_text("d\tt\ta\n")
-    update_index(large, read_edits([tmp_path / "more.tsv"], []), embedder=letters)
+    update_index(large, read_edits(EditFiles([tmp_path / "more.tsv"], [])), embedder=letters)
     index = open_index(large)
     wanted = schema_of(index.graph)
     monkeypatch.setattr(counted, "schema_of", no_counting)
@@ -76,8 +75,8 @@ def test_one_of_other_files_counts_as_none(large, monkeypatch):
         schema_of_index(index)
 
 
-def test_a_small_graph_stores_none(tmp_path, letters):
-    (tmp_path / "a.tsv").write_text("a\tr\tb\n")
+def test_one_that_is_larger_than_its_graph_is_not_stored(tmp_path, letters):
+    (tmp_path / "a.tsv").write_text("".join(f"a\tr{i}\tb\n" for i in range(1500)))
     build_index([tmp_path / "a.tsv"], tmp_path / "a.clew", embedder=letters)
     index = open_index(tmp_path / "a.clew")
     assert not [section for section in index.sections if section.startswith("schema.")]

@@ -10,6 +10,7 @@ import pytest
 from clew.engine import Clew, index_sources, update_index_files
 from clew.errors import FormatError, IndexAccessError
 from clew.index.store.directory import open_index
+from clew.index.update.edit_files import EditFiles
 from clew.index.vectors.triple_vectors import TRIPLE_VECTORS, TripleVectors, triple_line, with_triple_vectors
 
 LINES = (
@@ -142,7 +143,7 @@ def test_vectors_of_triples_follow_an_update(source: Path, tmp_path: Path, befor
     path, new = tmp_path / "kb.clew", tmp_path / "new.tsv"
     index_sources([source], path, triple_vectors=before)
     new.write_text("The_Crow\tdirected_by\tAlex Proyas\n", "utf-8")
-    update_index_files(path, [new])
+    update_index_files(path, EditFiles([new]))
     opened = Clew.open(path)
     assert (TRIPLE_VECTORS in opened.index.sections) == before
     index = with_triple_vectors(opened.index, opened.embedder)
@@ -158,5 +159,5 @@ def test_an_update_of_aliases_keeps_the_vectors_of_triples(source: Path, tmp_pat
     path, aliases = tmp_path / "kb.clew", tmp_path / "aliases.tsv"
     index_sources([source], path, triple_vectors=True)
     aliases.write_text("The_Crow\tCrow\n", "utf-8")
-    update_index_files(path, aliases=aliases)
+    update_index_files(path, EditFiles(aliases=aliases))
     assert TRIPLE_VECTORS in open_index(path).sections

@@ -24,7 +24,7 @@ from clew.index.store import delta, files
 from clew.index.store.directory import open_index, writing
 from clew.index.update import update as update_module
 from clew.index.update import update_corpus
-from clew.index.update.edits import Edits
+from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
 from clew.index.update.update_corpus import compacted, updated_corpus
 from clew.index.vectors.backends.registry import VectorChoice, open_vectors
@@ -172,7 +172,7 @@ def test_a_triple_that_is_not_there_is_reported_and_nothing_is_done(films):
     with pytest.raises(UsageError, match=r"Heat year 1996.*--ignore-missing"):
         update_index(films, edits, embedder=EMBEDDER)
     assert (films / "manifest.json").read_bytes() == before
-    done = update_index(films, edits, embedder=EMBEDDER, ignore_missing=True)
+    done = update_index(films, edits, embedder=EMBEDDER, rules=EditRules(ignore_missing=True))
     assert (done.report.removed, done.report.missing) == (1, 1)
 
 
@@ -197,7 +197,9 @@ def test_walks_that_an_older_clew_drew_are_not_mixed_with_new_ones(films, monkey
 
 def test_strict_refuses_what_is_new(films):
     with pytest.raises(UsageError, match=r"1 entities and 1 relations.*Dune"):
-        update_index(films, Edits(add=[("Dune", "seen_by", "Mann")]), embedder=EMBEDDER, strict=True)
+        update_index(
+            films, Edits(add=[("Dune", "seen_by", "Mann")]), embedder=EMBEDDER, rules=EditRules(strict=True)
+        )
 
 
 def test_an_entity_that_is_removed_loses_all_and_keeps_its_id(films):
@@ -229,7 +231,7 @@ def test_the_second_of_two_updates_waits_and_then_says_why_it_fails(films):
     try:
         assert held.wait(60)
         with pytest.raises(LockedError, match="another process"):
-            update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER, wait=0.2)
+            update_index(films, Edits(add=[("a", "b", "c")]), embedder=EMBEDDER, rules=EditRules(wait=0.2))
     finally:
         release.set()
         thread.join()
@@ -260,7 +262,7 @@ import sys, itertools
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from film_corpus import EMBEDDER
-from clew.index.update.edits import Edits
+from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
 print("go", flush=True)
 for i in itertools.count():

@@ -8,6 +8,7 @@ from graphs import EXAMPLES, load
 
 from clew.errors import UsageError
 from clew.llm.testing import ScriptedModel
+from clew.stores.neighbourhood import Fetcher, FetchLimits
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,43 @@ def test_methods_of_an_index_are_refused(movies):
     with pytest.raises(UsageError, match="needs an index"):
         movies.ask("Who?", method="kaping", model=model("", ""))
     with pytest.raises(UsageError, match="needs a chat model"):
-        movies.ask("Who?")
+        movies.ask("Who?", method="synaptiqa")
+
+
+@pytest.mark.parametrize("method", ["auto", "kg-rag", "walk-retrieve"])
+def test_a_method_of_an_index_asks_what_is_near_the_names(movies, method):
+    answer = movies.ask("Who directed Apollo 13?", method=method)
+    assert [a.label for a in answer.answers] == ["Ron Howard"]
+    assert answer.citations
+    near = next(step.detail for step in answer.steps if step.name == "neighbourhood")
+    assert near["round trips"] <= 6
+    assert near["edges"] > 10
+
+
+def test_names_are_found_in_any_case_and_the_longest_wins(movies):
+    fetcher = Fetcher(movies.store)
+    assert len(fetcher.named("who directed apollo 13?").seeds) == 1
+    assert not fetcher.named("Who directed it?").seeds
+    long = fetcher.named("Who acted in The Matrix Reloaded?").seeds
+    (title,) = movies.store.read("MATCH (n) WHERE id(n) = $id RETURN n.title", {"id": long[0]}, most=1)[1][0]
+    assert (len(long), title) == (1, "The Matrix Reloaded")
+
+
+def test_what_is_not_fetched_makes_the_answer_incomplete(movies):
+    fetcher = Fetcher(movies.store, FetchLimits(hops=3, hub=2))
+    found = fetcher.named("Who directed Apollo 13?")
+    fetcher.fetch(found)
+    assert found.hubs
+    assert "not passed through" in found.notes[0]
+    whole = Fetcher(movies.store).named("Who directed Apollo 13?")
+    Fetcher(movies.store).fetch(whole)
+    assert not whole.notes
+    assert set(found.edges) < set(whole.edges)
+
+
+def test_a_question_without_a_name_is_not_answered(movies):
+    answer = movies.ask("Which film is the longest?", method="kg-rag")
+    assert answer.abstained.reason == "no_entity"
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +160,65 @@ def test_a_hop_is_found_where_it_is(rare, heads, types, tails, found):
 
     hops = rare.store.find_hops(HopSearch(heads, types, tails))
     assert hops == (() if found is None else (SchemaHop(*found),))
+
+
+@pytest.fixture(scope="module")
+def shop(neo4j_address):
+    """Orders without a name, employees of one title, two guests of one name, a town called as a guest."""
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    from clew.database import Database
+    from clew.stores.neo4j import Neo4jStore
+    from clew.text.embedders.static import StaticEmbedder
+
+    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", PASSWORD)) as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
+        driver.execute_query(
+            "UNWIND range(1, 12) AS i CREATE (:Order {orderID: 10247 + i, shipName: 'Alfreds', "
+            "orderDate: date('1996-07-04') + duration({days: i})})"
+        )
+        driver.execute_query(
+            "UNWIND [['Nancy', 'Davolio'], ['Andrew', 'Fuller'], ['Nancy', 'Drew']] AS n "
+            "CREATE (:Employee {employeeID: size(n[0]) + size(n[1]), firstName: n[0], lastName: n[1], "
+            "title: 'Sales Representative'})"
+        )
+        driver.execute_query(
+            "CREATE (:Guest {name: 'Kim', code: 'P1'}), (:Guest {name: 'Kim', code: 'P2'}), "
+            "(:Guest {name: 'Paris', code: 'P3'}), (:Guest {name: 'Ada', code: 'P4'}), "
+            "(:Guest {name: 'Bo', code: 'P5'}), (:Town {name: 'Paris', code: 'T1'})"
+        )
+        driver.execute_query(
+            "MATCH (o:Order {orderID: 10248}), (e:Employee {lastName: 'Davolio'}) CREATE (e)-[:SOLD]->(o)"
+        )
+        driver.execute_query("MATCH (a:Guest), (t:Town) CREATE (a)-[:LIVES_IN]->(t)")
+    with Database(Neo4jStore(neo4j_address, password=PASSWORD, seconds=30), StaticEmbedder.load()) as opened:
+        yield opened
+
+
+def test_a_node_without_a_name_is_called_by_its_label_and_key(shop):
+    query = "MATCH (e:Employee)-[:SOLD]->(o:Order) RETURN o"
+    answer = shop.ask("What did Nancy Davolio sell?", model=model(query, "o"))
+    assert [a.entity for a in answer.answers] == ["Order 10248"]
+    assert [t.as_json() for t in answer.citations[0].triples] == [["Nancy Davolio", "SOLD", "Order 10248"]]
+
+
+def test_nodes_of_equal_names_are_not_merged(shop):
+    answer = shop.ask("Who lives there?", model=model("MATCH (p:Guest)-[:LIVES_IN]->(:Town) RETURN p", "p"))
+    assert {a.entity for a in answer.answers} == {
+        "Kim (Guest P1)", "Kim (Guest P2)", "Paris (Guest P3)", "Ada (Guest P4)", "Bo (Guest P5)",
+    }  # fmt: skip
+    assert {c.triples[0].tail for c in answer.citations} == {"Paris (Town T1)"}
+
+
+def test_the_properties_of_a_row_are_cited_also_one_that_looks_like_a_name(shop):
+    query = "MATCH (o:Order {orderID: 10248}) RETURN o.shipName AS ship"
+    answer = shop.ask("Who got order 10248?", model=model(query, "ship"))
+    assert ["Order 10248", "shipName", "Alfreds"] in [t.as_json() for t in answer.citations[0].triples]
+
+
+def test_the_schema_says_what_values_are(shop):
+    schema = shop.store.schema()
+    assert schema.kinds["Order"]["orderID"].startswith("whole number 102")
+    assert schema.kinds["Order"]["orderDate"].startswith("date 1996-07-")
+    assert schema.namings["Employee"].names == ("firstName", "lastName")

@@ -12,7 +12,7 @@ other; an edit puts those that it changes behind all others, and `packed` lays a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -181,6 +181,85 @@ class Aliases:
     entity: Int32
 
 
+Property = tuple[str, str]
+"""What a property of an edge is called, and its value as the source writes it."""
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeProperties:
+    """What the source says of edges beside their ends: *weight*, *since*.
+
+    A *statement* is an edge as the source has it; several may be of one triple (two airlines that fly one
+    route). `triples` int32 [statements, 3]: head, relation and tail of each, ascending. Its properties are
+    `offsets[s]` to `offsets[s + 1]` (int64 [statements + 1]): `key` int32 [properties] into `keys`, the value
+    as text, `kind` uint8 and `value` float64 as in `Values`. By the ids of
+    the ends and not by slots, which an edit moves.
+    """
+
+    triples: Int32
+    offsets: Int64
+    keys: Names
+    key: Int32
+    texts: Names
+    kind: UInt8
+    value: Float64
+
+    @classmethod
+    def none(cls) -> EdgeProperties:
+        """Of a graph whose edges have none."""
+        nothing, names = np.zeros(0, np.int32), Names.of(())
+        return cls(
+            np.zeros((0, 3), np.int32),
+            np.zeros(1, np.int64),
+            names,
+            nothing,
+            names,
+            np.zeros(0, np.uint8),
+            np.zeros(0),
+        )
+
+    def __len__(self) -> int:
+        """Number of statements."""
+        return len(self.triples)
+
+    def statements(self, head: int, relation: int, tail: int) -> range:
+        """The statements of a triple."""
+        low, high = 0, len(self.triples)
+        for column, number in enumerate((head, relation, tail)):
+            part = self.triples[low:high, column]
+            wanted = np.array([number, number + 1], part.dtype)
+            first, last = part.searchsorted(wanted).tolist()
+            low, high = low + first, low + last
+        return range(low, high)
+
+    def of(self, statement: int) -> tuple[Property, ...]:
+        """The properties of a statement, in the order of the source."""
+        span = range(int(self.offsets[statement]), int(self.offsets[statement + 1]))
+        return tuple((self.keys[int(self.key[at])], self.texts[at]) for at in span)
+
+    def without(self, removed: Int64) -> EdgeProperties:
+        """Those of other triples than `removed`, int64 [triples, 3]."""
+        if not len(self) or not len(removed):
+            return self
+        gone = set(map(tuple, removed.tolist()))
+        kept = np.array([tuple(row) not in gone for row in self.triples.tolist()], np.bool_)
+        if kept.all():
+            return self
+        counts = np.diff(self.offsets)
+        places = np.flatnonzero(np.repeat(kept, counts))
+        texts = Names.of(self.texts[int(at)] for at in places)
+        offsets = offsets_of(counts[kept])
+        return EdgeProperties(
+            self.triples[kept],
+            offsets,
+            self.keys,
+            self.key[places],
+            texts,
+            self.kind[places],
+            self.value[places],
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A knowledge graph; node ids are rows of `entities`, triple ids are slots of `out`.
@@ -200,6 +279,7 @@ class Graph:
     types: Types
     aliases: Aliases
     source: UInt16
+    edge_properties: EdgeProperties = field(default_factory=EdgeProperties.none)
 
     @property
     def nodes(self) -> int:
@@ -219,7 +299,8 @@ class Graph:
     def find_triple(self, head: int, relation: int, tail: int) -> int:
         """Id of the triple, -1 if the graph lacks it; two binary searches."""
         low, high = self.out.relation_span(head, relation)
-        at = low + int(np.searchsorted(self.out.neighbour[low:high], tail))
+        column = self.out.neighbour
+        at = low + int(column[low:high].searchsorted(column.dtype.type(tail)))
         return at if at < high and self.out.neighbour[at] == tail else -1
 
     def triple(self, index: int) -> tuple[int, int, int]:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Float64, Graph, Int32, Int64
+from clew.graph.kernels import entry
 
 MOSTLY = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
@@ -79,7 +79,7 @@ class Schema:
         return row
 
 
-@nb.njit(cache=True)
+@entry
 def _count_ends(
     out_starts, out_stops, out_relation, in_starts, in_stops, in_relation, kind, value, nodes, ends
 ):
@@ -120,7 +120,7 @@ def _count_ends(
     return edges, cooccur, repeated, valued, low, high
 
 
-@nb.njit(cache=True)
+@entry
 def _count_inverses(starts, stops, relation, neighbour, sample, heads, relations, widest):
     """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
     counts = np.zeros((relations, relations), np.int64)
@@ -154,7 +154,7 @@ def _inverses(graph: Graph) -> Int64:
     return np.where(both[np.arange(relations), best] >= 0.95, best, -1).astype(np.int64)
 
 
-@nb.njit(cache=True)
+@entry
 def _count_types(starts, stops, relation, side, type_offsets, types, nodes, counts):
     """Add, for every end of one side and declared type, those of `nodes` that have both to `counts`."""
     for node in nodes:

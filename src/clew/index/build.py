@@ -7,17 +7,18 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from clew.errors import EmbedderMismatch, IndexAccessError, InputError, UsageError
-from clew.graph.build.build import BuildReport, SourceReport, build_graph, report_of, source_bytes
+from clew.errors import IndexAccessError, InputError, UsageError
+from clew.graph.build.build import BuildReport, SourceReport, build_graph, report_of
 from clew.graph.graph import Graph
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.registry import missing
+from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
 from clew.index.progress import Progress, Stage
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
@@ -31,7 +32,7 @@ from clew.index.store.manifest import (
     SourceRecord,
 )
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
-from clew.index.store.stored_schema import WORTH_STORING, write_schema
+from clew.index.store.stored_schema import is_worth_storing, write_schema
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorChoice, has_faiss
 from clew.index.vectors.vectors import (
@@ -43,6 +44,7 @@ from clew.index.vectors.vectors import (
 )
 from clew.text.embedder import Embedder
 from clew.version import __version__
+from clew.workers.base import Workers
 
 if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
@@ -77,13 +79,14 @@ def build_index(
     verbaliser: Verbaliser | None = None,
     vectors: VectorChoice | None = None,
     addresses: Mapping[Path, str] | None = None,
+    cluster: Workers | None = None,
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
     `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
     question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
     if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
-    were read from.
+    were read from. The workers of a `cluster` make what is many pieces; its nodes must see `out`.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process still
     writes to `out` after `wait` seconds, IndexAccessError if `out` cannot be written, VectorStoreError if
@@ -113,14 +116,14 @@ def build_index(
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
         report = _read(writer, sources, (types, aliases), format, on_error, hints, tell)
         graph = writer.graph()
-        if graph.triples >= WORTH_STORING and writer.marked("schema") is None:
+        if is_worth_storing(graph) and writer.marked("schema") is None:
             tell("schema", 0, graph.nodes)
             write_schema(writer, graph)
             writer.mark("schema", {})
             tell("schema", graph.nodes, graph.nodes)
         label_nodes = differing_labels(graph)
         count = entry_count(graph, label_nodes)
-        shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count))
+        shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count), cluster)
         _add_names(writer, shards, count, tell)
         _add_vectors(writer, shards, tell)
         _add_search(writer, graph.nodes, vectors, tell)
@@ -128,11 +131,15 @@ def build_index(
             # It compiles kernels, which nothing else here needs.
             from clew.index.corpus.build_corpus import add_corpus
 
-            add_corpus(writer, out, graph, embedder, corpus, vectors, verbaliser, tell)
+            add_corpus(writer, out, graph, embedder, corpus, vectors, verbaliser, tell, cluster)
         if triple_vectors:
-            from clew.index.vectors.triple_vectors import write_triple_vectors
+            from clew.index.vectors.triple_vectors import TriplePieces, write_triple_vectors
 
-            write_triple_vectors(writer, graph, embedder, lambda done: tell("triples", done, graph.triples))
+            pieces = TriplePieces(writer.folder.resolve(), embedder.name)
+            spread = None if cluster is None else partial(cluster.map, pieces)
+            write_triple_vectors(
+                writer, graph, embedder, lambda done: tell("triples", done, graph.triples), spread
+            )
         manifest = writer.commit(_about(graph, report, embedder, modified, addresses or {}))
     return Built(out, manifest, report)
 
@@ -245,33 +252,6 @@ def memory_errors(out: Path) -> Generator[None]:
             f"{out}: the memory is full. Close other programs or use a machine with more, and run the same "
             "command again: it goes on where it was. What was there before is unchanged"
         ) from error
-
-
-def check_embedder(path: Path, manifest: Manifest, embedder: Embedder) -> None:
-    """Raise EmbedderMismatch unless `embedder` made the vectors of the index `path`."""
-    made_with = manifest.about.embedder
-    if made_with is None or made_with.fingerprint != embedder.fingerprint:
-        name = "none" if made_with is None else f"{made_with.name} ({made_with.fingerprint})"
-        raise EmbedderMismatch(
-            f"{path}: the index was made with the embedder {name}, not {embedder.name} "
-            f"({embedder.fingerprint}). Choose that one (--embedder), or index the sources again"
-        )
-
-
-def modification_time(path: Path) -> int:
-    """Nanoseconds since 1970 when a source, or the last of a folder's files, was modified.
-
-    Raises InputError if it is missing.
-    """
-    try:
-        times = [path.stat().st_mtime_ns]
-        if path.is_dir():
-            times += [file.stat().st_mtime_ns for file in path.iterdir()]
-    except FileNotFoundError as error:
-        raise missing(path) from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return max(times)
 
 
 def _say_nothing(_stage: Stage, _done: int, _total: int) -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.errors import FormatError, InputError, LockedError
-from clew.graph.build.build import checksum, source_bytes
 from clew.graph.readers.hints import Hints
+from clew.graph.readers.source_files import checksum, modification_time, source_bytes
 from clew.graph.readers.stream import unpacked_name
-from clew.index.build import OnError, build_index, modification_time
 from clew.index.progress import Progress
 from clew.index.store.directory import Index, open_index
 from clew.index.store.folders import usable
@@ -24,6 +23,7 @@ from clew.text.embedder import Embedder
 from clew.version import __version__
 
 if TYPE_CHECKING:
+    from clew.index.build import OnError
     from clew.index.corpus.corpus import CorpusSettings
 
 _WAIT_SECONDS = 600.0
@@ -81,6 +81,9 @@ def cached_index(
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
     deadline = time.monotonic() + _WAIT_SECONDS
     while (index := _current(path, files)) is None:
+        # Only where it is made: a cached index is opened without all that makes one.
+        from clew.index.build import build_index
+
         try:
             build_index(
                 sources,

@@ -25,10 +25,13 @@ from numpy.typing import NDArray
 
 from clew.errors import IndexAccessError
 from clew.graph.graph import Graph, Int32
-from clew.index.names.names import NamePart, entry_count
+from clew.index.names.names import NamePart, differing_labels, entry_count
 from clew.index.names.typos import chunks_of
+from clew.index.store.sections import written_graph
 from clew.index.vectors.vectors import vector_part
 from clew.text.embedder import Embedder
+from clew.text.embedders.registry import embedder
+from clew.workers.base import Workers
 
 Kind = Literal["names", "vectors"]
 PARTS = "parts"
@@ -48,6 +51,7 @@ class Shards:
     label_nodes: Int32
     embedder: Embedder
     workers: int
+    cluster: Workers | None = None
 
     def spans(self, kind: Kind) -> list[tuple[int, int]]:
         """Rows of each shard of a stage."""
@@ -68,7 +72,11 @@ class Shards:
                 tell(done)
 
         tell(done)
-        if self.workers > 1 and len(missing) > 1:
+        if self.cluster is not None:
+            pieces = ShardPieces(self.folder.resolve(), self.embedder.name)
+            for span, _ in zip(missing, self.cluster.map(pieces, [(kind, *s) for s in missing]), strict=True):
+                finished(span)
+        elif self.workers > 1 and len(missing) > 1:
             self._with_workers(kind, missing, finished)
         else:
             for span in missing:
@@ -115,6 +123,20 @@ class Shards:
             except BaseException:
                 stopped = True  # Ctrl-C: the workers finish the shards they are at
                 raise
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPieces:
+    """Makes shards of names and of their vectors, in the folder."""
+
+    folder: Path
+    embedder: str
+
+    def __call__(self) -> Callable[[tuple[Kind, int, int]], None]:
+        """Open the graph."""
+        graph, maker = written_graph(self.folder), embedder(self.embedder)
+        labels = differing_labels(graph)
+        return lambda piece: make_shard(self.folder, graph, labels, maker, *piece)
 
 
 def worker_count(embedder: Embedder, names: int) -> int:

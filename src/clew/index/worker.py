@@ -9,22 +9,16 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from clew.errors import ClewError
 from clew.index.names.names import differing_labels
 from clew.index.shards import make_shard
-from clew.index.store.sections import graph_of_sections
+from clew.index.store.sections import written_graph
 from clew.text.embedders.registry import embedder
 
 
 def main(folder: Path, spec: str) -> None:
     """Do the tasks until stdin ends."""
-    arrays = {
-        file.name.removeprefix("graph.").removesuffix(".npy"): np.load(file, mmap_mode="r")
-        for file in folder.glob("graph.*.npy")
-    }
-    graph = graph_of_sections(arrays)
+    graph = written_graph(folder)
     label_nodes, model = differing_labels(graph), embedder(spec)
     for line in sys.stdin:
         task = json.loads(line)

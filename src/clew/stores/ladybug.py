@@ -78,7 +78,7 @@ class LadybugStore:
         self._database, self._schema, self._loops, self._rules = database, schema, loops, rules
         self._tables, self._labels = tables, labels
         self._seconds = seconds
-        self._connection = require("ladybug", "ladybug").Connection(database)
+        self._connection = require("ladybug", "ladybug").Connection(database, num_threads=1)
         self._connection.set_query_timeout(int(seconds * 1000))
 
     @classmethod

@@ -1,13 +1,44 @@
-"""What a node of a property graph is called, since such graphs have no one property for it."""
+"""What nodes of a property graph are called, and told apart by: such graphs have no one property for it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 _FIRST = ("name", "label", "title")
 _NAME = re.compile(r"name$", re.IGNORECASE)
-_KEY = re.compile(r"id$", re.IGNORECASE)
+_KEY = re.compile(r"(?:^|_)(?:id|key|code|number|uuid|iri|uri)$|(?:ID|Id|Key|Code|Number)$")
+_PARTS = (("firstname", "lastname"), ("givenname", "familyname"), ("first_name", "last_name"))
+"""Properties that are a name together."""
+NAMES = 0.8
+"""Least share of different values of a property that is a name, and no *Sales Representative*."""
+PRESENT = 0.9
+"""Least share of nodes that have the property."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledProperty:
+    """A property in a sample of the nodes of a label: how many have it, and how many values they have.
+
+    `example` is one of its values.
+    """
+
+    nodes: int
+    values: int
+    example: object
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How the nodes of a label are called: by the values of `names`, put together.
+
+    `key` is a property that tells them apart; `unique`: the names do so too.
+    """
+
+    names: tuple[str, ...] = ()
+    key: str | None = None
+    unique: bool = False
 
 
 def naming_property(properties: Iterable[str]) -> str | None:
@@ -19,10 +50,42 @@ def naming_property(properties: Iterable[str]) -> str | None:
     return next((key for key in known if _NAME.search(key)), None)
 
 
-def node_name(labels: Sequence[str], properties: Mapping[str, object], id: str) -> str:
-    """Return what a node is called: its naming property, else its label with a key such as `orderID`."""
-    naming = naming_property(key for key, value in properties.items() if isinstance(value, str) and value)
-    if naming is not None:
-        return str(properties[naming])
-    key = next((key for key in sorted(properties) if _KEY.search(key)), None)
-    return " ".join([*labels[:1], str(id if key is None else properties[key])])
+def naming_of(label: str, properties: Mapping[str, SampledProperty], nodes: int) -> Naming:
+    """How `nodes` nodes of a label are called, by the properties of these."""
+    present = {key: p for key, p in properties.items() if p.nodes >= PRESENT * nodes}
+    telling = {k for k, p in present.items() if isinstance(p.example, str) and p.values >= NAMES * p.nodes}
+    unique = {
+        k for k, p in present.items() if p.nodes == nodes == p.values and not isinstance(p.example, float)
+    }
+    keys = sorted(unique, key=lambda k: (not _KEY.search(k), not isinstance(present[k].example, int), k))
+    key = next((k for k in keys if _KEY.search(k)), None)
+    parts = _name_parts({k for k, p in present.items() if isinstance(p.example, str)})
+    own = (f"{label}name".lower(), f"{label}_name".lower())
+    wanted = [
+        *(k for k in ("name", "label") if k in telling),
+        *(k for k in sorted(telling) if k.lower() in own),
+        *(("",) if parts else ()),
+        *(k for k in sorted(telling) if k == "title" or _NAME.search(k)),
+    ]
+    if not wanted:
+        return Naming((), key)
+    names = (wanted[0],) if wanted[0] else parts
+    return Naming(names, key, names[0] in unique if len(names) == 1 else bool(unique & set(names)))
+
+
+def _name_parts(properties: Iterable[str]) -> tuple[str, ...]:
+    known = {key.lower(): key for key in properties}
+    found = next((both for both in _PARTS if set(both) <= known.keys()), ())
+    return tuple(known[part] for part in found)
+
+
+def node_name(labels: Sequence[str], properties: Mapping[str, object], id: str, naming: Naming) -> str:
+    """Return what a node is called: its name, else its label with its key (*Order 10248*)."""
+    found = [str(properties[key]) for key in naming.names if properties.get(key)]
+    return " ".join(found) if found else node_key(labels, properties, id, naming)
+
+
+def node_key(labels: Sequence[str], properties: Mapping[str, object], id: str, naming: Naming) -> str:
+    """Return what tells a node from all others: its label with its key, else with its id in the database."""
+    key = properties.get(naming.key or "")
+    return " ".join([*labels[:1], id if key is None else str(key)])

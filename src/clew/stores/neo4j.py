@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, replace
 from itertools import product
 from time import monotonic
 from typing import Any, LiteralString, TypeVar, cast
@@ -17,6 +18,7 @@ from clew.stores.cypher.guard import Guarded, Rules, guard
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.errors import QueryError, QueryRefused, StoreError, StoreTimeout
+from clew.stores.naming import Naming, SampledProperty, naming_of
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
 
@@ -33,10 +35,15 @@ OLDEST = 5
 MOST_WAITING = 32
 """Queries at a time; one that is over its time keeps its place until the server ends it."""
 
-_NO_NODES = frozenset(("",))
-"""Instead of the properties of a label that no node has any more; no property has that name."""
-
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SampledLabel:
+    """A sample of the nodes of a label: how many, and their properties."""
+
+    nodes: int
+    properties: Mapping[str, SampledProperty]
 
 
 class Neo4jStore:
@@ -183,15 +190,52 @@ class Neo4jStore:
         hops: list[SchemaHop] = []
         for type_, found in edges:
             hops += [SchemaHop(a, type_, b) for a in labels for b in labels] if found is None else found[0]
+        of_labels = {label: found for label, found in nodes if found is None or found.nodes}
+        known = {label: found for label, found in of_labels.items() if found is not None}
         return GraphSchema(
             tuple(hops),
-            {label: keys or frozenset() for label, keys in nodes if keys is None or keys != _NO_NODES},
+            {label: frozenset(found.properties if found else ()) for label, found in of_labels.items()},
             {
                 type_: found[1] if found else frozenset()
                 for type_, found in edges
                 if found is None or found[0]
             },
+            {
+                label: {key: _kind_of(p.example) for key, p in found.properties.items()}
+                for label, found in known.items()
+            },
+            namings=self._namings(known),
         )
+
+    def _namings(self, labels: Mapping[str, SampledLabel]) -> dict[str, Naming]:
+        """How nodes of each label are called; names that two labels share tell nodes of neither apart."""
+        found = {label: naming_of(label, s.properties, s.nodes) for label, s in labels.items()}
+        owners: dict[str, set[str]] = {}
+        for label, naming in found.items():
+            if len(naming.names) == 1:
+                text = (
+                    f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} "
+                    f"RETURN DISTINCT n.{quote_name(naming.names[0])}"
+                )
+                for name in self._column(text):
+                    owners.setdefault(name, set()).add(label)
+        nested = self._nested(labels)
+        shared = {a for of in owners.values() for a in of for b in of if a != b and (a, b) not in nested}
+        return {
+            label: replace(naming, unique=naming.unique and label not in shared)
+            for label, naming in found.items()
+        }
+
+    def _nested(self, labels: Iterable[str]) -> set[tuple[str, str]]:
+        """Pairs of labels that nodes have together (*Person*, *Actor*), in both orders."""
+        pairs: set[tuple[str, str]] = set()
+        for label in labels:
+            text = (
+                f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} "
+                "UNWIND labels(n) AS other RETURN DISTINCT other"
+            )
+            pairs |= {pair for other in self._column(text) for pair in ((label, other), (other, label))}
+        return pairs
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Find hops that the sample of `schema` has missed; raises as `CypherStore.find_hops`.
@@ -242,12 +286,17 @@ class Neo4jStore:
         rows = self.read(text, most=10_000)[1]
         return [SchemaHop(str(row[0]), type_, str(row[1])) for row in rows], _flat(row[2] for row in rows)
 
-    def _sample_nodes(self, label: str) -> frozenset[str]:
+    def _sample_nodes(self, label: str) -> SampledLabel:
+        text = f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} RETURN count(n)"
+        nodes = int(cast(int, self.read(text, most=1)[1][0][0]))
         text = (
-            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} RETURN collect(DISTINCT keys(n)), count(n)"
+            f"MATCH (n:{quote_name(label)}) WITH n LIMIT {SAMPLE} UNWIND keys(n) AS key "
+            "WITH key, n[key] AS value RETURN key, count(value), count(DISTINCT value), head(collect(value)) "
+            "ORDER BY key"
         )
-        keys, count = self.read(text, most=1)[1][0]
-        return _flat([keys]) if count else _NO_NODES
+        rows = cast("list[tuple[str, int, int, object]]", self.read(text, most=10_000)[1])
+        found = {str(key): SampledProperty(n, values, example) for key, n, values, example in rows}
+        return SampledLabel(nodes, found)
 
     def close(self) -> None:
         """Close the connections."""
@@ -339,6 +388,22 @@ def _flat(lists: Iterable[object]) -> frozenset[str]:
     return frozenset(
         str(key) for outer in lists for inner in cast("list[list[object]]", outer) for key in inner
     )
+
+
+_LONGEST_EXAMPLE = 24
+
+
+def _kind_of(value: object) -> str:
+    """What the values of a property are, with one of them: *whole number 5*, *date 1996-07-04*."""
+    if isinstance(value, list):
+        inner = cast("list[object]", value)
+        return "list of " + (_kind_of(inner[0]) if inner else "anything")
+    kinds = ((bool, "true or false"), (int, "whole number"), (float, "number"), (str, "text"))
+    named = {"Date": "date", "DateTime": "date and time", "Time": "time", "Duration": "duration"}
+    kind = next((name for type_, name in kinds if isinstance(value, type_)), None)
+    kind = kind or named.get(type(value).__name__, type(value).__name__)
+    written = value.iso_format() if hasattr(value, "iso_format") else value  # pyright: ignore
+    return f"{kind} {str(written)[:_LONGEST_EXAMPLE]}".replace("\n", " ")
 
 
 def _value(value: object) -> object:

@@ -3,7 +3,7 @@
 A shard for each range of node ids, with the edges that leave its nodes. One that is finished is not read
 again when the same command is given after an interruption. Nodes and edges come in lists, of as many as
 `LISTED` ids, since a record of the driver costs more than what is in it; those of a hub come one by one.
-Properties of edges have no place in a triple: they are left out and counted.
+Properties of edges are columns of their tables.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ SHARD = 50_000
 LISTED = 1_000
 HUB = 10_000
 """Edges that leave a node whose edges are not put into a list."""
+MOST_KEYS = 1_000
+"""Keys of properties of edges, each a column."""
 DELIMITERS = ";|\N{BROKEN BAR}\N{SECTION SIGN}\N{PILCROW SIGN}"
 """What may stand between the items of a list; the first that is in none of them does."""
 _IDS = f"UNWIND range(start, start + {LISTED - 1}) AS i MATCH (a) WHERE id(a) = i"
 _LISTS = f"UNWIND range($low, $high, {LISTED}) AS start CALL {{ WITH start {_IDS} %s AS rows }} RETURN rows"
-_EDGE = "i, id(b), type(r), size(keys(r)) > 0"
+_EDGE = "i, id(b), type(r), properties(r)"
 NODES = _LISTS % "RETURN collect([i, labels(a), properties(a)])"
 EDGES = _LISTS % f"AND COUNT {{ (a)-->() }} < {HUB} MATCH (a)-[r]->(b) RETURN collect([{_EDGE}])"
+EDGE_KEYS = "MATCH ()-[r]->() UNWIND keys(r) AS key RETURN DISTINCT key ORDER BY key"
 HUB_EDGES = (
     f"UNWIND range($low, $high) AS i MATCH (a) WHERE id(a) = i AND COUNT {{ (a)-->() }} >= {HUB} "
     f"MATCH (a)-[r]->(b) RETURN {_EDGE}"
@@ -53,12 +56,13 @@ def export(store: Neo4jStore, folder: ImportFolder, progress: Progress = silent)
         )
     total = nodes + _numbers(store, "MATCH ()-[r]->() RETURN count(r)")[0]
     done = sum(folder.finished.values())
+    keys = [str(row[0]) for row in store.read(EDGE_KEYS, most=MOST_KEYS)[1]]
     for low in range(0, last + 1, SHARD):
         shard = f"{low:012}"
         if shard in folder.finished:
             continue
         seen = 0
-        for count in _read(store, folder, shard, low):
+        for count in _read(store, folder, shard, low, keys):
             seen += count
             progress("nodes and edges", done + seen, total)
         done += seen
@@ -69,30 +73,41 @@ def _numbers(store: Neo4jStore, query: str) -> list[int]:
     return [int(cast(int, number or 0)) for number in store.read(query, most=1)[1][0]]
 
 
-def _read(store: Neo4jStore, folder: ImportFolder, shard: str, low: int) -> Iterator[int]:
-    """Write a shard; yields how many nodes and edges have come since the last time."""
+def _read(
+    store: Neo4jStore, folder: ImportFolder, shard: str, low: int, keys: Sequence[str]
+) -> Iterator[int]:
+    """Write a shard, with the `keys` of properties of edges as columns.
+
+    Yields how many nodes and edges have come since the last time.
+    """
     bounds = {"low": low, "high": low + SHARD - 1}
     nodes: list[list[object]] = []
     for rows in _lists(store, NODES, bounds):
         nodes += rows
         yield len(rows)
     if nodes:
-        _write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
+        write_nodes(folder.data / f"nodes-{shard}.csv", nodes)
     with (folder.data / f"edges-{shard}.csv").open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
-        writer.writerow([":START_ID", ":END_ID", ":TYPE"])
+        writer.writerow([":START_ID", ":END_ID", ":TYPE", *keys])
         hubs = ([row] for row in store.stream(HUB_EDGES, bounds))
         for rows in chain(_lists(store, EDGES, bounds), hubs):
-            writer.writerows(row[:3] for row in rows)
-            folder.note("edges with properties, which are left out", sum(1 for row in rows if row[3]))
+            writer.writerows([*row[:3], *_edge_cells(row[3], keys)] for row in rows)
             yield len(rows)
+
+
+def _edge_cells(properties: object, keys: Sequence[str]) -> list[str]:
+    """The cells of an edge's properties; the items of a list stand between semicolons."""
+    held = cast("Mapping[str, object]", properties)
+    return [_cell(held[key], "; ") if key in held else "" for key in keys]
 
 
 def _lists(store: Neo4jStore, query: str, bounds: Mapping[str, object]) -> Iterator[list[list[object]]]:
     return (cast("list[list[object]]", row[0]) for row in store.stream(query, bounds))
 
 
-def _write_nodes(path: Path, rows: Rows) -> None:
+def write_nodes(path: Path, rows: Rows) -> None:
+    """Write rows (id, labels, properties) as a CSV of nodes."""
     kinds: dict[str, set[str]] = {}
     maps = [cast("Mapping[str, object]", row[2]) for row in rows]
     for properties in maps:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from clew.errors import UsageError
-from clew.stores.cypher.guard import Rules
+from clew.redaction import keep_address, keep_secret
 
 if TYPE_CHECKING:
+    from clew.stores.cypher.guard import Rules
     from clew.stores.neo4j import Neo4jStore
     from clew.stores.sparql.endpoint import SparqlEndpoint
 
@@ -26,12 +27,17 @@ class Login:
     password: str = ""
     database: str | None = None
 
+    def __post_init__(self) -> None:
+        """Remember what must not be shown."""
+        keep_secret(self.password)
+
 
 def is_address(source: str) -> bool:
     """Whether a source is the address of a database and not a file.
 
     Raises UsageError for an address of another kind (`https://…`), which no file is either.
     """
+    keep_address(source)
     scheme, separator, _ = source.partition("://")
     if not separator or not scheme.replace("+", "").isalnum():
         return False
@@ -101,6 +107,7 @@ def open_neo4j(
 
     Raises as `Neo4jStore`, UsageError for another scheme.
     """
+    keep_address(address)
     scheme, _, rest = address.partition("://")
     if scheme not in CYPHER_SCHEMES:
         raise UsageError(

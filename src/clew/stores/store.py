@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from clew.json_form import fields_json
 from clew.stores.cypher.guard import Guarded
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 
@@ -47,7 +48,7 @@ class StoredPath:
 
     def as_json(self) -> dict[str, object]:
         """`{"nodes": […], "edges": […]}`."""
-        return {"nodes": [n.as_json() for n in self.nodes], "edges": [e.as_json() for e in self.edges]}
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.bounds import check
 from clew.errors import FormatError
 
 Int32 = NDArray[np.int32]
@@ -108,6 +109,9 @@ class WordEntry:
     stem: str
     related: dict[int, float]
 
+
+LONGEST = 64
+"""A word of more letters is no word, and has nothing near it."""
 
 MOSTLY = 0.8
 """Share of a word's uses as a verb from which it is hardly a noun."""
@@ -197,6 +201,8 @@ class Lexicon:
         table lacks may be a plural: `keywords` → `keywords`, `keyword`.
         """
         word = word.lower()
+        if len(word) > LONGEST:
+            return (word,)
         found: dict[str, float] = {}
         start = self._irregular.find(f"\n{word} ")
         if start >= 0:
@@ -294,7 +300,10 @@ class Lexicon:
 
     def _look_up(self, word: str) -> WordEntry:
         """Make the entry of a word: all its readings together, and the parts of a closed compound."""
+        check()
         word = word.lower()
+        if len(word) > LONGEST:
+            return WordEntry((), word, {})
         ids = tuple(i for i in map(self._find, self.lemmas(word)) if i >= 0)
         frequencies = [self._frequency(i) + 1 for i in ids]
         related: dict[int, float] = {}

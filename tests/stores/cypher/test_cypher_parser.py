@@ -119,16 +119,16 @@ def _first(text, kind):
 def test_operators_hold_their_operands_by_precedence(expression, shape):
     def draw(part):
         match part:
-            case tree.Operation(operator=operator, operands=(only,)):
+            case tree.Calculation(operator=operator, operands=(only,)):
                 return f"({operator} {draw(only)})"
-            case tree.Operation(operator=operator, operands=(left, right)):
+            case tree.Calculation(operator=operator, operands=(left, right)):
                 return f"({draw(left)} {operator} {draw(right)})"
             case tree.Variable(name=name):
                 return name.text
             case tree.LiteralValue(value=value):
                 return str(value)
 
-    assert draw(_first(f"RETURN {expression}", tree.Item).expression) == shape
+    assert draw(_first(f"RETURN {expression}", tree.ReturnItem).expression) == shape
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,13 @@ def test_edges(edge, direction, low, high):
 
 
 def test_a_pattern_is_told_from_a_difference():
-    assert isinstance(_first("MATCH (a) RETURN (a)-[:R]->(b)", tree.Item).expression, tree.PatternExpression)
-    assert isinstance(_first("MATCH (a) RETURN (a)--(b)", tree.Item).expression, tree.PatternExpression)
-    assert isinstance(_first("MATCH (a) RETURN (a)-(b)", tree.Item).expression, tree.Operation)
-    assert isinstance(_first("MATCH (a) RETURN (a)-[1][0]", tree.Item).expression, tree.Operation)
-    assert isinstance(_first("MATCH (a) RETURN (a)<-1", tree.Item).expression, tree.Operation)
+    assert isinstance(
+        _first("MATCH (a) RETURN (a)-[:R]->(b)", tree.ReturnItem).expression, tree.PatternExpression
+    )
+    assert isinstance(_first("MATCH (a) RETURN (a)--(b)", tree.ReturnItem).expression, tree.PatternExpression)
+    assert isinstance(_first("MATCH (a) RETURN (a)-(b)", tree.ReturnItem).expression, tree.Calculation)
+    assert isinstance(_first("MATCH (a) RETURN (a)-[1][0]", tree.ReturnItem).expression, tree.Calculation)
+    assert isinstance(_first("MATCH (a) RETURN (a)<-1", tree.ReturnItem).expression, tree.Calculation)
 
 
 @pytest.mark.parametrize(

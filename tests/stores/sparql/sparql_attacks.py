@@ -91,6 +91,11 @@ REFUSED = [
     + " BIND(STRLEN(?a40) AS ?x) }",
     "SELECT ?x { BIND(" + "REPLACE(" * 6 + "'aaa'" + ", 'a', 'aaaaaaaaaa')" * 6 + " AS ?x) }",
     "SELECT ?x { ?s ?p ?o BIND(REPLACE(REPLACE(?o, '.', ?s), '.', ?s) AS ?x) }",
+    "SELECT ?s { ?s ?p ?o FILTER(REGEX(STR(?o), '(a+)+$')) }",
+    "SELECT ?s { ?s ?p ?o FILTER(REGEX(STR(?o), '^(a|aa)*b', 'i')) }",
+    "SELECT ?s { ?s ?p ?o FILTER(REGEX(STR(?o), ?s)) }",
+    "SELECT ?s { ?s ?p ?o FILTER(REGEX(STR(?o), CONCAT('(a+', ')+'))) }",
+    "SELECT (REPLACE(STR(?s), '.*.*.*.*.*x', '') AS ?x) { ?s ?p ?o }",
     # no query at all
     "",
     "   # nothing",

@@ -7,15 +7,28 @@ several times faster than three keys.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Aliases, Graph, Int32, Int64, Names, Types, UInt16, offsets_of
-from clew.graph.readers.batch import Batch, IdTriples, Label, NodeKey
-from clew.graph.values import node_values
+from clew.graph.build.inference import INFERRED, OWL, RDFS, Ontology
+from clew.graph.graph import (
+    Adjacency,
+    Aliases,
+    EdgeProperties,
+    Graph,
+    Int32,
+    Int64,
+    Names,
+    Types,
+    UInt16,
+    offsets_of,
+)
+from clew.graph.readers.batch import Batch, IdTriples, Label, NodeKey, Statement
+from clew.graph.values import node_values, parse_value
 
 K = TypeVar("K", bound=Hashable)
 
@@ -52,6 +65,15 @@ class Assembler:
         self._types: list[tuple[int, str]] = []
         self._aliases: list[tuple[str, str]] = []
         self._iris = False
+        self._statements: list[Statement] = []
+        self._characters: list[tuple[str, str]] = []
+        self.inference = True
+        """Whether triples and types that follow from an ontology are added."""
+        self.inferred_types = 0
+        self.cut = False
+        """Whether more followed than may."""
+        self.unstated = 0
+        """Statements that have properties, but whose triple no source states."""
         self._declared: list[Int32] = []
         self._joined: list[Int32] = []
 
@@ -76,6 +98,8 @@ class Assembler:
         self._aliases += batch.aliases
         self.aliases_read += len(batch.aliases)
         self._iris |= batch.iris
+        self._statements += batch.statements
+        self._characters += batch.characters
 
     def _add_ids(self, given: IdTriples, source: int) -> None:
         node, relation = self._nodes.of(list(given.entities)), self._relations.of(list(given.relations))
@@ -137,6 +161,8 @@ class Assembler:
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
+        if self.inference and self._iris:
+            self._infer()
         head, relation, tail = (np.concatenate([c[i] for c in self._columns]) for i in range(3))
         source = np.concatenate([np.full(len(c[0]), c[3], np.uint16) for c in self._columns])
         self._columns.clear()
@@ -156,7 +182,49 @@ class Assembler:
             aliases=self._alias_table(),
             source=source,
         )
-        return graph, self.triples - graph.triples
+        graph = replace(graph, edge_properties=self._edge_properties(graph))
+        stated = graph.triples - int(np.count_nonzero(graph.source == INFERRED))
+        return graph, self.triples - stated
+
+    def _infer(self) -> None:
+        """Add what follows from an ontology, if there is one."""
+        spoken = (name for name in self._relations if name.startswith((RDFS, OWL)))
+        if not self._characters and not any(True for _ in spoken):
+            return
+        triples = np.concatenate([np.stack(c[:3], axis=1) for c in self._columns]).astype(np.int64)
+        nodes = {key: number for key, number in self._nodes.items() if isinstance(key, str)}
+        ontology = Ontology(triples, nodes, self._relations, self._types, self._characters)
+        implied, types = ontology.infer()
+        self._types += types
+        self.inferred_types, self.cut = len(types), ontology.cut
+        columns = implied.astype(np.int32)
+        self._columns.append((columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy(), INFERRED))
+
+    def _edge_properties(self, graph: Graph) -> EdgeProperties:
+        """Properties of edges by triple; equal statements of one triple are one."""
+        rows: list[tuple[int, int, int, tuple[tuple[str, str, str | None], ...]]] = []
+        for head, relation, tail, properties in dict.fromkeys(self._statements):
+            ids = self._nodes.get(head, -1), self._relations.get(relation, -1), self._nodes.get(tail, -1)
+            if min(ids) < 0 or graph.find_triple(*ids) < 0:
+                self.unstated += 1
+            else:
+                rows.append((*ids, properties))
+        if not rows:
+            return EdgeProperties.none()
+        rows.sort(key=lambda row: row[:3])
+        flat = [one for *_, properties in rows for one in properties]
+        keys: Ids[str] = Ids()
+        key = keys.of([self._label(name) for name, _, _ in flat])
+        parsed = [parse_value(text, datatype) for _, text, datatype in flat]
+        return EdgeProperties(
+            np.array([row[:3] for row in rows], np.int32),
+            offsets_of(np.array([len(row[3]) for row in rows])),
+            Names.of(keys),
+            key,
+            Names.of(self._label(text) if datatype is None else text for _, text, datatype in flat),
+            np.array([kind for kind, _ in parsed], np.uint8),
+            np.array([value for _, value in parsed], np.float64),
+        )
 
     def _datatypes(self) -> tuple[NDArray[np.int16], list[str]]:
         names: Ids[str] = Ids()

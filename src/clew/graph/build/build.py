@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,12 +12,14 @@ import numpy as np
 from clew.errors import InputError
 from clew.graph.build.assemble import Assembler
 from clew.graph.build.assemble_arrays import ArrayAssembler
+from clew.graph.build.inference import INFERRED, MOST_INFERRED
 from clew.graph.graph import Graph
 from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.registry import choose_reader, source_files
+from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.side import read_pairs
+from clew.graph.readers.source_files import checksum, source_bytes
 
 MAX_SOURCES = np.iinfo(np.uint16).max
 
@@ -100,6 +101,7 @@ def build_graph(
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
     hints = hints or Hints()
     assembler = _assembler(sources, format, hints)
+    assembler.inference = hints.inference
     reports: list[SourceReport] = []
     done = 0
     for index, path in enumerate(sources):
@@ -121,7 +123,10 @@ def build_graph(
         raise InputError(_no_triples(reports))
     strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
-    return graph, _summary(reports, side, assembler, duplicates, (*strangers, *_suspicions(graph)))
+    unstated = assembler.unstated
+    about = f"{unstated:,} statements with properties are of triples that no source states: left out"
+    notes = (*strangers, *_suspicions(graph), *([about] if unstated else []), *_inferences(graph, assembler))
+    return graph, _summary(reports, side, assembler, duplicates, notes)
 
 
 def _assembler(sources: Sequence[Path], format: str | None, hints: Hints) -> Assembler:
@@ -143,11 +148,6 @@ def graph_of(
     assembler.declare_types([(name, t) for name, given in (types or {}).items() for t in given])
     assembler.declare_aliases([(name, a) for name, given in (aliases or {}).items() for a in given])
     return assembler.graph()[0]
-
-
-def source_bytes(sources: Sequence[Path]) -> int:
-    """Bytes on disk of all sources, for a progress bar; a missing one counts 0."""
-    return sum(file.stat().st_size for path in sources for file in source_files(path))
 
 
 def _read_source(
@@ -173,15 +173,6 @@ def _report(path: Path, format: str, count: int, tally: Tally) -> SourceReport:
         reasons=tuple(tally.reasons),
         notes=tuple(tally.notes),
     )
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, or of the names and checksums of the files read in a directory, in hexadecimal."""
-    if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    lines = [f"{checksum(file)}  {file.name}\n" for file in source_files(path)]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _shifted(progress: Callable[[int], None] | None, start: int) -> Callable[[int], None] | None:
@@ -218,6 +209,19 @@ def _summary(
         unknown_names=tuple(assembler.unknown_names),
         notes=tuple(note for report in every for note in report.notes) + notes,
     )
+
+
+def _inferences(graph: Graph, assembler: Assembler) -> Iterator[str]:
+    """Say how much follows from the ontology of the sources."""
+    triples = int(np.count_nonzero(graph.source == INFERRED))
+    if triples or assembler.inferred_types:
+        yield (
+            f"{triples:,} triples and {assembler.inferred_types:,} types follow from the ontology and are "
+            "added as inferred; --no-inference leaves them out"
+        )
+    if assembler.cut:
+        most = f"{MOST_INFERRED:,}"
+        yield f"more follows from the ontology than the {most} that are added; the rest is left out"
 
 
 def _suspicions(graph: Graph) -> tuple[str, ...]:

@@ -131,6 +131,7 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Int64]:
         values=_values(graph.values, edit),
         types=_types(graph.types, edit, nodes),
         aliases=_aliases(graph.aliases, edit),
+        edge_properties=graph.edge_properties.without(edit.removed),
         source=extended(graph.source, source),
     )
     return result, came

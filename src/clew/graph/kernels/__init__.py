@@ -1,48 +1,49 @@
-"""What numba kernels have in common; importing one of them imports numba.
-
-Numba keeps machine code on disk as long as the file of the entry kernel is the same, also where a kernel that
-it calls is another. So `entry` adds the files beside it, where its folder is one of kernels, to what is
-compared.
-"""
+"""What numba kernels have in common. Numba is imported with the first call of one, never with a module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 Array = Any
 """A NumPy array: numba infers types itself, and docstrings state shapes."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Kernel:
+    """A function that is compiled when it is first called; where it is kept says `machine_code.py`."""
+
+    def __init__(self, function: Callable[..., Any], kept: bool, options: dict[str, bool]) -> None:
+        self.function, self._kept, self._options = function, kept, options
+
+    @cached_property
+    def dispatcher(self) -> Any:  # noqa: ANN401 (numba's own type)
+        """What numba makes of the function; it compiles for each types of arguments."""
+        from clew.graph.kernels.machine_code import dispatcher
+
+        return dispatcher(self.function, self._kept, self._options, type(self))
+
+    @property
+    def signatures(self) -> Sequence[object]:
+        """The types of arguments that it is compiled for."""
+        return self.dispatcher.signatures
+
+    def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401
+        """Run it, from Python."""
+        return self.dispatcher(*arguments)
+
+
 def compiled(function: F) -> F:
     """Compile as a part of an `entry`; without the wrappers for Python, which take most of the time."""
-    import numba
-
-    decorate: Any = numba.njit
-    return decorate(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return cast(F, Kernel(function, False, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}))
 
 
 def entry(function: F) -> F:
     """Compile on the first call from Python, keep the machine code on disk, release the GIL while running."""
-    import numba
-
-    decorate: Any = numba.njit
-    kernel: Any = decorate(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
-    folder = Path(function.__code__.co_filename).parent
-    if folder.name == "kernels":
-        # Not public: without it, only who edits a kernel has to remove the machine code by hand.
-        index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-        if hasattr(index, "_source_stamp"):
-            index._source_stamp = (index._source_stamp, _digest(folder))
-    return kernel
+    return cast(F, Kernel(function, True, {"nogil": True, "no_cfunc_wrapper": True}))
 
 
-@cache
-def _digest(folder: Path) -> str:
-    """SHA-256 of the kernels in a folder and of this file."""
-    files = [*sorted(folder.glob("*.py")), Path(__file__)]
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+def fast_entry(function: F) -> F:
+    """As `entry`, where sums of floats may be made in any order."""
+    return cast(F, Kernel(function, True, {"nogil": True, "no_cfunc_wrapper": True, "fastmath": True}))

@@ -18,8 +18,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.bounds import check
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
+from clew.graph.kernels import Kernel
 from clew.graph.match.candidate_lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.match.distances import Distances, FixedDistances, NameVectors, NearestEntities, TextDistances
 from clew.graph.match.patterns import check_pattern
@@ -108,6 +110,7 @@ def match(
     edges take one triple; "none": both may. Not `undirected`: edges run as in the pattern. Raises
     `PatternError` for a pattern that cannot be searched.
     """
+    check()
     check_pattern(pattern)
     if k is not None and k < 1:
         raise UsageError(f"k is {k}: it must be at least 1")
@@ -209,7 +212,7 @@ def _compile(prepared: _Prepared, query: QueryCosts, options: list[int]) -> None
     """Compile the kernel (or load its machine code) by a search that is stopped before it begins."""
     from clew.graph.match.kernels.search import search
 
-    if not cast(Any, search).signatures:
+    if not cast(Kernel, search).signatures:
         query.narrow(query.runs(0)[0][0])
         _run(prepared, query, options, np.ones(1, np.uint8))
 

@@ -6,7 +6,8 @@ import re
 from typing import Any, cast
 
 from clew.errors import PatternError
-from clew.types import Pattern, PatternEdge, PatternNode
+from clew.graph.match.conditions import conditions_of
+from clew.types import EdgeCondition, Pattern, PatternEdge, PatternNode
 
 MOST_EDGES = 16
 ADVICE = 'write {"triples": [[head, relation, tail], …], "answer": name}'
@@ -31,7 +32,8 @@ def unknown_type(name: str) -> tuple[bool, str | None]:
 def pattern_from_json(obj: object, where: str) -> Pattern:
     """Read the pattern `obj`; `where` ("file:line") begins the message of every `PatternError`.
 
-    Nodes are numbered as they first appear; equal names are one node; equal triples are parallel edges.
+    Nodes are numbered as they first appear; equal names are one node; equal triples are parallel edges. A
+    triple may have conditions on properties of its edge: `[head, relation, tail, {"since": ">2010"}]`.
     """
     if not isinstance(obj, dict):
         raise PatternError(f"{where}: a pattern is an object: {ADVICE}")
@@ -42,10 +44,15 @@ def pattern_from_json(obj: object, where: str) -> Pattern:
     places: dict[str, int] = {}
     edges: list[PatternEdge] = []
     for i, triple in enumerate(cast("list[object]", triples)):
-        head, relation, tail = _strings(triple, f"{where}: field 'triples[{i}]'")
+        at = f"{where}: field 'triples[{i}]'"
+        conditions: tuple[EdgeCondition, ...] = ()
+        if isinstance(triple, list) and len(triple) == 4 and isinstance(triple[3], dict):  # pyright: ignore
+            conditions = conditions_of(cast("dict[str, object]", triple[3]), at)
+            triple = cast("list[object]", triple)[:3]
+        head, relation, tail = _strings(triple, at)
         unknown = unknown_type(relation)[0]
         place = [places.setdefault(name, len(places)) for name in (head, tail)]
-        edges.append(PatternEdge(place[0], None if unknown else relation, place[1]))
+        edges.append(PatternEdge(place[0], None if unknown else relation, place[1], where=conditions))
     nodes = tuple(_node(name) for name in places)
     pattern = Pattern(nodes, tuple(edges), _answer(fields.get("answer"), places, where))
     check_pattern(pattern, where)

@@ -1,17 +1,14 @@
-"""Distances of one vector from all stored ones; importing it imports numba."""
+"""Distances of one vector from all stored ones."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
 
-_compiled: Any = numba.njit(cache=True, nogil=True, fastmath=True)
+from clew.graph.kernels import Array, fast_entry
 
 
-@_compiled
-def distances_from(rows: Any, scale: Any, query: Any) -> Any:  # noqa: ANN401
+@fast_entry
+def distances_from(rows: Array, scale: Array, query: Array) -> Array:
     """L2 distances of `query` float32 [d] from `rows` int8 [n, d] times `scale` float32 [n]; float32 [n].
 
     Sums may be taken in another order (fastmath), so that the eight bits are compared many at a time.

@@ -46,6 +46,10 @@ class IdTriples:
     tail: Int32
 
 
+Statement = tuple[str, str, NodeKey, tuple[tuple[str, str, str | None], ...]]
+"""An edge with its properties: head, relation, tail, and (key, value, datatype) of each."""
+
+
 @dataclass(slots=True)
 class Batch:
     """Triples `heads[i], relations[i], tails[i]`, and what the source says about nodes beside them.
@@ -53,7 +57,8 @@ class Batch:
     `nodes` are entities that exist even without a triple; `types` and `aliases` are (entity, text);
     `iris` says that names are IRIs, whose local names are their labels unless they have others;
     `joined`: the ends of its triples are ids, of nodes that other rows or files describe; `ids` are further
-    triples, of a source that has ids of its own.
+    triples, of a source that has ids of its own; `statements` are edges that have properties, beside their
+    triples; `characters` are (relation, `symmetric` or `transitive`).
     """
 
     heads: list[str] = field(default_factory=list[str])
@@ -66,6 +71,8 @@ class Batch:
     iris: bool = False
     joined: bool = False
     ids: IdTriples | None = None
+    statements: list[Statement] = field(default_factory=list[Statement])
+    characters: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def add(self, head: str, relation: str, tail: NodeKey) -> None:
         """Append one triple."""

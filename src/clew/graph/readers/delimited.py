@@ -48,7 +48,7 @@ class DelimitedReader:
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`."""
         batch = Batch()
-        rows = Rows(path, self.delimiter, 3, TRIPLE_HEADER, tally)
+        rows = DelimitedRows(path, self.delimiter, 3, TRIPLE_HEADER, tally)
         for first, lines in line_blocks(path, tally, legacy=True):
             clean = rows.split_clean(lines)
             if clean is not None:
@@ -68,7 +68,7 @@ class DelimitedReader:
         yield batch
 
 
-class Rows:
+class DelimitedRows:
     """Splits the lines of one file into `columns` clean fields."""
 
     def __init__(self, path: Path, delimiter: str, columns: int, header: Header, tally: Tally) -> None:

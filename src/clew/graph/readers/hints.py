@@ -22,7 +22,8 @@ class Hints:
     `columns` maps `head`, `relation` and `tail` to columns, `id` is the column that says what a row is of: by
     their names in the header, or by their numbers from 1. `relation` is what edges are called in a table
     that does not say it. `encoding` is that of text files. `language` is that of the labels of RDF that
-    people read, a tag such as `de`; others are aliases.
+    people read, a tag such as `de`; others are aliases. With `inference` what follows from an ontology in RDF
+    is added to the graph.
 
     Raises UsageError for a role, an encoding or a tag that there is not.
     """
@@ -32,6 +33,7 @@ class Hints:
     relation: str | None = None
     encoding: str | None = None
     language: str = "en"
+    inference: bool = True
 
     def __post_init__(self) -> None:
         wrong = [role for role in self.columns if role not in ROLES]

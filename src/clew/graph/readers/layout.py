@@ -92,7 +92,7 @@ class Column:
 class EdgeColumns:
     """Columns of an edge; without one of relations all are called `named`.
 
-    `direction` says of each edge if it has one (Gephi's `Type`).
+    `direction` says of each edge if it has one (Gephi's `Type`); `properties` are said of the edge itself.
     """
 
     head: int
@@ -100,6 +100,7 @@ class EdgeColumns:
     relation: int | None = None
     named: str = LINK
     direction: int | None = None
+    properties: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class Layout:
             parts.append(
                 f"head = {self._name(edges.head)}, relation = {named}, tail = {self._name(edges.tail)}"
             )
+            if edges.properties and self.nodes is None:
+                parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
         if self.nodes is not None:
             nodes = self.nodes
             said = [("id", nodes.id), ("name", nodes.name), ("type", nodes.types)]
@@ -194,7 +197,7 @@ def _place(cells: Sequence[str], column: str) -> int:
     names = [cell.lower() for cell in cells]
     if column.lower() in names:
         return names.index(column.lower())
-    if column.isdecimal() and 1 <= int(column) <= len(cells):
+    if column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(cells):
         return int(column) - 1
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
 
@@ -260,7 +263,7 @@ def _is_period(rows: Sequence[Sequence[str]], first: int, last: int, columns: in
 
 def row_is_id(cell: str) -> bool:
     """Whether a number is none of a year or a date: an id."""
-    return cell.isdecimal() and not 1000 <= int(cell) <= 2100
+    return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
 
 
 def _nodes(columns: Sequence[Column]) -> Layout | None:
@@ -328,10 +331,14 @@ def _with_rest(layout: Layout) -> Layout:
     if layout.nodes is not None:
         nodes = layout.nodes
         used |= {nodes.id, nodes.name, nodes.types, *nodes.properties}
-    rest = (
-        column.name for i, column in enumerate(layout.columns) if i not in used and column.role != "ignore"
-    )
-    return replace(layout, left_out=tuple(name for name in rest if name))
+    rest = tuple(i for i, c in enumerate(layout.columns) if i not in used and c.role != "ignore" and c.name)
+    if layout.edges is None:
+        return replace(layout, left_out=tuple(layout.columns[i].name for i in rest))
+    own = set(layout.nodes.properties) if layout.nodes is not None else set[int]()
+    # Of a table of both, each row has cells in the columns that are its own.
+    kept = tuple(i for i in range(len(layout.columns)) if i in own or i in rest)
+    named = tuple(i for i in kept if not _INDEX.fullmatch(layout.columns[i].name))
+    return replace(layout, edges=replace(layout.edges, properties=named))
 
 
 def _words(name: str) -> str:

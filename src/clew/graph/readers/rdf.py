@@ -4,8 +4,10 @@
 themselves (`owl:Class` and the like) it says nothing about an entity: left out and counted. `rdfs:label` and
 `skos:prefLabel` are labels, those of the user's language first (English), then those without a language;
 after them names and titles of schema.org, FOAF and Dublin Core. The others and `skos:altLabel` are aliases.
-Blank nodes keep their names; those that have none are numbered, `_:[1]`. The names of graphs (N-Quads, TriG,
-JSON-LD) are dropped, which is reported.
+Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph (N-Quads,
+TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a reified
+statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the source states
+that too.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 from clew.errors import ParseError
-from clew.graph.readers.batch import Batch, Label, Tally
+from clew.graph.readers.batch import Batch, Label, NodeKey, Tally
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
 
@@ -38,6 +40,8 @@ _NAMES = (
     "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
 )  # fmt: skip
 """What calls a thing where it has no label."""
+_CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
+_REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
 _ALIAS = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
@@ -50,6 +54,8 @@ _UNCHECKED = ("RDF_XML", "JSON_LD")
 SMALL = 1 << 14
 """Bytes of a file that is too short to end the parser, which needs some 8,000 levels for that."""
 
+_Term = Any
+"""A term of pyoxigraph, whose kind is told by its class."""
 Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
 
 
@@ -170,6 +176,14 @@ class _Utf8Source(ByteSource):
         return data
 
 
+@dataclass(slots=True)
+class _Reified:
+    """A statement that is spoken of: its ends as far as they are known, and what is said of it."""
+
+    ends: dict[str, NodeKey] = field(default_factory=dict[str, NodeKey])
+    properties: list[tuple[str, str, str | None]] = field(default_factory=list[tuple[str, str, str | None]])
+
+
 class _Sorter:
     """Sorts statements into triples, types, labels and aliases."""
 
@@ -180,11 +194,12 @@ class _Sorter:
         self._check, self._base, self._relative = check, _base_of(path), False
         self._path, self._tally = path, tally
         self._schema = 0
-        self._graphs = False
+        self._reified: dict[str, _Reified] = {}
         self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
         self._node, self._blank = pyoxigraph.NamedNode, pyoxigraph.BlankNode
         self._literal, self._default = pyoxigraph.Literal, pyoxigraph.DefaultGraph
+        self._triple = pyoxigraph.Triple
 
     def take(self, quad: pyoxigraph.Quad) -> None:
         """Add one statement to the batch, unless one of its IRIs is broken."""
@@ -193,19 +208,63 @@ class _Sorter:
             reason = f"near line {self._tally.line}: <{broken}> is no IRI"
             self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
             return
-        self._graphs = self._graphs or not isinstance(quad.graph_name, self._default)
-        if isinstance(object_, self._literal):
+        self._notice_graph(quad)
+        if isinstance(object_, self._triple):
+            self._take_about(subject, predicate, object_)
+        elif predicate in _REIFIED or (self._reified and self._name(subject) in self._reified):
+            self._take_reified(quad)
+        elif isinstance(object_, self._literal):
             self._take_literal(self._name(subject), predicate, object_)
         elif predicate == _TYPE and isinstance(object_, self._node):
-            if object_.value.startswith((RDF, RDFS, OWL)):
+            if object_.value in _CHARACTERS:
+                self.batch.characters.append((self._name(subject), _CHARACTERS[object_.value]))
+            elif object_.value.startswith((RDF, RDFS, OWL)):
                 self._schema += 1
             else:
                 self.batch.types.append((self._name(subject), object_.value))
-        elif isinstance(object_, self._node | self._blank):
-            self.batch.add(self._name(subject), predicate, self._name(object_))
         else:
-            reason = f"a triple about a triple ({predicate}) has no place in a graph of entities"
-            self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
+            self.batch.add(self._name(subject), predicate, self._name(object_))
+
+    def _notice_graph(self, quad: pyoxigraph.Quad) -> None:
+        """Keep the name of a graph as a property of the statement."""
+        graph, object_ = quad.graph_name, quad.object
+        if isinstance(graph, self._default) or isinstance(object_, self._triple):
+            return
+        property_ = ("graph", self._name(graph), None)
+        self.batch.statements.append(
+            (self._name(quad.subject), quad.predicate.value, self._key(object_), (property_,))
+        )
+
+    def _take_about(self, subject: _Term, predicate: str, triple: _Term) -> None:
+        """Note of which triple a reifier (RDF 1.2) is; other triples about triples have no place."""
+        if predicate == RDF + "reifies" and not isinstance(triple.object, self._triple):
+            held = self._reified.setdefault(self._name(subject), _Reified())
+            held.ends |= {
+                "subject": self._name(triple.subject),
+                "predicate": triple.predicate.value,
+                "object": self._key(triple.object),
+            }
+            return
+        reason = f"a triple about a triple ({predicate}) has no place in a graph of entities"
+        self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
+
+    def _take_reified(self, quad: pyoxigraph.Quad) -> None:
+        """Note a part of a reified statement, or a property of it."""
+        held = self._reified.setdefault(self._name(quad.subject), _Reified())
+        predicate, object_ = quad.predicate.value, cast(_Term, quad.object)
+        if predicate in _REIFIED:
+            held.ends[predicate.removeprefix(RDF)] = (
+                object_.value if predicate == RDF + "predicate" else self._key(object_)
+            )
+        elif predicate != _TYPE:
+            key = self._key(object_)
+            value, datatype = (key, None) if isinstance(key, str) else key
+            held.properties.append((predicate, value, datatype))
+
+    def _key(self, term: _Term) -> NodeKey:
+        if isinstance(term, self._literal):
+            return term.value, f"@{term.language}" if term.language else term.datatype.value
+        return self._name(term)
 
     def _broken(self, quad: pyoxigraph.Quad) -> str | None:
         """The first of a statement's IRIs that is none."""
@@ -233,7 +292,7 @@ class _Sorter:
         tag, wanted = language.lower(), self._tally.hints.language.lower()
         return 0 if tag == wanted else 2 if tag.startswith(f"{wanted}-") else 3
 
-    def _name(self, term: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Triple) -> str:
+    def _name(self, term: _Term) -> str:
         if isinstance(term, self._node):
             name = term.value
             self._relative = self._relative or name.startswith(self._base)
@@ -244,15 +303,24 @@ class _Sorter:
         return f"_:{self._scope}{name}"
 
     def finish(self) -> None:
-        """Report what was left out."""
+        """Add what is said of statements, and report what was left out."""
+        halves = 0
+        for held in self._reified.values():
+            ends = held.ends
+            if ends.keys() >= {"subject", "predicate", "object"} and isinstance(ends["subject"], str):
+                if held.properties:
+                    row = (ends["subject"], str(ends["predicate"]), ends["object"], tuple(held.properties))
+                    self.batch.statements.append(row)
+            else:
+                halves += 1
+        if halves:
+            self._tally.note(f"{self._path}: {halves} reified statements lack an end and are left out")
         if self._schema:
             self._tally.note(
                 f"{self._path}: {self._schema} types of RDF, RDFS or OWL themselves are left out"
             )
         if self._relative:
             self._tally.note(f"{self._path}: names no base; its relative names begin with {self._base}")
-        if self._graphs:
-            self._tally.note(f"{self._path}: names of graphs are left out; their triples are kept")
 
 
 _AFTER_LABELS = 4

@@ -92,9 +92,18 @@ def _ended(path: Path, line: int, code: int, said: IO[bytes]) -> ParseError:
 def _batch(held: Mapping[str, Any]) -> Batch:
     """Make a batch again from its fields after JSON."""
     made: dict[str, Any] = {
-        "tails": [tail if isinstance(tail, str) else (tail[0], tail[1]) for tail in held["tails"]],
+        "tails": [_key(tail) for tail in held["tails"]],
         "labels": [Label(*label) for label in held["labels"]],
         "types": [(entity, type_) for entity, type_ in held["types"]],
         "aliases": [(entity, alias) for entity, alias in held["aliases"]],
+        "characters": [(relation, character) for relation, character in held["characters"]],
+        "statements": [
+            (head, relation, _key(tail), tuple((key, value, datatype) for key, value, datatype in properties))
+            for head, relation, tail, properties in held["statements"]
+        ],
     }
     return Batch(**{**held, **made})
+
+
+def _key(tail: Any) -> str | tuple[str, str]:  # noqa: ANN401 - JSON
+    return tail if isinstance(tail, str) else (tail[0], tail[1])

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
-from clew.graph.readers.arrays import ARRAY_FILES, ARRAYS
+from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import Reader, Tally
 from clew.graph.readers.comma import COMMA, Records, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
+from clew.graph.readers.source_files import missing, source_files
 from clew.graph.readers.stream import BOM, is_plain, line_blocks, unpacked_name
 from clew.graph.readers.table import TABLE, is_table_file, table_layout
 
@@ -62,20 +63,6 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
         if suffix in reader.suffixes:
             return reader
     return TABLE if hints.of_table else _sniff(path, hints)
-
-
-def missing(path: Path) -> InputError:
-    """Return the error of a source that is not there."""
-    return InputError(f"{path}: no such file or directory. Check the path")
-
-
-def source_files(path: Path) -> list[Path]:
-    """Files that are read for a source; empty if it is missing or a directory of another kind."""
-    if not path.is_dir():
-        return [path] if path.is_file() else []
-    if (path / "head.npy").is_file():
-        return [path / name for name in ARRAY_FILES if (path / name).is_file()]
-    return sorted(file for file in path.iterdir() if is_table_file(file))
 
 
 def _named_for_file(path: Path, format: str, hints: Hints) -> Reader:

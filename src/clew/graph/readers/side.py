@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clew.graph.readers.batch import Tally
-from clew.graph.readers.delimited import Rows
+from clew.graph.readers.delimited import DelimitedRows
 from clew.graph.readers.stream import line_blocks
 
 
 def read_pairs(path: Path, kind: str, tally: Tally) -> Iterator[list[tuple[str, str]]]:
     """Stream (entity, text) pairs; a first line `entity<TAB>kind` is a header. Errors as in `Reader`."""
-    rows = Rows(path, "\t", 2, (frozenset(("entity",)), frozenset((kind,))), tally)
+    rows = DelimitedRows(path, "\t", 2, (frozenset(("entity",)), frozenset((kind,))), tally)
     for first, lines in line_blocks(path, tally, legacy=True):
         pairs: list[tuple[str, str]] = []
         for number, line in enumerate(lines, first):

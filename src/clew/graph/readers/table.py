@@ -4,8 +4,8 @@ What the columns are is found by `layout`, and noted. Headers of Neo4j's import 
 groups (`:ID(Film)`) become prefixes (`Film:7`) since ids are unique within a group only. The column `name`,
 else `label`, else `title`, is what people read. Every other property of a node becomes a triple (node,
 property, value); an empty cell is no triple. Labels become types. Items of a list stand between semicolons,
-or what the header names: `tags:string[]{delimiter:|}`. Properties of edges have no place in a triple: they
-are left out and reported. An edge without direction becomes one each way.
+or what the header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties
+of the edges. An edge without direction becomes one each way.
 """
 
 from __future__ import annotations
@@ -203,6 +203,7 @@ class _EdgeRows:
     def __init__(self, path: Path, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
         self._path, self._tally, self._at = path, tally, edges
         self._head, self._tail = columns[edges.head], columns[edges.tail]
+        self._properties = [(i, columns[i]) for i in edges.properties]
 
     def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
         """Add one edge, or both ways of one that has no direction."""
@@ -214,9 +215,16 @@ class _EdgeRows:
             self._tally.error(ParseError(str(self._path), number, "a cell of the edge is empty", advice))
             return
         ends = self._head.key(head), self._tail.key(tail)
-        batch.add(ends[0], relation, ends[1])
-        if at.direction is not None and goes_both_ways(fields[at.direction]):
-            batch.add(ends[1], relation, ends[0])
+        properties = tuple(
+            (column.name, value, column.datatype or XSD + "string")
+            for i, column in self._properties
+            for value in column.items(fields[i])
+        )
+        both = at.direction is not None and goes_both_ways(fields[at.direction])
+        for head, tail in (ends, ends[::-1])[: 1 + both]:
+            batch.add(head, relation, tail)
+            if properties:
+                batch.statements.append((head, relation, tail, properties))
 
 
 def _shown(cells: Sequence[str]) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from clew.errors import ClewError
 from clew.graph.graph import Graph
-from clew.graph.walks.walks import Walker, chunks
+from clew.graph.walks.walks import Walker
 from clew.index.corpus.corpus import (
     NODE_COLLECTION,
     NODE_SEARCH,
@@ -20,14 +21,16 @@ from clew.index.corpus.corpus import (
     open_corpus,
 )
 from clew.index.corpus.corpus_milvus import MilvusCorpus
-from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, make_part, places_of, without_vectors
+from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, places_of, without_vectors
+from clew.index.corpus.walk_pieces import RootWalks, Span, WalkPieces, root_walks
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.index.progress import Progress
 from clew.index.store.directory import IndexWriter, open_index
 from clew.index.vectors.backends.base import VectorStoreError
 from clew.index.vectors.backends.entities import build_search
-from clew.index.vectors.backends.registry import Access, VectorChoice
+from clew.index.vectors.backends.registry import VectorAccess, VectorChoice
 from clew.text.embedder import Embedder
+from clew.workers.base import Workers
 
 NODE_FILE = "node_search.faiss"
 ROOTS_AT_ONCE = 2048
@@ -44,8 +47,13 @@ def add_corpus(
     vectors: VectorChoice,
     verbaliser: Verbaliser | None,
     tell: Progress,
+    cluster: Workers | None = None,
 ) -> None:
-    """Make the corpus and write its sections; raises as `build_index`."""
+    """Make the corpus and write its sections; raises as `build_index`.
+
+    With a `cluster` its workers make the walks that templates say; a model is asked from here.
+    """
+    pieces = WalkPieces(writer.folder.resolve(), embedder.name, settings)
     milvus = _new_collections(writer, path, graph, embedder, settings, vectors)
     try:
         corpus = build_corpus(
@@ -55,6 +63,7 @@ def add_corpus(
             lambda done: tell("walks", done, graph.nodes),
             verbaliser=verbaliser,
             milvus=milvus,
+            spread=None if cluster is None or verbaliser is not None else partial(cluster.map, pieces),
         )
         if milvus is not None:
             _finish_milvus(writer, milvus)
@@ -77,31 +86,37 @@ def build_corpus(
     *,
     verbaliser: Verbaliser | None = None,
     milvus: MilvusCorpus | None = None,
+    spread: Callable[[Iterable[Span]], Iterator[RootWalks]] | None = None,
 ) -> Corpus:
     """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 
-    `progress` is called with the number of roots done. Raises EmbedderError, VectorStoreError, and what the
+    `progress` is called with the number of roots done; `spread` has the walks of spans of roots made by
+    others, if it is given. Raises EmbedderError, VectorStoreError, and what the
     verbaliser raises.
     """
-    maker = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
-    walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
     if verbaliser is not None:
+        walker = Walker(graph, settings.walking)
         few = np.unique(np.linspace(0, graph.nodes - 1, min(graph.nodes, ESTIMATED)).astype(np.int32))
         verbaliser.begin(graph, walker.walk(few), graph.nodes)
     parts: list[CorpusPart] = []
     rows = 0 if milvus is not None else graph.nodes
     node_q, node_scale = np.empty((rows, embedder.dimension), np.int8), np.empty(rows, np.float32)
-    for roots in chunks(graph.nodes, ROOTS_AT_ONCE):
-        part = make_part(walker, maker, roots)
-        q, scale = maker.node_vectors(part.walks, part.q, part.scale)
+    spans = [(at, min(at + ROOTS_AT_ONCE, graph.nodes)) for at in range(0, graph.nodes, ROOTS_AT_ONCE)]
+    if spread is None:
+        maker = WalkEmbedder(graph, embedder, verbaliser, plain=settings.plain)
+        made = map(root_walks(graph, settings, maker), spans)
+    else:
+        made = spread(spans)
+    for span, walked in zip(spans, made, strict=True):
+        part, roots = walked.part, slice(*span)
         if milvus is None:
-            node_q[roots], node_scale[roots] = q, scale
+            node_q[roots], node_scale[roots] = walked.q, walked.scale
         else:
-            milvus.add_nodes(roots, q)
+            milvus.add_nodes(np.arange(*span, dtype=np.int32), walked.q)
         if settings.kind != "lazy":
             parts.append(part if milvus is None else without_vectors(part, milvus.add_walks(part.q)))
         if progress is not None:
-            progress(int(roots[-1]) + 1)
+            progress(span[1])
     model = None if verbaliser is None else verbaliser.name
     if not parts:
         none = np.empty(0, np.int32)
@@ -155,7 +170,7 @@ def _new_collections(
 def _collections_of(path: Path, vectors: VectorChoice) -> MilvusCorpus | None:
     """Find the collections of the index that is replaced; None without one, or if they are elsewhere."""
     place = vectors.place
-    access = None if place is None else Access(place.uri, place.token)
+    access = None if place is None else VectorAccess(place.uri, place.token)
     try:
         corpus = open_corpus(open_index(path, access=access), writable=True)
     except ClewError:  # none, or damaged: it is replaced either way

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from clew.bounds import check
 from clew.graph.graph import Names
 from clew.index.names.names import NamesIndex
 from clew.text.normalise import normalise
@@ -21,6 +22,7 @@ def nodes_containing(index: NamesIndex, text: str) -> list[int] | None:
     The words are compared as written, so that the bytes of all names are searched once. Names that end with
     the text (a surname) go before others that begin with it, those before the rest: only the best are given.
     """
+    check()
     words = normalise(text).split()
     best: dict[int, int] = {}
     seen = 0

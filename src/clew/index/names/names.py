@@ -15,6 +15,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.bounds import check
 from clew.graph.graph import Aliases, Int32, Int64, Names
 from clew.index.names.typos import TypoPart, Typos, buckets_for, chunks_of, edits_allowed
 from clew.text.normalise import POSSESSIVE, Token, normalise
@@ -132,6 +133,7 @@ class NamesIndex:
 
         Best first: written exactly so, then name before label before alias, then entity id.
         """
+        check()
         norm = normalise(text)
         if not norm:
             return ()
@@ -235,6 +237,7 @@ class NamesIndex:
     def _collect(self, norm: str, first: int, last: int, exact: Callable[[str], bool], best: _Best) -> None:
         """Add entries [first, last) of the hash table whose string really has the normal form."""
         for entry in self.entries[first:last].tolist():
+            check()
             string = self.string(entry)
             if normalise(string) == norm and not self._is_gone(entry):
                 entity, rank = self.entity(entry), (not exact(string), self._kind(entry))

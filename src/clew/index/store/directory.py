@@ -3,6 +3,7 @@
     manifest.json   what the index is, and which files of which generation belong to it
     gen-000001/     one `.npy` file a section
     lock            held by the one writer
+    reader.fit      what was learned from the user's questions, if anything (`reading/adapter.py`)
 
 A writer makes its generation in `writing/`, flushes every file to the disk, renames the folder, and replaces
 the manifest last. Stopped at any point, it leaves the manifest and the files of the generation before; what
@@ -54,13 +55,15 @@ from clew.index.store.manifest import (
 from clew.index.store.seal import Seal
 from clew.index.store.sections import graph_of_sections, without_prefix
 from clew.index.store.structure import Misfit, check_structure
-from clew.index.vectors.backends.registry import Access
+from clew.index.vectors.backends.registry import VectorAccess
 from clew.locks import open_growing, take_lock
 from clew.version import __version__
 
 _LOCK, _WRITING, _NEW_MANIFEST, _JOURNAL = "lock", "writing", "manifest.new", "journal.jsonl"
 SAID = "said"
 """Folder of sentences that a chat model has said for a generation that is not whole yet."""
+FITTED = "reader.fit"
+"""What `clew fit` learned; it stays when a new generation is written."""
 _GENERATION = re.compile(r"gen-(\d{6,})")
 _SECTION = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 _POLL_SECONDS = 0.05
@@ -78,7 +81,7 @@ class Index:
     sections: Mapping[str, Array]
     files: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """Sections of other formats, checked."""
-    access: Access = field(default_factory=Access)
+    access: VectorAccess = field(default_factory=VectorAccess)
     """How to reach a vector database that holds some of it."""
     written: Whole | None = None
     """What its arrays hold, where updates have changed it since: `delta` says what is different."""
@@ -304,7 +307,7 @@ def writing(path: Path, *, wait: float = 5.0, key: str | None = None) -> Generat
             writer.close(keep=key is not None)
 
 
-def open_index(path: Path, *, verify: bool = False, access: Access | None = None) -> Index:
+def open_index(path: Path, *, verify: bool = False, access: VectorAccess | None = None) -> Index:
     """Open the index `path`, memory-mapped; `access` is for vectors that are in a database.
 
     Files that have changed since they were found whole are read and checked, all files if `verify`. Raises
@@ -315,7 +318,7 @@ def open_index(path: Path, *, verify: bool = False, access: Access | None = None
         manifest = read_manifest(path)
         try:
             with _damage(path):
-                return _open(path, manifest, verify, access or Access())
+                return _open(path, manifest, verify, access or VectorAccess())
         except FileNotFoundError as error:
             # A writer may have put a newer generation in place since the manifest was read.
             if read_manifest(path).generation == manifest.generation:
@@ -338,7 +341,7 @@ def _damage(path: Path) -> Generator[None]:
         raise FormatError(f"{path}: damaged ({error}). {rebuild(path)}") from error
 
 
-def _open(path: Path, manifest: Manifest, verify: bool, access: Access) -> Index:
+def _open(path: Path, manifest: Manifest, verify: bool, access: VectorAccess) -> Index:
     folder = path / manifest.folder
     seal = Seal.read(folder)
     seal.check(manifest.files, every=verify)

@@ -7,10 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from clew.errors import FormatError, IndexAccessError, InputError
+import msgspec
+
+from clew.errors import EmbedderMismatch, FormatError, IndexAccessError, InputError
 from clew.index.store.files import FileEntry
+
+if TYPE_CHECKING:
+    from clew.text.embedder import Embedder
 
 FORMAT_VERSION = 3
 _READABLE = (2, 3)
@@ -93,9 +98,9 @@ def read_manifest(path: Path) -> Manifest:
     if raw.get("checksum") != _checksum(body):
         raise FormatError(f"{path / MANIFEST}: damaged, its checksum differs. {rebuild(path)}")
     try:
-        return _parse(raw)
-    except (KeyError, TypeError) as error:
-        raise FormatError(f"{path / MANIFEST}: damaged, {error!r} in it. {rebuild(path)}") from error
+        return msgspec.convert(raw, Manifest)
+    except msgspec.ValidationError as error:
+        raise FormatError(f"{path / MANIFEST}: damaged ({error}). {rebuild(path)}") from error
 
 
 def generation_folder(generation: int) -> str:
@@ -131,22 +136,17 @@ def _load(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], raw)
 
 
-def _parse(raw: Mapping[str, Any]) -> Manifest:
-    about = raw["about"]
-    return Manifest(
-        clew=raw["clew"],
-        created=raw["created"],
-        generation=raw["generation"],
-        about=IndexAbout(
-            sources=tuple(SourceRecord(**record) for record in about["sources"]),
-            embedder=None if about["embedder"] is None else EmbedderRecord(**about["embedder"]),
-            counts=about["counts"],
-            report=about["report"],
-        ),
-        files=tuple(FileEntry(**entry) for entry in raw["files"]),
-    )
-
-
 def _checksum(body: Mapping[str, Any]) -> str:
     text = json.dumps(body, sort_keys=True)
     return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
+
+
+def check_embedder(path: Path, manifest: Manifest, embedder: Embedder) -> None:
+    """Raise EmbedderMismatch unless `embedder` made the vectors of the index `path`."""
+    made_with = manifest.about.embedder
+    if made_with is None or made_with.fingerprint != embedder.fingerprint:
+        name = "none" if made_with is None else f"{made_with.name} ({made_with.fingerprint})"
+        raise EmbedderMismatch(
+            f"{path}: the index was made with the embedder {name}, not {embedder.name} "
+            f"({embedder.fingerprint}). Choose that one (--embedder), or index the sources again"
+        )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Adjacency, Aliases, Graph, Names, Types, Values
+from clew.errors import IndexAccessError
+from clew.graph.graph import Adjacency, Aliases, EdgeProperties, Graph, Names, Types, Values
 
 _T = TypeVar("_T", bound=np.generic)
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -49,6 +51,7 @@ def graph_sections(graph: Graph) -> dict[str, NDArray[np.generic]]:
     values, types = graph.values, graph.types
     sections |= {"values.datatype": values.datatype, "values.kind": values.kind, "values.value": values.value}
     sections |= {"node_types.offsets": types.offsets, "node_types.type": types.type}
+    sections |= _property_sections(graph.edge_properties)
     return sections | {"aliases.entity": graph.aliases.entity}
 
 
@@ -75,6 +78,39 @@ def graph_of_sections(arrays: Arrays) -> Graph:
         ),
         aliases=Aliases(_names(arrays, "aliases"), _typed(arrays["aliases.entity"], np.int32)),
         source=_typed(arrays["source"], np.uint16),
+        edge_properties=_properties(arrays),
+    )
+
+
+def _property_sections(properties: EdgeProperties) -> dict[str, NDArray[np.generic]]:
+    """Properties of edges, where there are any."""
+    if not len(properties):
+        return {}
+    keys, texts = properties.keys, properties.texts
+    return {
+        "statements.triples": properties.triples,
+        "statements.offsets": properties.offsets,
+        "statements.key": properties.key,
+        "statements.kind": properties.kind,
+        "statements.value": properties.value,
+        "statement_keys.blob": keys.blob,
+        "statement_keys.offsets": keys.offsets,
+        "statement_texts.blob": texts.blob,
+        "statement_texts.offsets": texts.offsets,
+    }
+
+
+def _properties(arrays: Arrays) -> EdgeProperties:
+    if "statements.triples" not in arrays:
+        return EdgeProperties.none()
+    return EdgeProperties(
+        _typed(arrays["statements.triples"], np.int32),
+        _typed(arrays["statements.offsets"], np.int64),
+        _names(arrays, "statement_keys"),
+        _typed(arrays["statements.key"], np.int32),
+        _names(arrays, "statement_texts"),
+        _typed(arrays["statements.kind"], np.uint8),
+        _typed(arrays["statements.value"], np.float64),
     )
 
 
@@ -104,3 +140,14 @@ def _adjacency(arrays: Arrays, key: str) -> Adjacency:
 def _typed(array: NDArray[np.generic], dtype: type[_T]) -> NDArray[_T]:
     """Give the array its static type; no copy where it has it already."""
     return array.astype(dtype, copy=False)
+
+
+def written_graph(folder: Path) -> Graph:
+    """The graph whose sections are in a folder. Raises IndexAccessError if it is not there."""
+    files = sorted(folder.glob("graph.*.npy"))
+    if not files:
+        raise IndexAccessError(
+            f"{folder}: the index that is written is not there. Write it to a folder that all nodes see"
+        )
+    arrays = {f.name.removeprefix("graph.").removesuffix(".npy"): np.load(f, mmap_mode="r") for f in files}
+    return graph_of_sections(arrays)

@@ -1,4 +1,4 @@
-"""The schema of a graph as sections of an index, so that a large graph is not counted at every start.
+"""The schema of a graph as sections of an index, so that it is not counted at every start.
 
 A stored schema names the files of the graph that it was counted from; one of any other graph counts as none.
 """
@@ -21,9 +21,16 @@ from clew.index.store.sections import with_prefix, without_prefix
 if TYPE_CHECKING:
     from clew.graph.schema import Schema
 
-WORTH_STORING = 1_000_000
-"""Triples from which it is stored; fewer are counted in less time than anybody waits."""
+_LARGE = 1_000_000
+"""Triples of a graph whose schema is stored however large it is."""
+_MOST_BYTES = 1 << 26
+"""Bytes that the schema of any other graph may take; one of thousands of relations is counted when needed."""
 _OF = "of"
+
+
+def is_worth_storing(graph: Graph) -> bool:
+    """Whether the schema of a graph is stored."""
+    return graph.triples >= _LARGE or 32 * len(graph.relations) ** 2 <= _MOST_BYTES
 
 
 def write_schema(writer: IndexWriter, graph: Graph) -> None:

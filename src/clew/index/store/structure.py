@@ -61,7 +61,24 @@ def _check_graph(checks: _Checks) -> tuple[int, int]:
     checks.offsets("graph.node_types.offsets", nodes, given)
     aliases = checks.names("graph.aliases")
     checks.equal("graph.aliases.entity", checks.ids("graph.aliases.entity", nodes), aliases)
+    _check_statements(checks, nodes, relations)
     return nodes, relations
+
+
+def _check_statements(checks: _Checks, nodes: int, relations: int) -> None:
+    """Properties of edges, where there are any."""
+    if "graph.statements.triples" not in checks.arrays:
+        return
+    triples = checks.array("graph.statements.triples", "i", 2)
+    if triples.shape[1] != 3:
+        checks.fail("graph.statements.triples", f"{triples.shape[1]} columns where 3 were written")
+    for column, count in enumerate((nodes, relations, nodes)):
+        checks.in_range("graph.statements.triples", triples[:, column], 0, count)
+    keys, texts = checks.names("graph.statement_keys"), checks.names("graph.statement_texts")
+    checks.equal("graph.statements.key", checks.ids("graph.statements.key", keys), texts)
+    checks.equal("graph.statements.kind", checks.ids("graph.statements.kind", 3), texts)
+    checks.equal("graph.statements.value", len(checks.column("graph.statements.value", "f")), texts)
+    checks.offsets("graph.statements.offsets", len(triples), texts)
 
 
 def _check_names(checks: _Checks, nodes: int) -> None:

@@ -2,64 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from clew.graph.build.build import checksum, source_bytes
 from clew.graph.readers.batch import MAX_REASONS, Batch, Label, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.side import read_pairs
+from clew.graph.readers.source_files import checksum, source_bytes
 from clew.graph.readers.stream import line_blocks
 from clew.index.update.edits import Edits, Pair, ReadNotes, Triple
 
 SCOPE_DIGITS = 8
 
 
-def read_edits(
-    add: Iterable[Path] = (),
-    remove: Iterable[Path] = (),
-    *,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    remove_types: Path | None = None,
-    remove_aliases: Path | None = None,
-    remove_entities: Path | None = None,
-    format: str | None = None,
-    on_error: OnError = "fail",
-    hints: Hints | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Edits:
+@dataclass(frozen=True)
+class EditFiles:
+    """The files of an update: triples, types and aliases that are added and removed, and how they are read.
+
+    `remove_entities` has entities, one a line, that lose all triples. The others are as in an index of them.
+    """
+
+    add: Sequence[Path] = ()
+    remove: Sequence[Path] = ()
+    types: Path | None = None
+    aliases: Path | None = None
+    remove_types: Path | None = None
+    remove_aliases: Path | None = None
+    remove_entities: Path | None = None
+    format: str | None = None
+    on_error: OnError = "fail"
+    hints: Hints | None = None
+
+    @property
+    def names_some(self) -> bool:
+        """Whether there is a file."""
+        side = self.types, self.aliases, self.remove_types, self.remove_aliases, self.remove_entities
+        return bool(self.add or self.remove or any(side))
+
+
+def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = None) -> Edits:
     """Read the files of an update; raises InputError and ParseError as an index of them would.
 
     `progress` is called with the bytes of `add` and `remove` that are read and to be read.
     """
-    add, remove = list(add), list(remove)
-    files = _Files(on_error, hints or Hints(), source_bytes([*add, *remove]), progress)
+    total = source_bytes([*files.add, *files.remove])
+    reader = _Reading(files.on_error, files.hints or Hints(), total, progress)
     added, removed = _Side(), _Side()
-    for side, paths in ((added, add), (removed, remove)):
+    for side, paths in ((added, files.add), (removed, files.remove)):
         for path in paths:
-            for batch in files.batches(path, format):
+            for batch in reader.batches(path, files.format):
                 side.take(batch)
     return Edits(
         add=added.triples,
         remove=removed.triples,
         nodes=added.nodes,
-        add_types=[*added.types, *files.pairs(types, "type")],
-        remove_types=[*removed.types, *files.pairs(remove_types, "type")],
-        add_aliases=files.pairs(aliases, "alias"),
-        remove_aliases=files.pairs(remove_aliases, "alias"),
+        add_types=[*added.types, *reader.pairs(files.types, "type")],
+        remove_types=[*removed.types, *reader.pairs(files.remove_types, "type")],
+        add_aliases=reader.pairs(files.aliases, "alias"),
+        remove_aliases=reader.pairs(files.remove_aliases, "alias"),
         add_names=added.names,
         remove_names=removed.names,
-        remove_entities=files.lines(remove_entities),
+        remove_entities=reader.lines(files.remove_entities),
         labels={name: label.text for name, label in added.labels.items()},
         iris=added.iris or removed.iris,
-        reading=files.reading(),
+        reading=reader.reading(),
     )
 
 
-class _Files:
+class _Reading:
     """Reads the files of one update and keeps count of what it met."""
 
     def __init__(
@@ -79,8 +92,15 @@ class _Files:
         reader = choose_reader(path, format, self._hints)
         scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
         tally = self._tally(self._tell, scope)
-        yield from reader.read(path, tally)
+        statements = 0
+        for batch in reader.read(path, tally):
+            statements += len(batch.statements)
+            yield batch
         tally.raise_faults()
+        if statements:
+            tally.note(
+                f"{path}: an update leaves out the properties of edges ({statements:,}); index anew for them"
+            )
         self._done += source_bytes([path])
 
     def pairs(self, path: Path | None, kind: str) -> list[Pair]:

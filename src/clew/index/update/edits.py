@@ -82,22 +82,39 @@ class EditReport:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class EditRules:
+    """How an update is done: `strict` refuses new entities and relations.
+
+    `ignore_missing` goes on where what is to be removed is not there; `wait` seconds for another process that
+    writes.
+    """
+
+    strict: bool = False
+    ignore_missing: bool = False
+    wait: float = 5.0
+
+
+USUAL = EditRules()
+"""New names are made, and nothing to be removed may be missing."""
+
+
 def resolve(
     graph: Graph,
     names: NamesIndex,
     edits: Edits,
     *,
-    strict: bool = False,
-    ignore_missing: bool = False,
+    rules: EditRules = USUAL,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[GraphEdit, EditReport]:
     """Find the ids of `edits` in `graph`; new names get the ids after the old ones.
 
     `progress` is called with the triples that are found and to be found. Raises UsageError for a triple to be
-    removed that is not there unless `ignore_missing`, and for an entity or relation that is new if `strict`.
+    removed that is not there unless it is
+    `ignore_missing`, and for an entity or relation that is new if it is `strict`.
     """
     resolver = _Resolver(graph, names, edits, progress)
-    return resolver.resolve(strict=strict, ignore_missing=ignore_missing)
+    return resolver.resolve(rules)
 
 
 class _Resolver:
@@ -113,7 +130,7 @@ class _Resolver:
         self._nodes: dict[NodeKey, int] = {}
         self._new: list[NodeKey] = []
 
-    def resolve(self, *, strict: bool, ignore_missing: bool) -> tuple[GraphEdit, EditReport]:
+    def resolve(self, rules: EditRules) -> tuple[GraphEdit, EditReport]:
         edits, missing = self._edits, list[str]()
         removed = self._removed(missing)
         removed_entities = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
@@ -126,7 +143,7 @@ class _Resolver:
         told = [*less_aliases, *edits.add_aliases, *edits.add_names]
         held_aliases = self._aliases_of(told, removed_entities)
         aliases_removed = self._gone(held_aliases, less_aliases, removed_entities, missing)
-        if not ignore_missing:
+        if not rules.ignore_missing:
             _refuse_missing(missing)
         added, duplicates = self._added(removed)
         for name in edits.nodes:
@@ -135,7 +152,7 @@ class _Resolver:
         more_aliases = [*edits.add_aliases, *self._called(edits.add_names)]
         aliases_added = self._more(held_aliases, aliases_removed, more_aliases)
         relations = list(self._relations)[self._old_relations :]
-        if strict:
+        if rules.strict:
             _refuse_new(self._new, relations)
         triples = _changes(removed, added)
         edit = GraphEdit(

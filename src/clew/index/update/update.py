@@ -17,7 +17,6 @@ import numpy as np
 from clew.errors import FormatError, UsageError
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph
-from clew.index.build import check_embedder
 from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
 from clew.index.corpus.walk_vectors import Verbaliser
@@ -25,13 +24,13 @@ from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Delta, Whole, applied, is_large
 from clew.index.store.directory import Index, IndexWriter, open_index, writing
 from clew.index.store.files import Array
-from clew.index.store.manifest import IndexAbout, Manifest, read_manifest
+from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
-from clew.index.store.stored_schema import WORTH_STORING, write_schema
-from clew.index.update.edits import EditReport, Edits, resolve
+from clew.index.store.stored_schema import is_worth_storing, write_schema
+from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
-from clew.index.vectors.backends.registry import Access, VectorChoice, open_vectors
+from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, open_vectors
 from clew.index.vectors.triple_vectors import TripleEmbedder
 from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, TRIPLE_VECTORS, quantise
 from clew.text.embedder import Embedder
@@ -66,11 +65,9 @@ def update_index(
     edits: Edits,
     *,
     embedder: Embedder,
-    strict: bool = False,
-    ignore_missing: bool = False,
-    wait: float = 5.0,
+    rules: EditRules = USUAL,
     verbaliser: Verbaliser | None = None,
-    access: Access | None = None,
+    access: VectorAccess | None = None,
     progress: Progress | None = None,
 ) -> Updated:
     """Apply `edits` to the index `path`, as a whole or not at all.
@@ -79,12 +76,12 @@ def update_index(
     before; without edits it does the latter alone. `access` is for vectors in a database.
 
     Raises UsageError as `resolve`, and if the walks are said by another model than `verbaliser`,
-    EmbedderMismatch, LockedError if another process still writes to the index after `wait` seconds,
+    EmbedderMismatch, LockedError if another process still writes to the index,
     InputError and FormatError if there is no good index, IndexAccessError if it cannot be written,
     VectorStoreError if Milvus does not answer, and what the verbaliser raises.
     """
     read_manifest(path)  # a path that is no index is refused before anything is made there
-    with writing(path, wait=wait) as writer:
+    with writing(path, wait=rules.wait) as writer:
         # All is read: damage would go on into the new generation.
         index = open_index(path, verify=True, access=access)
         check_embedder(path, index.manifest, embedder)
@@ -92,8 +89,7 @@ def update_index(
             index.graph,
             index.names,
             edits,
-            strict=strict,
-            ignore_missing=ignore_missing,
+            rules=rules,
             progress=_part_of(progress, "finding"),
         )
         if not edit.size and not _is_unsaid(index, verbaliser):
@@ -112,7 +108,7 @@ def update_index(
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
         told = _part_of(progress, "writing")
         write_changed(writer, index, contents, dropped=dropped, progress=told)
-        if compact and now.graph.triples >= WORTH_STORING:
+        if compact and is_worth_storing(now.graph):
             write_schema(writer, now.graph)
         manifest = writer.commit(_about(index.manifest.about, now.graph, report))
     return Updated(path, manifest, report, change, compact)

@@ -7,8 +7,10 @@ to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
 from typing import Self
 
 import numpy as np
@@ -23,13 +25,16 @@ from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, IndexWriter, open_index, writing
 from clew.index.store.files import Array
+from clew.index.store.sections import written_graph
 from clew.index.vectors.dots import dots, quantised_sums
 from clew.index.vectors.vectors import TRIPLE_SCALES, TRIPLE_VECTORS, quantise
 from clew.text.embedder import Additive, Embedder
+from clew.text.embedders.registry import embedder
 from clew.text.labels import readable, relation_text
 
 Float32 = NDArray[np.float32]
 Int8 = NDArray[np.int8]
+Span = tuple[int, int]
 
 BATCH = 1 << 18
 """Triples that are embedded at a time by sums."""
@@ -92,8 +97,10 @@ def with_triple_vectors(
     """
     if TRIPLE_VECTORS in index.sections:
         return index
-    current = _newest(index)
-    if TRIPLE_VECTORS not in current.sections:
+    with _ADDING:  # of threads that need them, one makes them
+        current = _newest(index)
+        if TRIPLE_VECTORS in current.sections:
+            return current
         with writing(index.path) as writer:
             current = _newest(index)
             if TRIPLE_VECTORS not in current.sections:
@@ -104,8 +111,10 @@ def with_triple_vectors(
                 write_changed(writer, current, whole, dropped=("delta.",))
                 write_triple_vectors(writer, graph, embedder, progress)
                 writer.commit(current.manifest.about)
-        current = _newest(index)
-    return current
+        return _newest(index)
+
+
+_ADDING = Lock()
 
 
 def _newest(index: Index) -> Index:
@@ -117,20 +126,28 @@ def _newest(index: Index) -> Index:
 
 
 def write_triple_vectors(
-    writer: IndexWriter, graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None = None
+    writer: IndexWriter,
+    graph: Graph,
+    embedder: Embedder,
+    progress: Callable[[int], None] | None = None,
+    spread: Callable[[Iterable[Span]], Iterator[tuple[Int8, Float32]]] | None = None,
 ) -> None:
     """Embed all triples of a packed graph into two sections, batch by batch: memory does not grow with it.
 
-    `progress` is called with the number of triples done. Raises EmbedderError, IndexAccessError.
+    `progress` is called with the number of triples done; `spread` has spans embedded by others, if given.
+    Raises EmbedderError, IndexAccessError.
     """
     scales = np.empty(graph.triples, np.float32)
+    size = BATCH if isinstance(embedder, Additive) else TEXTS
+    spans = [(at, min(at + size, graph.triples)) for at in range(0, graph.triples, size)]
+    made = map(triple_batch(graph, embedder), spans) if spread is None else spread(spans)
 
     def parts() -> Iterator[Int8]:
-        for start, rows, scale in _batches(graph, embedder):
-            scales[start : start + len(rows)] = scale
+        for (start, stop), (rows, scale) in zip(spans, made, strict=True):
+            scales[start:stop] = scale
             yield rows
             if progress is not None:
-                progress(start + len(rows))
+                progress(stop)
 
     writer.add_parts(TRIPLE_VECTORS, (graph.triples, embedder.dimension), np.dtype(np.int8), parts())
     writer.add(TRIPLE_SCALES, scales)
@@ -173,10 +190,25 @@ class TripleEmbedder:
         return quantised_sums(names, self._sums, where[:count], relations.astype(np.int32), where[count:])
 
 
-def _batches(graph: Graph, embedder: Embedder) -> Iterator[tuple[int, Int8, Float32]]:
+def triple_batch(graph: Graph, embedder: Embedder) -> Callable[[Span], tuple[Int8, Float32]]:
+    """What embeds the triples of a span of a packed graph, as they are stored: int8 [n, d], float32 [n]."""
     made = TripleEmbedder(graph.labels.__getitem__, list(graph.relation_labels), embedder)
-    size = BATCH if isinstance(embedder, Additive) else TEXTS
-    for start in range(0, graph.triples, size):
-        slots = np.arange(start, min(start + size, graph.triples))
+
+    def batch(span: Span) -> tuple[Int8, Float32]:
+        slots = np.arange(*span)
         columns = graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots]
-        yield start, *made.quantised(*columns)
+        return made.quantised(*columns)
+
+    return batch
+
+
+@dataclass(frozen=True, slots=True)
+class TriplePieces:
+    """Makes vectors of triples: int8 [n, d] and their scales float32 [n]."""
+
+    folder: Path
+    embedder: str
+
+    def __call__(self) -> Callable[[Span], tuple[Int8, Float32]]:
+        """Open the graph."""
+        return triple_batch(written_graph(self.folder), embedder(self.embedder))

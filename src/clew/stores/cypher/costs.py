@@ -29,7 +29,7 @@ Values = Mapping[str, object]
 """Values of the query's parameters."""
 
 
-def check_costs(query: tree.Query, values: Values) -> None:
+def check_costs(query: tree.CypherQuery, values: Values) -> None:
     """Raise QueryRefused for an expression that could run on, or grow, without end."""
     numbers, growing = 1, 0
     for part in query.walk():
@@ -37,11 +37,11 @@ def check_costs(query: tree.Query, values: Values) -> None:
             numbers *= max(1, _length(part, values))
             if numbers > MOST_NUMBERS:
                 raise QueryRefused(f"Its ranges make more than {MOST_NUMBERS:,} numbers. Make them shorter")
-        elif isinstance(part, tree.Operation) and part.operator == "=~":
+        elif isinstance(part, tree.Calculation) and part.operator == "=~":
             _check_regex(part.operands[1], values)
         elif isinstance(part, tree.Reduce):
             _check_reduce(part)
-        elif isinstance(part, (tree.Operation, tree.Item, tree.MapEntry)):
+        elif isinstance(part, (tree.Calculation, tree.ReturnItem, tree.MapEntry)):
             growing += _grows(part)
     if growing > MOST_GROWING:
         raise QueryRefused("It adds up variables again and again, which may grow without end")
@@ -71,7 +71,7 @@ def _number(expression: Expression, values: Values) -> float | None:
             return None
         case tree.LiteralValue(value=int() | float() as value):
             return value
-        case tree.Operation(operator="NEG", operands=(inner,)):
+        case tree.Calculation(operator="NEG", operands=(inner,)):
             value = _number(inner, values)
             return None if value is None else -value
         case tree.Parameter(name=name):
@@ -91,7 +91,12 @@ def _check_regex(pattern: Expression, values: Values) -> None:
         text = values.get(pattern.name)
     else:
         text = pattern.value if isinstance(pattern, tree.LiteralValue) else None
-    if not isinstance(text, str):
+    check_regex(text if isinstance(text, str) else None)
+
+
+def check_regex(text: str | None) -> None:
+    """Raise QueryRefused for a regular expression that may run without end, or (None) is not written out."""
+    if text is None:
         raise QueryRefused("A regular expression must be written out as a text. Use CONTAINS or STARTS WITH")
     plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "x", text)
     if re.search(r"\)(?:[*+]|\{\d*,?\d*\})", plain) and re.search(r"\([^()]*[*+{|]", plain):
@@ -119,14 +124,14 @@ def _uses(part: Syntax, name: str) -> bool:
 
 def _adds(part: Syntax, name: str) -> bool:
     """Whether it makes a longer text or list, or a list, out of several uses of a variable."""
-    adding = isinstance(part, tree.Operation) and part.operator in ("+", "||", "*", "^")
+    adding = isinstance(part, tree.Calculation) and part.operator in ("+", "||", "*", "^")
     uses = [p for p in part.walk() if isinstance(p, tree.Variable) and p.name.text == name]
     return (adding or isinstance(part, (tree.ListLiteral, tree.MapLiteral))) and len(uses) > 1
 
 
 def _grows(part: Syntax) -> bool:
     """Whether it is a sum of several whole variables (not of their properties)."""
-    if not isinstance(part, tree.Operation) or part.operator not in ("+", "||"):
+    if not isinstance(part, tree.Calculation) or part.operator not in ("+", "||"):
         return False
     bare = sum(isinstance(operand, tree.Variable) for operand in _summands(part))
     if bare > MOST_TERMS:
@@ -134,17 +139,17 @@ def _grows(part: Syntax) -> bool:
     return bare > 1
 
 
-def _summands(part: tree.Operation) -> Iterable[Expression]:
+def _summands(part: tree.Calculation) -> Iterable[Expression]:
     waiting: list[Expression] = list(part.operands)
     while waiting:
         operand = waiting.pop()
-        if isinstance(operand, tree.Operation) and operand.operator in ("+", "||"):
+        if isinstance(operand, tree.Calculation) and operand.operator in ("+", "||"):
             waiting.extend(operand.operands)
         else:
             yield operand
 
 
-def _check_loops(query: tree.Query) -> None:
+def _check_loops(query: tree.CypherQuery) -> None:
     """Refuse loops over lists that run within one another too often."""
     waiting: list[tuple[Syntax, int]] = [(query, 0)]
     while waiting:
@@ -161,7 +166,7 @@ class _Replacing:
     growth: int
 
 
-def _check_replace(query: tree.Query, values: Values) -> None:
+def _check_replace(query: tree.CypherQuery, values: Values) -> None:
     waiting = [_Replacing(query, 1)]
     while waiting:
         at = waiting.pop()

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from clew.stores.cypher.functions import AGGREGATES
+from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
 from clew.stores.cypher.tree import (
     Branch,
     Call,
-    Match,
+    MatchClause,
     Projection,
     Statement,
     Subquery,
@@ -49,6 +50,22 @@ def sample_of_evidence(statement: Statement, most: int) -> tuple[str, ...]:
     return tuple(_branch(statement, branch, most) for branch in statement.query.branches)
 
 
+def subquery_evidence(statement: Statement, most: int) -> tuple[str, ...]:
+    """Return queries for at most `most` of the paths that EXISTS and COUNT of the last RETURN look for."""
+    found: list[str] = []
+    for branch in statement.query.branches:
+        last = branch.clauses[-1]
+        if not isinstance(last, Projection) or _groups(last):
+            continue
+        before = render(statement.tokens[branch.start : last.start], {}, comments=False)
+        for part in (p for item in last.items for p in item.walk() if isinstance(p, Subquery)):
+            inner = render(statement.tokens[part.start + 2 : part.stop - 1], {}, comments=False).strip()
+            match = "" if inner.upper().startswith("MATCH") else "MATCH "
+            if part.kind in ("EXISTS", "COUNT") and "RETURN" not in inner.upper():
+                found += sample_of_evidence(parse(f"{before} {match}{inner} RETURN 1"), most)
+    return tuple(found)
+
+
 def is_evidence(column: str) -> bool:
     """Whether a column was added by `with_evidence`."""
     return column.startswith(PREFIX)
@@ -58,7 +75,7 @@ def _branch(statement: Statement, branch: Branch, most: int | None = None) -> st
     work = _Rewriting(statement)
     stop = branch.stop
     for clause in branch.clauses:
-        if isinstance(clause, Match):
+        if isinstance(clause, MatchClause):
             _match(clause, work)
         elif isinstance(clause, Projection):
             if most is not None and (_groups(clause) or clause.keyword == "RETURN"):
@@ -75,7 +92,7 @@ def _branch(statement: Statement, branch: Branch, most: int | None = None) -> st
     return f"{text} RETURN {', '.join(_columns(work, collect=False))} LIMIT {most}"
 
 
-def _match(clause: Match, work: _Rewriting) -> None:
+def _match(clause: MatchClause, work: _Rewriting) -> None:
     for path in clause.paths:
         column = f"{PREFIX}{len(work.paths)}"
         if path.variable is None:

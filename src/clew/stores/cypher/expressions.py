@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from clew.stores.cypher.cursor import Cursor
 from clew.stores.cypher.tree import (
+    Calculation,
     Call,
     Case,
+    CypherQuery,
     Expression,
-    Index,
     Iteration,
     LabelCheck,
     LabelExpression,
@@ -21,15 +22,14 @@ from clew.stores.cypher.tree import (
     MapLiteral,
     MapProjection,
     Name,
-    Operation,
     Parameter,
-    Path,
+    PathPattern,
     PatternComprehension,
     PatternExpression,
     Property,
-    Query,
     Reduce,
     Subquery,
+    Subscript,
     TypeCheck,
     Variable,
 )
@@ -51,7 +51,7 @@ class ExpressionParser(Cursor):
     """Whether a `|` here ends a condition, rather than joining labels: `[x IN xs WHERE x:A | x]`."""
 
     @abstractmethod
-    def path(self, *, expression: bool = False) -> Path:
+    def path(self, *, expression: bool = False) -> PathPattern:
         """Read a path of a pattern."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class ExpressionParser(Cursor):
         """Read what follows a colon."""
 
     @abstractmethod
-    def subquery(self) -> Query:
+    def subquery(self) -> CypherQuery:
         """Read a query, or a pattern with WHERE, up to a closing brace."""
 
     def expression(self) -> Expression:
@@ -92,18 +92,18 @@ class ExpressionParser(Cursor):
             operator += " WITH"
         with self.deeper():
             right = self._climb(power)
-        return Operation(start, self.at, operator, (left, right))
+        return Calculation(start, self.at, operator, (left, right))
 
     def _checked(self, left: Expression, start: int) -> Expression:
         """`IS [NOT] NULL`, `IS [NOT] [NFC] NORMALIZED`, `IS [NOT] (:: | TYPED) TYPE`."""
         self.expect_words("IS")
         negated = "NOT " if self.take_words("NOT") else ""
         if self.take_words("NULL"):
-            return Operation(start, self.at, f"IS {negated}NULL", (left,))
+            return Calculation(start, self.at, f"IS {negated}NULL", (left,))
         form = self.at
         self.at += self.is_word("NFC", "NFD", "NFKC", "NFKD")
         if self.take_words("NORMALIZED"):
-            return Operation(start, self.at, f"IS {negated}NORMALIZED", (left,))
+            return Calculation(start, self.at, f"IS {negated}NORMALIZED", (left,))
         if form == self.at and (self.take_symbol("::") or self.take_words("TYPED")):
             type_ = self._type()
             return TypeCheck(start, self.at, left, type_)
@@ -129,13 +129,13 @@ class ExpressionParser(Cursor):
             self.at += 1
             with self.deeper():
                 operand = self._climb(_NOT - 1)
-            return Operation(start, self.at, "NOT", (operand,))
+            return Calculation(start, self.at, "NOT", (operand,))
         if self.is_symbol("-") or self.is_symbol("+"):
             sign = "NEG" if self.is_symbol("-") else "POS"
             self.at += 1
             with self.deeper():
                 operand = self._prefixed(_SIGN)
-            return Operation(start, self.at, sign, (operand,))
+            return Calculation(start, self.at, sign, (operand,))
         return self._postfixed()
 
     def _postfixed(self) -> Expression:
@@ -156,7 +156,7 @@ class ExpressionParser(Cursor):
                 return result
 
     def _may_have_labels(self, subject: Expression) -> bool:
-        return isinstance(subject, (Variable, Property, Index, Call, Parameter))
+        return isinstance(subject, (Variable, Property, Subscript, Call, Parameter))
 
     def _index(self, subject: Expression, start: int) -> Expression:
         self.expect_symbol("[")
@@ -167,7 +167,7 @@ class ExpressionParser(Cursor):
         if slice_ and not self.is_symbol("]"):
             bounds.append(self._nested(False))
         self.expect_symbol("]")
-        return Index(start, self.at, subject, tuple(bounds), slice_)
+        return Subscript(start, self.at, subject, tuple(bounds), slice_)
 
     def _atom(self) -> Expression:
         token, start = self.token(), self.at

@@ -92,7 +92,7 @@ def guard(
     return Guarded(text, given | values, _columns(statement), rules.rows)
 
 
-def _check_calls(query: tree.Query, rules: Rules) -> None:
+def _check_calls(query: tree.CypherQuery, rules: Rules) -> None:
     for part in query.walk():
         if isinstance(part, tree.Call) and part.name.lower() not in rules.functions:
             raise QueryRefused(
@@ -104,7 +104,7 @@ def _check_calls(query: tree.Query, rules: Rules) -> None:
             )
 
 
-def _check_parameters(query: tree.Query, given: Mapping[str, object]) -> None:
+def _check_parameters(query: tree.CypherQuery, given: Mapping[str, object]) -> None:
     for name, value in given.items():
         if name.startswith(PREFIX):
             raise QueryRefused(f"The parameter ${name} has a name that is kept for Clew ({PREFIX}…)")
@@ -138,7 +138,7 @@ def _bind(statement: Statement) -> tuple[dict[int, str], dict[str, object]]:
     return edits, parameters.values
 
 
-def _written_out(query: tree.Query) -> set[int]:
+def _written_out(query: tree.CypherQuery) -> set[int]:
     """Tokens of numbers in SKIP and LIMIT."""
     kept: set[int] = set()
     for part in query.walk():

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from clew.stores.cypher import tree
-from clew.stores.cypher.tree import Expression, LabelExpression, Path, Query, Relationship, Syntax
+from clew.stores.cypher.tree import (
+    CypherQuery,
+    Expression,
+    LabelExpression,
+    PathPattern,
+    Relationship,
+    Syntax,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class _Scope:
         return inner
 
 
-def find_groups(query: Query) -> list[HopGroup]:
+def find_groups(query: CypherQuery) -> list[HopGroup]:
     """Find all groups of a query, a parent before those below it."""
     finder = _HopFinder()
     finder.query(query, _Scope({}, {}), None)
@@ -72,7 +79,7 @@ class _HopFinder:
         self.groups.append(group)
         return group
 
-    def query(self, query: Query, outer: _Scope, parent: HopGroup | None) -> _Scope:
+    def query(self, query: CypherQuery, outer: _Scope, parent: HopGroup | None) -> _Scope:
         """Walk the branches of a query; returns the variables that the last branch leaves."""
         scope = outer
         for branch in query.branches:
@@ -87,7 +94,7 @@ class _HopFinder:
 
     def _clause(self, clause: tree.Clause, scope: _Scope, group: HopGroup) -> _Scope:
         match clause:
-            case tree.Match(optional=optional, paths=paths, where=where):
+            case tree.MatchClause(optional=optional, paths=paths, where=where):
                 own = self._group(group) if optional else group
                 for path in paths:
                     self._path(path, scope, own)
@@ -140,13 +147,13 @@ class _HopFinder:
         self._where(clause.where, both, group)
         return result
 
-    def _path(self, path: Path, scope: _Scope, group: HopGroup) -> None:
+    def _path(self, path: PathPattern, scope: _Scope, group: HopGroup) -> None:
         """Note the hops of a path and number its nodes; a part that repeats is a group of its own."""
         numbers: list[int | None] = []
         for element in path.elements:
             if isinstance(element, tree.NodePattern):
                 numbers.append(self._node(element, scope, group))
-            elif isinstance(element, tree.Group):
+            elif isinstance(element, tree.Parenthesised):
                 own = self._group(group) if element.length else group
                 inner = scope.copy() if element.length else scope
                 self._path(element.path, inner, own)
@@ -159,7 +166,7 @@ class _HopFinder:
                 self._hop(path, at, (numbers[at - 1], numbers[at + 1]), scope, group)
 
     def _hop(
-        self, path: Path, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: HopGroup
+        self, path: PathPattern, at: int, ends: tuple[int | None, int | None], scope: _Scope, group: HopGroup
     ) -> None:
         edge, before, after = path.elements[at], path.elements[at - 1], path.elements[at + 1]
         if not isinstance(edge, Relationship):
@@ -237,7 +244,7 @@ def terms(expression: Expression, operator: str) -> list[Expression]:
     waiting, parts = [expression], list[Expression]()
     while waiting:
         part = waiting.pop()
-        if isinstance(part, tree.Operation) and part.operator == operator:
+        if isinstance(part, tree.Calculation) and part.operator == operator:
             waiting.extend(reversed(part.operands))
         else:
             parts.append(part)
@@ -249,20 +256,20 @@ def _says(part: Expression) -> tuple[str, LabelExpression] | None:
     match part:
         case tree.LabelCheck(subject=tree.Variable(name=name), labels=labels):
             return name.text, labels
-        case tree.Operation(operator="NOT", operands=(inner,)):
+        case tree.Calculation(operator="NOT", operands=(inner,)):
             said = _says(inner)
             return said and (said[0], LabelExpression(part.start, part.stop, "!", None, (said[1],)))
-        case tree.Operation(operator="OR"):
+        case tree.Calculation(operator="OR"):
             said = [_says(term) for term in terms(part, "OR")]
             known = [one for one in said if one is not None]
             if len(known) < len(said) or len({name for name, _ in known}) > 1:
                 return None
             parts = tuple(labels for _, labels in known)
             return known[0][0], LabelExpression(part.start, part.stop, "|", None, parts)
-        case tree.Operation(operator="IN", operands=(tree.LiteralValue(value=str(value)), right)):
+        case tree.Calculation(operator="IN", operands=(tree.LiteralValue(value=str(value)), right)):
             name = _argument(right, "labels")
             return None if name is None else (name, _label(part, value))
-        case tree.Operation(operator="=" | "IN", operands=(left, right)):
+        case tree.Calculation(operator="=" | "IN", operands=(left, right)):
             return _type_check(part, left, right)
         case _:
             return None
@@ -301,7 +308,7 @@ def _only(scope: _Scope, names: Iterable[str]) -> _Scope:
     return _Scope(dict(pick), {n: i for n, i in scope.edges.items() if n in wanted})
 
 
-def _imports(query: Query) -> bool:
+def _imports(query: CypherQuery) -> bool:
     """Whether a `CALL { WITH a … }` begins by importing."""
     first = query.branches[0].clauses[0]
     return isinstance(first, tree.Projection) and first.keyword == "WITH"

@@ -35,7 +35,7 @@ _REFUSED: dict[type[Syntax], str] = {
     tree.TypeCheck: "checks of types",
     tree.CallQuery: "CALL { }",
     tree.CallProcedure: "CALL of procedures",
-    tree.Group: "repeated parts of paths",
+    tree.Parenthesised: "repeated parts of paths",
 }
 
 
@@ -64,9 +64,9 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
     match part:
         case tree.Call():
             _call(part, edits)
-        case tree.Index():
+        case tree.Subscript():
             _index(part, edits)
-        case tree.Operation():
+        case tree.Calculation():
             _operation(part, edits)
         case tree.LabelCheck():
             _label_check(part, edits)
@@ -125,9 +125,9 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         refuse(f"the function {call.name}")
 
 
-def _index(index: tree.Index, edits: TokenEdits) -> None:
+def _index(index: tree.Subscript, edits: TokenEdits) -> None:
     match index:
-        case tree.Index(bounds=(tree.LiteralValue(kind="integer", value=int(at)) as place,), slice=False):
+        case tree.Subscript(bounds=(tree.LiteralValue(kind="integer", value=int(at)) as place,), slice=False):
             # Positions are counted from one, and from the end as in Neo4j.
             edits.put(place.start, str(at + 1 if at >= 0 else at))
         case _:
@@ -164,18 +164,18 @@ def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:
     edits.behind(part.subject.stop - 1, ")")
 
 
-def _operation(operation: tree.Operation, edits: TokenEdits) -> None:
+def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
     if operation.operator in _COMPARISONS:
         first = operation.operands[0]
-        if isinstance(first, tree.Operation) and first.operator in _COMPARISONS:
+        if isinstance(first, tree.Calculation) and first.operator in _COMPARISONS:
             _chained(first, operation, edits)
 
 
-def _chained(first: tree.Operation, second: tree.Operation, edits: TokenEdits) -> None:
+def _chained(first: tree.Calculation, second: tree.Calculation, edits: TokenEdits) -> None:
     """*a < b < c* is *a < b AND b < c*."""
     middle = first.operands[-1]
     if not isinstance(middle, (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter)):
@@ -206,7 +206,7 @@ def _is_of_pattern(part: Syntax, statement: Statement) -> bool:
 
 def _subquery(subquery: tree.Subquery, edits: TokenEdits) -> None:
     clauses = [clause for branch in subquery.query.branches for clause in branch.clauses]
-    if subquery.kind == "COLLECT" or len(clauses) != 1 or not isinstance(clauses[0], tree.Match):
+    if subquery.kind == "COLLECT" or len(clauses) != 1 or not isinstance(clauses[0], tree.MatchClause):
         refuse("subqueries that are more than MATCH and WHERE")
     first = edits.statement.tokens[clauses[0].start]
     if not (first.kind == "word" and first.value == "MATCH"):

@@ -7,7 +7,7 @@ from itertools import combinations
 from clew.stores.cypher import tree
 from clew.stores.cypher.hops import terms
 from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse
-from clew.stores.cypher.tree import Expression, Path, Relationship, Syntax
+from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Syntax
 
 LONGEST = 30
 """Ladybug follows no path further."""
@@ -18,7 +18,7 @@ MOST_PARTS = 2
 
 def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> None:
     """Rewrite what is no expression: a clause, node or edge. Raises QueryRefused as `to_ladybug`."""
-    if isinstance(part, tree.Match):
+    if isinstance(part, tree.MatchClause):
         _match(part, edits)
     elif isinstance(part, tree.Branch):
         _products(part)
@@ -30,7 +30,7 @@ def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> N
             _loops(part, loops)
 
 
-def check_condition(path: Path) -> None:
+def check_condition(path: PathPattern) -> None:
     """Refuse a pattern in a condition unless ladybug reads it as Neo4j does."""
     edges = [e for e in path.elements if isinstance(e, Relationship)]
     if path.selector or any(e.length for e in edges):
@@ -39,7 +39,7 @@ def check_condition(path: Path) -> None:
         refuse("a pattern of several edges in a condition. Write EXISTS { … }")
 
 
-def _match(match: tree.Match, edits: TokenEdits) -> None:
+def _match(match: tree.MatchClause, edits: TokenEdits) -> None:
     """Give lengths ladybug's form, and say that no relation is matched twice."""
     edges: list[Relationship] = []
     for path in match.paths:
@@ -75,7 +75,7 @@ def _length(edge: Relationship, length: tree.Length, kind: str, edits: TokenEdit
     edits.put(length.start, f"* {kind} {length.low}..{length.high}")
 
 
-def _shortest(path: Path, edits: TokenEdits) -> None:
+def _shortest(path: PathPattern, edits: TokenEdits) -> None:
     """`shortestPath((a)-[:R*..5]-(b))` → `(a)-[:R* SHORTEST 1..5]-(b)`."""
     kinds = {"shortestPath": "SHORTEST", "allShortestPath": "ALL SHORTEST"}
     edge = path.elements[1] if len(path.elements) == 3 else None
@@ -102,7 +102,7 @@ def _named(edge: Relationship, names: dict[int, str], edits: TokenEdits) -> str:
     return names[edge.start]
 
 
-def _conditions(match: tree.Match, apart: list[str], edges: int, edits: TokenEdits) -> None:
+def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: TokenEdits) -> None:
     """Add conditions to a MATCH, and put those that compare several of its parts behind it.
 
     Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of
@@ -138,7 +138,7 @@ def _products(branch: tree.Branch) -> None:
     """Refuse large products of patterns that share no variable: ladybug 0.22 may not end them in time."""
     parts: list[set[str]] = []
     for clause in branch.clauses:
-        for path in clause.paths if isinstance(clause, tree.Match) else ():
+        for path in clause.paths if isinstance(clause, tree.MatchClause) else ():
             found = (p for p in path.walk() if isinstance(p, (tree.NodePattern, Relationship)))
             names = {p.variable.text for p in found if p.variable is not None}
             joined = [other for other in parts if other & names]

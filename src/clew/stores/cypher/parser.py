@@ -12,13 +12,13 @@ from clew.stores.cypher.tree import (
     CallProcedure,
     CallQuery,
     Clause,
+    CypherQuery,
     Expression,
-    Item,
-    Match,
+    MatchClause,
     Name,
-    Path,
+    PathPattern,
     Projection,
-    Query,
+    ReturnItem,
     Statement,
     Unwind,
 )
@@ -50,7 +50,7 @@ def parse(text: str) -> Statement:
 class Parser(PatternParser):
     """Reads clauses and queries."""
 
-    def statement(self) -> Query:
+    def statement(self) -> CypherQuery:
         """Read the whole text."""
         if self.token().kind == "end":
             self.fail("expected a query")
@@ -61,7 +61,7 @@ class Parser(PatternParser):
             self.fail("expected a clause or the end of the query")
         return query
 
-    def _query(self, *, whole: bool) -> Query:
+    def _query(self, *, whole: bool) -> CypherQuery:
         start = self.at
         branches = [self._branch(whole=whole)]
         every = False
@@ -70,7 +70,7 @@ class Parser(PatternParser):
             if not every:
                 self.take_words("DISTINCT")
             branches.append(self._branch(whole=whole))
-        return Query(start, self.at, tuple(branches), every)
+        return CypherQuery(start, self.at, tuple(branches), every)
 
     def _branch(self, *, whole: bool) -> Branch:
         start = self.at
@@ -106,13 +106,13 @@ class Parser(PatternParser):
         optional = self.take_words("OPTIONAL")
         if self.take_words("MATCH"):
             paths, where = self._pattern()
-            return Match(start, self.at, optional, paths, where)
+            return MatchClause(start, self.at, optional, paths, where)
         self.expect_words("CALL")
         if self.is_symbol("{") or self.is_symbol("("):
             return self._call_query(start, optional)
         return self._call_procedure(start, optional)
 
-    def _pattern(self) -> tuple[tuple[Path, ...], Expression | None]:
+    def _pattern(self) -> tuple[tuple[PathPattern, ...], Expression | None]:
         """Paths with commas between them, and WHERE."""
         paths = [self.path()]
         while self.take_symbol(","):
@@ -127,7 +127,7 @@ class Parser(PatternParser):
         self.at += 1
         distinct = self.take_words("DISTINCT")
         star = self.take_symbol("*")
-        items: list[Item] = []
+        items: list[ReturnItem] = []
         if not star or self.take_symbol(","):
             items.append(self._item())
             while self.take_symbol(","):
@@ -142,13 +142,13 @@ class Parser(PatternParser):
             start, self.at, kind, distinct, star, tuple(items), order, skip, limit, where, limit_at
         )
 
-    def _item(self) -> Item:
+    def _item(self) -> ReturnItem:
         start = self.at
         expression = self.expression()
         first, last = self.tokens[start], self.tokens[self.at - 1]
         text = self.text[first.offset : last.offset + len(last.text)]
         alias = self.name("a name") if self.take_words("AS") else None
-        return Item(start, self.at, expression, alias, alias.text if alias else _column(text, first))
+        return ReturnItem(start, self.at, expression, alias, alias.text if alias else _column(text, first))
 
     def _order(self) -> tuple[Expression, ...]:
         if not self.take_words("ORDER", "BY"):
@@ -209,15 +209,15 @@ class Parser(PatternParser):
         name = self.variable()
         return self.variable() if self.take_words("AS") else name
 
-    def subquery(self) -> Query:
+    def subquery(self) -> CypherQuery:
         """Read the inside of `EXISTS { … }`: a query, or paths with WHERE."""
         with self.deeper():
             if self.is_word(*_CLAUSES) and not self.is_symbol("=", 1):
                 return self._query(whole=False)
             start = self.at
             paths, where = self._pattern()
-            match = Match(start, self.at, False, paths, where)
-            return Query(start, self.at, (Branch(start, self.at, (match,)),), False)
+            match = MatchClause(start, self.at, False, paths, where)
+            return CypherQuery(start, self.at, (Branch(start, self.at, (match,)),), False)
 
 
 def _column(text: str, first: CypherToken) -> str:

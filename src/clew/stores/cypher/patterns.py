@@ -6,14 +6,14 @@ from clew.stores.cypher.expressions import ExpressionParser
 from clew.stores.cypher.tree import (
     Direction,
     Expression,
-    Group,
     LabelExpression,
     Length,
     MapLiteral,
     Name,
     NodePattern,
     Parameter,
-    Path,
+    Parenthesised,
+    PathPattern,
     Relationship,
 )
 
@@ -21,7 +21,7 @@ from clew.stores.cypher.tree import (
 class PatternParser(ExpressionParser):
     """The part of the parser that reads patterns."""
 
-    def path(self, *, expression: bool = False) -> Path:
+    def path(self, *, expression: bool = False) -> PathPattern:
         """Read a path; one that is an expression has no variable and at least one edge."""
         start = self.at
         variable: Name | None = None
@@ -36,7 +36,7 @@ class PatternParser(ExpressionParser):
                 self.expect_symbol(")")
             else:
                 elements = self._elements()
-        return Path(start, self.at, variable, selector, elements)
+        return PathPattern(start, self.at, variable, selector, elements)
 
     def _selector(self) -> str:
         """`shortestPath`, `ANY [k]`, `ALL SHORTEST`, `SHORTEST [k] [GROUPS]`, with PATH or PATHS behind."""
@@ -58,13 +58,13 @@ class PatternParser(ExpressionParser):
             self.at += 1
         return " ".join(words)
 
-    def _elements(self) -> tuple[NodePattern | Relationship | Group, ...]:
-        elements: list[NodePattern | Relationship | Group] = [self._node_or_group()]
+    def _elements(self) -> tuple[NodePattern | Relationship | Parenthesised, ...]:
+        elements: list[NodePattern | Relationship | Parenthesised] = [self._node_or_group()]
         while True:
             if self.is_symbol("-") or (self.is_symbol("<") and self.is_symbol("-", 1)):
                 elements.append(self._relationship())
                 elements.append(self._node_or_group())
-            elif self.is_symbol("(") and (isinstance(elements[-1], Group) or self._is_group()):
+            elif self.is_symbol("(") and (isinstance(elements[-1], Parenthesised) or self._is_group()):
                 elements.append(self._node_or_group())
             else:
                 return tuple(elements)
@@ -74,7 +74,7 @@ class PatternParser(ExpressionParser):
         named = 3 if self.token(1).kind in ("word", "name") and self.is_symbol("=", 2) else 1
         return self.is_symbol("(", named)
 
-    def _node_or_group(self) -> NodePattern | Group:
+    def _node_or_group(self) -> NodePattern | Parenthesised:
         if not self.is_symbol("("):
             self.fail("expected '(' of a node")
         if not self._is_group():
@@ -85,7 +85,7 @@ class PatternParser(ExpressionParser):
         where = self._nested(False) if self.take_words("WHERE") else None
         self.expect_symbol(")")
         length = self._quantifier()
-        return Group(start, self.at, path, where, length)
+        return Parenthesised(start, self.at, path, where, length)
 
     def _node(self) -> NodePattern:
         start = self.at

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from clew.errors import UsageError
+from clew.stores.naming import Naming
 
 _PART = r"\s*(`[^`]+`|\"[^\"]+\"|'[^']+'|[^(),'\"`]+?)\s*"
 _TRIPLE = re.compile(rf"\({_PART},{_PART},{_PART}\)")
@@ -41,6 +42,7 @@ class GraphSchema:
 
     `kinds` say of a label's properties what their values are, with one of them (*date 1996-07-04*). `valued`
     are relation types whose tails are properties of their heads too, which is how a prompt shows them.
+    `namings` say how the nodes of a label are called, where the store does not know that by itself.
     """
 
     hops: tuple[SchemaHop, ...]
@@ -48,6 +50,7 @@ class GraphSchema:
     type_properties: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     valued: frozenset[str] = frozenset()
+    namings: Mapping[str, Naming] = field(default_factory=dict[str, Naming])
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from clew.stores.errors import QueryRefused, QuerySyntaxError
 
 Kind = Literal["word", "name", "string", "integer", "float", "parameter", "symbol", "end"]
 
+LONGEST_NUMBER = 400
 MOST_CHARACTERS = 50_000
 """A longer statement is not a question's query."""
 
@@ -128,6 +129,8 @@ def _token(text: str, at: int, space: str) -> CypherToken:
 
 def _number(found: re.Match[str], text: str, at: int, space: str) -> CypherToken:
     stop = found.end()
+    if stop - at > LONGEST_NUMBER:
+        raise QuerySyntaxError(f"a number of {stop - at:,} characters, which no database reads", text, at)
     if stop < len(text) and (text[stop].isalnum() or text[stop] == "_"):
         raise QuerySyntaxError(f"{text[at : stop + 1]!r} is neither a number nor a name", text, at)
     kind: Kind = "float" if found["float"] else "integer"

@@ -78,7 +78,7 @@ class Parameter(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Expression):
+class Calculation(Expression):
     """An operator (its words in upper case, `NEG` and `POS` for signs) over `operands`."""
 
     operator: str
@@ -94,7 +94,7 @@ class Property(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Index(Expression):
+class Subscript(Expression):
     """`subject[at]` or the slice `subject[low..high]`; `bounds` are those that are given."""
 
     subject: Expression
@@ -194,7 +194,7 @@ class Reduce(Expression):
 class PatternComprehension(Expression):
     """`[p = (a)-->(b) WHERE … | …]`."""
 
-    path: Path
+    path: PathPattern
     where: Expression | None
     result: Expression
 
@@ -203,7 +203,7 @@ class PatternComprehension(Expression):
 class PatternExpression(Expression):
     """A pattern used as a condition, or `shortestPath(…)` as a value."""
 
-    path: Path
+    path: PathPattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Subquery(Expression):
     """`EXISTS { … }`, `COUNT { … }` or `COLLECT { … }`."""
 
     kind: str
-    query: Query
+    query: CypherQuery
 
 
 # Patterns
@@ -259,21 +259,21 @@ class Relationship(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Syntax):
+class Parenthesised(Syntax):
     """A part of a path in parentheses, `((a)-->(b) WHERE …){1,3}`; `length` is None without a quantifier."""
 
-    path: Path
+    path: PathPattern
     where: Expression | None
     length: Length | None
 
 
 @dataclass(frozen=True, slots=True)
-class Path(Syntax):
+class PathPattern(Syntax):
     """`variable = selector (node)-[edge]-(node)…`; `selector` is `shortestPath`, `ALL SHORTEST` and so on."""
 
     variable: Name | None
     selector: str
-    elements: tuple[NodePattern | Relationship | Group, ...]
+    elements: tuple[NodePattern | Relationship | Parenthesised, ...]
 
 
 # Clauses
@@ -285,16 +285,16 @@ class Clause(Syntax):
 
 
 @dataclass(frozen=True, slots=True)
-class Match(Clause):
+class MatchClause(Clause):
     """`[OPTIONAL] MATCH paths [WHERE where]`."""
 
     optional: bool
-    paths: tuple[Path, ...]
+    paths: tuple[PathPattern, ...]
     where: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
-class Item(Syntax):
+class ReturnItem(Syntax):
     """`expression [AS alias]`; `name` is the name of its column."""
 
     expression: Expression
@@ -312,7 +312,7 @@ class Projection(Clause):
     keyword: Literal["WITH", "RETURN"]
     distinct: bool
     star: bool
-    items: tuple[Item, ...]
+    items: tuple[ReturnItem, ...]
     order: tuple[Expression, ...]
     skip: Expression | None
     limit: Expression | None
@@ -335,7 +335,7 @@ class CallQuery(Clause):
     optional: bool
     imports: tuple[Name, ...] | None
     every: bool
-    query: Query
+    query: CypherQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +350,7 @@ class CallProcedure(Clause):
 
 
 @dataclass(frozen=True, slots=True)
-class Query(Syntax):
+class CypherQuery(Syntax):
     """Clauses in their order; `branches` are joined by UNION, ALL where `union_all`."""
 
     branches: tuple[Branch, ...]
@@ -370,7 +370,7 @@ class Statement:
 
     text: str
     tokens: tuple[CypherToken, ...]
-    query: Query
+    query: CypherQuery
 
     def print(self) -> str:
         """Print the statement from its tokens; equal to `text`."""

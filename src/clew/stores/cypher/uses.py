@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from clew.stores.cypher.tree import (
+    Calculation,
     Call,
     Expression,
-    Item,
     LabelCheck,
     LabelExpression,
     ListLiteral,
@@ -19,9 +19,9 @@ from clew.stores.cypher.tree import (
     MapProjection,
     Name,
     NodePattern,
-    Operation,
     Property,
     Relationship,
+    ReturnItem,
     Statement,
     Syntax,
     Variable,
@@ -107,7 +107,7 @@ class _UseFinder:
     def _rename(self, part: Syntax) -> None:
         """`WITH p AS q`: q is what p is."""
         match part:
-            case Item(expression=Variable(name=Name(text=name)), alias=Name(text=alias)) if (
+            case ReturnItem(expression=Variable(name=Name(text=name)), alias=Name(text=alias)) if (
                 name in self._owners
             ):
                 self._owners.setdefault(alias, self._owners[name])
@@ -179,10 +179,10 @@ class _UseFinder:
                             yield ValueUse(
                                 *value, entry.key.text, self._of(part), "=", variable=_variable(part)
                             )
-                case Operation(operator="IN", operands=(left, ListLiteral(items=items))):
+                case Calculation(operator="IN", operands=(left, ListLiteral(items=items))):
                     for item in items:
                         yield from self._compared(left, item, "=")
-                case Operation(operator=operator, operands=(left, right)) if operator in _COMPARING:
+                case Calculation(operator=operator, operands=(left, right)) if operator in _COMPARING:
                     yield from self._compared(left, right, operator)
                     if operator == "=":
                         yield from self._compared(right, left, operator)

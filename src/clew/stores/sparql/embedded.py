@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from threading import Timer
@@ -24,7 +24,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.values import XSD
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql import worker
@@ -38,6 +39,7 @@ PREFIXES = {
     "e": "urn:clew:entity:",
     "r": "urn:clew:relation:",
     "t": "urn:clew:type:",
+    "p": "urn:clew:property:",
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "skos": "http://www.w3.org/2004/02/skos/core#",
@@ -179,10 +181,27 @@ def statements(graph: Graph) -> Iterator[str]:
         yield f"{terms[node]} {label} {_text(graph.labels[node])} .\n"
     for name, node in zip(graph.aliases.names, graph.aliases.entity.tolist(), strict=True):
         yield f"{terms[node]} {alias} {_text(name)} .\n"
+    yield from _edge_properties(graph, terms, relations)
     types = [_iri("t", name) for name in graph.types.names]
     typed = np.repeat(np.arange(graph.nodes), np.diff(graph.types.offsets))
     for node, own in zip(typed.tolist(), graph.types.type.tolist(), strict=True):
         yield f"{terms[node]} {type_} {types[own]} .\n"
+
+
+def _edge_properties(graph: Graph, terms: Sequence[str], relations: Sequence[str]) -> Iterator[str]:
+    """Yield the statements that have properties as reified ones: `rdf:subject`, …, `p:since`."""
+    properties = graph.edge_properties
+    ends = [f"<{PREFIXES['rdf']}{name}>" for name in ("subject", "predicate", "object")]
+    keys = [_iri("p", name) for name in properties.keys]
+    number = f"^^<{XSD}double>"
+    for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
+        node = f"_:s{statement}"
+        for end, term in zip(ends, (terms[head], relations[relation], terms[tail]), strict=True):
+            yield f"{node} {end} {term} .\n"
+        for at in range(int(properties.offsets[statement]), int(properties.offsets[statement + 1])):
+            numeric = properties.kind[at] == ValueKind.NUMBER
+            value = f'"{float(properties.value[at])!r}"{number}' if numeric else _text(properties.texts[at])
+            yield f"{node} {keys[int(properties.key[at])]} {value} .\n"
 
 
 _SIDE = (("rdfs", "label"), ("skos", "altLabel"), ("rdf", "type"))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from threading import Lock
 from typing import Any, cast
 
+from clew.stores.cypher.costs import check_regex
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 from clew.stores.sparql.tokens import SparqlToken, tokens_of
@@ -60,6 +61,7 @@ def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[st
         _check(part)
     _check_names(tree, prefixes)
     _check_growth(tree)
+    _check_regexes(tree)
     _check_limit(tree, rules.rows)
     return Guarded(text, {}, None, rules.rows)
 
@@ -98,7 +100,7 @@ def _limited(tokens: list[SparqlToken], rows: int) -> Iterator[str]:
         if number == values and limit is None:
             yield f"LIMIT {rows + 1} "
         if limit is not None and number == limit and token.text.isdigit():
-            yield str(min(int(token.text), rows + 1))
+            yield str(min(_count(token.text), rows + 1))
         else:
             yield token.text
     if limit is None and values is None:
@@ -208,6 +210,16 @@ def _check_growth(tree: Any) -> None:  # noqa: ANN401
             raise QueryRefused("It puts texts together again and again, which may grow without end")
 
 
+def _check_regexes(tree: Any) -> None:  # noqa: ANN401
+    """Refuse patterns of REGEX and REPLACE that may run without end, or are made while the query runs."""
+    for part in _walk(tree):
+        if _is(part, "Builtin_REGEX") or _is(part, "Builtin_REPLACE"):
+            inner = list(_walk(part["pattern"]))
+            texts = [str(p["string"]) for p in inner if _is(p, "literal")]
+            made = any(_is_variable(p) or getattr(p, "name", "").startswith("Builtin_") for p in inner)
+            check_regex(texts[0] if len(texts) == 1 and not made else None)
+
+
 def _is_variable(part: Any) -> bool:  # noqa: ANN401
     return type(part).__name__ == "Variable"
 
@@ -218,5 +230,10 @@ def _check_limit(tree: Any, rows: int) -> None:  # noqa: ANN401
     if query.name == "AskQuery":
         return
     limit = query.get("limitoffset", {}).get("limit")
-    if limit is None or int(limit) > rows + 1:
+    if limit is None or _count(limit) > rows + 1:
         raise QueryRefused("LIMIT must be a whole number that is written out")
+
+
+def _count(digits: str) -> int:
+    """The number of digits that a query has, none above what any list is long."""
+    return int(digits) if len(digits) < 19 else 10**18

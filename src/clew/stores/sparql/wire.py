@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlsplit
 
 from clew.errors import UsageError
+from clew.redaction import keep_address
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 
 CONNECT_SECONDS = 5.0
@@ -46,6 +47,7 @@ class Address:
 
 def address_of(text: str) -> Address:
     """Read `sparql+https://[user:password@]host[:port]/path`; UsageError for anything else."""
+    keep_address(text)
     if not text.startswith((f"{_PREFIX}http://", f"{_PREFIX}https://")):
         raise UsageError(f"{text!r} is no address of a SPARQL endpoint. Write sparql+https://host/sparql")
     try:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.bounded_http import ReplyRefused, limits, refused
 from clew.errors import EmbedderError
 from clew.text.embedder import Float32, checked_rows, probe_fingerprint, with_content
 from clew.text.embedders.extras import require
@@ -54,6 +55,7 @@ class OpenAIEmbedder:
             api_key=api_key or "none",
             timeout=timeout,
             max_retries=retries,
+            http_client=package.DefaultHttpxClient(timeout=timeout, **limits(asynchronous=False)),
         )
         return cls(client, model, batch=batch)
 
@@ -95,11 +97,14 @@ class OpenAIEmbedder:
             ) from error
         except package.APIStatusError as error:
             raise EmbedderError(f"{where} answered with status {error.status_code} ({error}).") from error
-        except package.APIConnectionError as error:
+        except (package.APIConnectionError, ReplyRefused) as error:
+            why = refused(error)
+            if why is not None:
+                raise EmbedderError(f"{where} {why}.") from error
             raise EmbedderError(
                 f"{where} cannot be reached ({error}). Check the base URL and the server."
             ) from error
-        except (package.OpenAIError, AttributeError, TypeError, ValueError) as error:
+        except (package.OpenAIError, AttributeError, TypeError, ValueError, RecursionError) as error:
             raise EmbedderError(
                 f"{where} did not answer with embeddings ({error}). Check that the base URL ends in /v1."
             ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.errors import UsageError
+from clew.redaction import keep_address, keep_secret
 from clew.text.embedder import Embedder
 
 DEFAULT = "clew-static"
@@ -34,6 +35,8 @@ def embedder(spec: str = DEFAULT, *, base_url: str | None = None, api_key: str |
 
         return SentenceTransformersEmbedder.open(rest)
     if rest and kind == "openai":
+        keep_secret(api_key)
+        keep_address(base_url)
         from clew.text.embedders.openai import OpenAIEmbedder
 
         return OpenAIEmbedder.connect(rest, base_url=base_url, api_key=api_key)

@@ -19,6 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.bounds import check
 from clew.errors import EmbedderError
 from clew.text.embedder import Float32, hash_of, unit_rows
 
@@ -87,6 +88,7 @@ class StaticEmbedder:
         """Sum the wordpieces' vectors of each text, not scaled: float32 [len(texts), dimension]."""
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), BATCH):
+            check()
             self._sum(texts[start : start + BATCH], vectors[start : start + BATCH])
         return vectors
 

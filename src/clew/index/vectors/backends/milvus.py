@@ -29,6 +29,7 @@ from clew.index.vectors.backends.base import (
     check_rows,
     save_file,
 )
+from clew.redaction import keep_secret
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class MilvusPlace:
     token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        keep_secret(self.token)
         if _CREDENTIALS.search(self.uri):
             raise UsageError("the URI of Milvus has a password in it. Give it in $MILVUS_TOKEN")
         if not (self.uri.startswith(("http://", "https://", "tcp://")) or self.uri.endswith(".db")):

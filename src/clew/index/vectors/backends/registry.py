@@ -12,6 +12,7 @@ from clew.index.vectors.backends.base import VectorIndex, check_file
 from clew.index.vectors.backends.faiss_index import FaissCells, FaissFlat
 from clew.index.vectors.backends.flat import FlatVectors
 from clew.index.vectors.backends.milvus import MilvusPlace, MilvusVectors
+from clew.redaction import keep_address, keep_secret
 
 Backend = type[FlatVectors] | type[FaissFlat] | type[FaissCells] | type[MilvusVectors]
 BACKENDS: tuple[Backend, ...] = (FlatVectors, FaissFlat, FaissCells, MilvusVectors)
@@ -51,11 +52,16 @@ class VectorChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class VectorAccess:
     """How to reach a vector database: the URI instead of the one that an index has noted, and the token."""
 
     uri: str | None = None
     token: str | None = None
+
+    def __post_init__(self) -> None:
+        """Remember what must not be shown."""
+        keep_secret(self.token)
+        keep_address(self.uri)
 
 
 def backend_named(name: str) -> Backend:
@@ -82,7 +88,7 @@ def has_faiss() -> bool:
 
 
 def open_vectors(
-    path: Path, dimension: int | None = None, *, writable: bool = False, access: Access | None = None
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
 ) -> VectorIndex:
     """Open a file by whichever backend wrote it; FormatError if it is damaged or of another dimension.
 
@@ -96,9 +102,9 @@ def open_vectors(
 
 
 def open_collection(
-    path: Path, dimension: int | None = None, *, writable: bool = False, access: Access | None = None
+    path: Path, dimension: int | None = None, *, writable: bool = False, access: VectorAccess | None = None
 ) -> MilvusVectors:
     """Open a file that says where a collection of Milvus is; raises as `open_vectors`."""
-    access = access or Access()
+    access = access or VectorAccess()
     place = None if access.uri is None else MilvusPlace(access.uri, access.token)
     return MilvusVectors.open(path, dimension, writable=writable, place=place, token=access.token)

@@ -1,0 +1,126 @@
+"""Bounds on what a server sends to the HTTP clients of SDKs (httpx, httpx2): size, and where it sends on.
+
+`limits` are options for such a client. Bodies are decompressed here, a block at a time, since a client would
+take all that a block holds. A redirection to another origin is refused, as the prompt goes with it.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+MOST_BYTES = 32 * 2**20
+"""Of one reply as it is sent, and decompressed: a thousand times a long one."""
+_BLOCK = 1 << 16
+_PORTS = {"http": 80, "https": 443}
+
+
+class ReplyRefused(Exception):
+    """A reply that is not read; the message goes on after where it comes from."""
+
+
+def limits(*, asynchronous: bool) -> dict[str, Any]:
+    """Options of an `httpx.Client` (or `AsyncClient`) that holds all its replies to the bounds."""
+    hook = _check_async if asynchronous else _check
+    return {"event_hooks": {"response": [hook]}, "headers": {"Accept-Encoding": "gzip, deflate"}}
+
+
+def refused(error: BaseException) -> ReplyRefused | None:
+    """The refusal behind an error of an SDK, if it is one."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ReplyRefused):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+async def _check_async(response: Any) -> None:  # noqa: ANN401
+    _check(response)
+
+
+def _check(response: Any) -> None:  # noqa: ANN401
+    """Refuse a response by its head, and put the bounds around its body."""
+    location = response.headers.get("location")
+    if location and 300 <= response.status_code < 400:
+        _check_origin(response.request.url, response.request.url.join(location))
+    length = response.headers.get("content-length", "")
+    if length.isascii() and length.isdecimal() and len(length) < 20 and int(length) > MOST_BYTES:
+        raise _too_long()
+    body = _Body(response.headers.pop("content-encoding", "identity").strip().lower())
+    # Of the package that the SDK has chosen; both check the class of what they read.
+    package: Any = sys.modules[type(response).__module__.partition(".")[0]]
+    asynchronous = isinstance(response.stream, package.AsyncByteStream)
+    base: Any = package.AsyncByteStream if asynchronous else package.SyncByteStream
+    inner = response.stream
+    methods = _async_methods(inner, body) if asynchronous else _methods(inner, body)
+    response.stream = type("BoundedStream", (base,), methods)()
+
+
+def _check_origin(asked: Any, target: Any) -> None:  # noqa: ANN401
+    one, other = ((u.scheme, u.host, u.port or _PORTS.get(u.scheme)) for u in (asked, target))
+    if one == other or (one, other) == (("http", one[1], 80), ("https", one[1], 443)):
+        return
+    shown = f"{target.scheme}://{target.host}" + (f":{target.port}" if target.port else "")
+    raise ReplyRefused(
+        f"sends on to {shown}, which would get the prompt. If you trust that server, give its address"
+    )
+
+
+class _Body:
+    """Decompresses one body and counts it."""
+
+    def __init__(self, encoding: str) -> None:
+        if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise ReplyRefused(f"sends a reply in an encoding that was not asked for ({encoding[:40]!r})")
+        # 32: gzip or zlib, as the first bytes say.
+        self._zlib = None if encoding in ("", "identity") else zlib.decompressobj(zlib.MAX_WBITS | 32)
+        self._sent = self._read = 0
+
+    def blocks(self, data: bytes) -> Iterator[bytes]:
+        """What some bytes of the body hold; raises ReplyRefused beyond the bounds."""
+        self._sent += len(data)
+        if self._sent > MOST_BYTES:
+            raise _too_long()
+        if self._zlib is None:
+            yield data
+            return
+        while data:
+            try:
+                block = self._zlib.decompress(data, _BLOCK)
+            except zlib.error as error:
+                raise ReplyRefused(f"sends a reply that cannot be decompressed ({error})") from error
+            self._read += len(block)
+            if self._read > MOST_BYTES:
+                raise _too_long()
+            yield block
+            data = self._zlib.unconsumed_tail
+
+
+def _too_long() -> ReplyRefused:
+    return ReplyRefused(f"sends more than {MOST_BYTES >> 20} MiB in one reply, of which nothing is used")
+
+
+def _methods(inner: Any, body: _Body) -> dict[str, Any]:  # noqa: ANN401
+    def read(_: Any) -> Iterator[bytes]:  # noqa: ANN401
+        for data in inner:
+            yield from body.blocks(data)
+
+    def close(_: Any) -> None:  # noqa: ANN401
+        inner.close()
+
+    return {"__iter__": read, "close": close}
+
+
+def _async_methods(inner: Any, body: _Body) -> dict[str, Any]:  # noqa: ANN401
+    async def read(_: Any) -> AsyncIterator[bytes]:  # noqa: ANN401
+        async for data in inner:
+            for block in body.blocks(data):
+                yield block
+
+    async def close(_: Any) -> None:  # noqa: ANN401
+        await inner.aclose()
+
+    return {"__aiter__": read, "aclose": close}

@@ -1,0 +1,105 @@
+"""How long one question may take, and how many answers it lists.
+
+What may take long calls `check` where it goes on; beyond the time it raises `OutOfTime`, of which
+`Clew.ask` and `Clew.verify` make an abstention `budget`. The time is that of the processor in the thread
+that asks: other work of the machine, waiting for a model and compiling a search for the first time are not
+the question's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from threading import get_ident
+from time import perf_counter, thread_time
+
+from clew.compiling import COMPILING
+from clew.errors import UsageError
+
+SECONDS = 30.0
+"""Of a question that says nothing else: a hundred times what a long one takes on ten million triples."""
+ANSWERS = 10_000
+"""Answers that are listed and proved; more are counted. Each takes about a kilobyte and 20 µs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The seconds (None: no end) and the answers listed of one question.
+
+    Raises UsageError for numbers that are none above 0.
+    """
+
+    seconds: float | None = SECONDS
+    answers: int = ANSWERS
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        if self.seconds is not None and not self.seconds > 0:
+            raise UsageError(f"A question of {self.seconds:g} seconds cannot be answered. Allow more than 0")
+        if self.answers < 1:
+            raise UsageError(f"A limit of {self.answers} answers lists none. Allow at least 1")
+
+
+class OutOfTime(Exception):
+    """A question takes longer than its bounds; never raised out of `Clew`."""
+
+
+@dataclass(slots=True)
+class _Clock:
+    """One question: when its time is over, in processor time of its thread, and at the earliest.
+
+    `compiled`: the milliseconds that the thread had spent compiling when the question began.
+    """
+
+    bounds: Bounds
+    thread: int
+    end: float
+    soonest: float
+    compiled: float
+
+
+_clock: ContextVar[_Clock | None] = ContextVar("clew_bounds", default=None)
+
+
+@contextmanager
+def bounded(bounds: Bounds) -> Generator[None]:
+    """Hold `bounds` for what is done here."""
+    seconds = float("inf") if bounds.seconds is None else bounds.seconds
+    end, soonest = thread_time() + seconds, perf_counter() + seconds
+    clock = _Clock(bounds, get_ident(), end, soonest, COMPILING.milliseconds)
+    token = _clock.set(clock)
+    try:
+        yield
+    finally:
+        _clock.reset(token)
+
+
+def check() -> None:
+    """Go on, if there is time.
+
+    Raises:
+        OutOfTime: the seconds of the question in this thread are over.
+
+    """
+    clock = _clock.get()
+    # The time of the thread is a call of the system, and behind that of the wall.
+    if clock is None or perf_counter() < clock.soonest:
+        return
+    if clock.thread != get_ident():
+        return
+    compiling = (COMPILING.milliseconds - clock.compiled) / 1000
+    if thread_time() - compiling > clock.end:
+        raise OutOfTime
+
+
+def most_answers() -> int:
+    """How many answers the question may list."""
+    clock = _clock.get()
+    return ANSWERS if clock is None else clock.bounds.answers
+
+
+def over(seconds: float | None) -> str:
+    """What an abstention says of a question that ran out of time."""
+    return f"it takes more than {seconds:g} seconds. Ask for less, or allow more (--seconds)"

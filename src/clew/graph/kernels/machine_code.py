@@ -1,0 +1,142 @@
+"""Machine code of kernels, kept on disk for every process, checkout and installation of the same kernels.
+
+Numba's own cache stands beside each source file and goes by its time, so that each copy of Clew would
+compile again. Here a file stands for all that its code was made from: the text of all kernels, the versions
+of numba and Python, the processor and the types of the arguments. It is written whole or not at all, and
+holds what it was made for, so that two processes that compile at once cannot mix up their code.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numba
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.extending import typeof_impl
+
+from clew.compiling import COMPILING
+from clew.errors import OutputError
+
+_PACKAGE = Path(__file__).parents[2]
+
+
+@cache
+def _made_by(file: Path) -> str:
+    """SHA-256 of a file with kernels, of all that these may call, and of the versions that compile them."""
+    digest = sha256(f"{numba.__version__} {sys.implementation.cache_tag}".encode())
+    beside = file.parent.glob("*.py") if file.parent.name == "kernels" else ()
+    for source in sorted({file, *beside, *_PACKAGE.glob("**/kernels/*.py")}):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+class _Kept(FunctionCache):
+    """The machine code of one kernel, in one file for each types of arguments."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        # Not that of numba, which looks for a folder of its own.
+        self._py_func, self._name, self._cache_path = function, repr(function), str(COMPILING.folder)
+        self._impl = object.__new__(CompileResultCacheImpl)
+        file = Path(function.__code__.co_filename)
+        self._of = (_made_by(file), function.__module__, function.__qualname__)
+        self.enable()
+
+    def _place(self, sig: Any, codegen: Any) -> tuple[tuple[object, ...], Path | None]:  # noqa: ANN401
+        key = (*self._of, repr(sig), codegen.magic_tuple())
+        folder = COMPILING.folder
+        name = f"{self._py_func.__name__}-{sha256(repr(key).encode()).hexdigest()[:32]}.code"
+        return key, None if folder is None else folder / name
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401
+        key, path = self._place(sig, target_context.codegen())
+        if path is None:
+            return None
+        try:
+            held, data = pickle.loads(path.read_bytes())  # noqa: S301 (a folder of this user, as numba's own)
+        except (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
+            return None  # not there, or damaged: it is compiled again
+        return self._impl.rebuild(target_context, data) if held == key else None
+
+    def _save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
+        key, path = self._place(sig, data.codegen)
+        if path is None or not self._impl.check_cachable(data):
+            return
+        content = pickle.dumps((key, self._impl.reduce(data)), protocol=-1)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(path, content)
+        except OSError as error:
+            raise OutputError(
+                f"{path.parent}: the compiled search cannot be kept ({error.strerror or error}). Make room, "
+                "or name another folder in $NUMBA_CACHE_DIR"
+            ) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put a file in place at once."""
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def dispatcher(function: Callable[..., Any], kept: bool, options: dict[str, bool], kernel: type[Any]) -> Any:  # noqa: ANN401
+    """Make numba's dispatcher of a function, which others know as an object of the class `kernel`.
+
+    With `kept`, machine code on disk is used and written.
+    """
+    _make_known(kernel)
+    decorate: Any = numba.njit
+    made: Any = decorate(**options)(function)
+    if kept:
+        made._cache = _Kept(function)
+    return made
+
+
+@cache
+def _make_known(kernel: type[Any]) -> None:
+    """Tell numba that a kernel which another one calls is what its dispatcher is."""
+
+    def type_of(value: Any, _context: object) -> Any:  # noqa: ANN401
+        return numba.types.Dispatcher(value.dispatcher)
+
+    typeof_impl.register(kernel)(type_of)
+
+
+class _Listener(event.Listener):
+    """Counts the time that is spent compiling."""
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+
+    def on_start(self, event: Any) -> None:  # noqa: ANN401
+        depth = getattr(self._own, "depth", 0)
+        if depth == 0:
+            self._own.began = perf_counter()
+            COMPILING.begin()
+        self._own.depth = depth + 1
+
+    def on_end(self, event: Any) -> None:  # noqa: ANN401
+        self._own.depth -= 1
+        if self._own.depth == 0:
+            COMPILING.end(perf_counter() - self._own.began)
+
+
+event.register("numba:compile", _Listener())

@@ -1,0 +1,150 @@
+"""Conditions on the properties of edges: of a pattern's edges, or of edges by themselves, also ranked.
+
+A condition is met by a triple if one of its statements meets all conditions of the edge. Numbers and dates
+are compared as such, other values as text, without regard to case.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from clew.errors import PatternError, UsageError
+from clew.graph.graph import Graph, ValueKind
+from clew.graph.values import parse_value
+from clew.types import EdgeCondition, MatchResult, Pattern, TripleText
+
+FIRST_MATCHES, MOST_MATCHES = 64, 65_536
+"""Matches that are looked at first for those that meet the conditions, and at most."""
+TIE = 1e-6
+_CONDITION = re.compile(r"\s*(!=|<=|>=|=|<|>)?\s*(.*?)\s*", re.DOTALL)
+
+
+def conditions_of(given: Mapping[str, object], where: str) -> tuple[EdgeCondition, ...]:
+    """Read `{"since": ">2010", "airline": "KLM"}`; raises PatternError."""
+    found: list[EdgeCondition] = []
+    for key, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
+            raise PatternError(f'{where}: the condition on {key!r} is {value!r}. Write text, as in ">2010"')
+        parts = _CONDITION.fullmatch(str(value))
+        if parts is None or not parts[2]:
+            raise PatternError(f'{where}: the condition on {key!r} compares with nothing. Write ">2010"')
+        found.append(EdgeCondition(key, parts[1] or "=", parts[2]))
+    return tuple(found)
+
+
+def match_where(
+    search: Callable[[int], MatchResult], graph: Graph, pattern: Pattern, k: int | None
+) -> MatchResult:
+    """The first `k` matches whose triples meet the pattern's conditions; None: all that tie with the best.
+
+    `search` gives the first so many matches without regard to conditions.
+    """
+    places = [(i, edge.where) for i, edge in enumerate(pattern.edges) if edge.where]
+    _check_keys(graph, [condition.key for _, where in places for condition in where])
+    count = max(FIRST_MATCHES, k or 0)
+    while True:
+        found = search(count)
+        kept = [m for m in found.matches if all(_meets(graph, m.triples[i], where) for i, where in places)]
+        ended = len(found.matches) < count
+        if k is None and kept:
+            best = [m for m in kept if m.gsd <= kept[0].gsd + TIE]
+            if ended or found.matches[-1].gsd > kept[0].gsd + TIE:
+                return replace(found, matches=tuple(best))
+        if ended or (k is not None and len(kept) >= k):
+            return replace(found, matches=tuple(kept[:k]))
+        if count >= MOST_MATCHES:
+            return replace(found, matches=tuple(kept[:k]), complete=False, bound=found.matches[-1].gsd)
+        count = min(4 * count, MOST_MATCHES)
+
+
+def find_edges(
+    graph: Graph,
+    ends: tuple[int | None, int | None, int | None],
+    conditions: Sequence[EdgeCondition],
+    *,
+    order: str | None = None,
+    smallest: bool = False,
+) -> Iterator[TripleText]:
+    """Statements with given ends (None: any) that meet all conditions, each with its properties.
+
+    Ranked by the property `order`, the largest first, those without it left out; else as the source has them.
+    Raises UsageError for a property that no edge has.
+    """
+    properties = graph.edge_properties
+    _check_keys(graph, [c.key for c in conditions] + ([] if order is None else [order]))
+    rows = np.ones(len(properties), np.bool_)
+    for column, wanted in enumerate(ends):
+        if wanted is not None:
+            rows &= properties.triples[:, column] == wanted
+    found = [s for s in np.flatnonzero(rows).tolist() if _holds(graph, s, conditions)]
+    if order is not None:
+        ranks = {s: _number(graph, s, order) for s in found}
+        found = [s for s in found if not math.isnan(ranks[s])]
+        found.sort(key=lambda s: ranks[s] if smallest else -ranks[s])
+    for statement in found:
+        head, relation, tail = properties.triples[statement].tolist()
+        names = (graph.entities[head], graph.relations[relation], graph.entities[tail])
+        yield TripleText(*names, (properties.of(statement),))
+
+
+def _check_keys(graph: Graph, keys: Sequence[str]) -> None:
+    known = list(graph.edge_properties.keys)
+    for key in keys:
+        if key not in known:
+            has = (
+                f"Those of this graph are: {', '.join(known[:12])}"
+                if known
+                else "Edges of this graph have none"
+            )
+            raise UsageError(f"No edge has a property {key!r}. {has}")
+
+
+def _meets(graph: Graph, triple: int, conditions: Sequence[EdgeCondition]) -> bool:
+    return any(
+        _holds(graph, statement, conditions)
+        for statement in graph.edge_properties.statements(*graph.triple(triple))
+    )
+
+
+def _holds(graph: Graph, statement: int, conditions: Sequence[EdgeCondition]) -> bool:
+    return all(
+        any(_compares(graph, at, one) for at in _places(graph, statement, one.key)) for one in conditions
+    )
+
+
+def _places(graph: Graph, statement: int, key: str) -> list[int]:
+    properties = graph.edge_properties
+    span = range(int(properties.offsets[statement]), int(properties.offsets[statement + 1]))
+    return [at for at in span if properties.keys[int(properties.key[at])] == key]
+
+
+def _compares(graph: Graph, at: int, condition: EdgeCondition) -> bool:
+    properties, sign = graph.edge_properties, condition.sign
+    kind, bound = parse_value(condition.value)
+    if kind != ValueKind.NONE and kind == properties.kind[at]:
+        number = float(properties.value[at])
+        difference = (number > bound) - (number < bound)
+    else:
+        one, other = properties.texts[at].casefold(), condition.value.casefold()
+        if kind != ValueKind.NONE and sign not in ("=", "!="):
+            return False  # a text is neither above nor below a number
+        difference = (one > other) - (one < other)
+    return {
+        "=": difference == 0,
+        "!=": difference != 0,
+        "<": difference < 0,
+        "<=": difference <= 0,
+        ">": difference > 0,
+        ">=": difference >= 0,
+    }[sign]
+
+
+def _number(graph: Graph, statement: int, key: str) -> float:
+    properties = graph.edge_properties
+    numbers = [float(properties.value[at]) for at in _places(graph, statement, key) if properties.kind[at]]
+    return numbers[0] if numbers else math.nan

@@ -1,0 +1,142 @@
+"""Keys and passwords never leave: what is written passes `redacted`, which knows them by their values.
+
+Who takes a secret from a user calls `keep_secret`, who takes an address `keep_address`. Errors redact their
+messages, models their replies, and the command line its streams; JSON lines are redacted too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from io import TextIOBase
+from threading import Lock
+from typing import TextIO
+from urllib.parse import parse_qsl, quote, quote_plus, unquote
+
+MARK = "***"
+LEAST, LEAST_LETTERS = 6, 12
+"""Characters of a secret that is looked for anywhere, and of one of letters alone; else only in addresses."""
+
+_SECRET_PARAMETER = re.compile(
+    r"api[-_]?key|key|access[-_]?key|(?:access[-_]?|auth[-_]?)?token|secret|sig|signature|password|passwd|pwd"
+    r"|subscription-key|code",
+    re.IGNORECASE,
+)
+_secrets: set[str] = set()
+_pattern: re.Pattern[str] | None = None
+_lock = Lock()
+
+
+def keep_secret(secret: str | None) -> None:
+    """Remember a key or password, as it is and as JSON and addresses write it.
+
+    One that may be a plain word (`neo4j`, `password`) is not: it would be marked in answers too.
+    """
+    secret = (secret or "").strip()
+    if len(secret) >= LEAST and not (secret.isalpha() and len(secret) < LEAST_LETTERS):
+        _keep(_forms(secret))
+
+
+def keep_address(address: str | None) -> None:
+    """Remember what is secret in an address: `user:password@`, and parameters like `?api-key=`."""
+    _, separator, rest = (address or "").partition("://")
+    if not separator:
+        return
+    place, _, after = rest.partition("/")
+    if "?" in place:
+        place, _, after = place.partition("?")
+        after = f"?{after}"
+    own, at, _ = place.rpartition("@")
+    _, colon, password = own.partition(":")
+    if at and colon and password:
+        keep_secret(unquote(password))
+        keep_secret(b64encode(unquote(own).encode()).decode("ascii"))
+        keep_secret(password)
+        _keep([f":{password}@"])
+    query = after.partition("?")[2].partition("#")[0]
+    for name, value in parse_qsl(query):
+        if _SECRET_PARAMETER.fullmatch(name):
+            keep_secret(value)
+            _keep(f"{name}={form}" for form in _forms(value))
+
+
+def redacted(text: str) -> str:
+    """The text with a mark in the place of every secret that is known."""
+    pattern = _pattern
+    return text if pattern is None else pattern.sub(_marked, text)
+
+
+class RedactedStream(TextIOBase):
+    """A stream of text that writes no secret to the one behind it; all else is that one's."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, redacted."""
+        self._stream.write(redacted(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream behind."""
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Leave the stream behind open: it is not this one's."""
+
+    def isatty(self) -> bool:
+        """Whether the stream behind is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The file of the stream behind."""
+        return self._stream.fileno()
+
+    def writable(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def encoding(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the stream behind."""
+        return self._stream.encoding
+
+    @property
+    def errors(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the stream behind."""
+        return self._stream.errors
+
+    @property
+    def buffer(self) -> object:
+        """That of the stream behind, for bytes."""
+        return self._stream.buffer
+
+
+def _marked(found: re.Match[str]) -> str:
+    """The mark, with what tells where the secret stood."""
+    text = found[0]
+    if text.startswith(":") and text.endswith("@"):
+        return f":{MARK}@"
+    name, equals, _ = text.partition("=")
+    return f"{name}={MARK}" if equals and _SECRET_PARAMETER.fullmatch(name) else MARK
+
+
+def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+
+
+def _keep(forms: Iterator[str] | list[str]) -> None:
+    global _pattern
+    new = set(forms) - _secrets
+    if not new:
+        return
+    with _lock:
+        _secrets.update(new)
+        # The longest first, or a part of one would hide the rest of it from the mark.
+        _pattern = re.compile("|".join(map(re.escape, sorted(_secrets, key=lambda s: (-len(s), s)))))

@@ -1,0 +1,134 @@
+"""Numbers, files and folders that no one means: each ends in a clear error or an answer."""
+
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from clew import Clew
+from clew.cli.app import app
+
+LONG = "9" * 5_000
+FILMS = "Memento\tdirected_by\tChristopher Nolan\nMemento\tyear\t2000\nHeat\tyear\t1995\n"
+
+
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "films.tsv").write_text(FILMS)
+    return tmp_path
+
+
+def run(*arguments):
+    """(exit code, last line of stderr); no traceback, and no error that has to be reported."""
+    done = CliRunner().invoke(app, list(map(str, arguments)))
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+    return done.exit_code, done.stderr.splitlines()[-1:]
+
+
+@pytest.mark.parametrize("number", [LONG, "1e999", "-1e999", "1." + LONG, "0." + "0" * 400 + "1", "1e-999"])
+def test_a_number_that_no_graph_holds_is_no_error(films, number):
+    for question in (f"Which films have a year over {number}?", f"Who directed the first {number} films?"):
+        assert run("ask", "films.tsv", question)[0] in (0, 3)
+    for claim in (f"The year of Memento is {number}.", f"Memento was released after {number}."):
+        assert run("verify", "films.tsv", claim)[0] in (0, 3)
+
+
+def test_a_limit_beyond_all_is_none(films):
+    assert run("query", "films.tsv", f"SELECT ?x {{ ?x ?y ?z }} LIMIT {LONG}")[0] == 0
+
+
+def test_a_graph_of_such_numbers_is_read(films):
+    (films / "odd.tsv").write_text(f"a\tsize\t{LONG}\nb\tsize\t1e999\nc\tsize\t12\n")
+    assert run("ask", "odd.tsv", "Which has the largest size?")[0] in (0, 3)
+    (films / "odd.csv").write_text(f"from,to,order\n{LONG},2,7\n3,{LONG},8\n")
+    assert run("info", "odd.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("match", "films.tsv", f'{{"triples": [["a", "b", {LONG}]]}}'), "not JSON"),
+        (("query", "films.tsv", f"MATCH (n) RETURN {LONG}"), "a number of 5,000 characters"),
+        (("query", "films.tsv", f"MATCH (n) RETURN n LIMIT {LONG}"), "a number of 5,000 characters"),
+        (("index", "films.tsv", "-o", "/dev/full"), "Choose another name"),
+        (("ask", "loop", "Who?"), "Too many levels of symbolic links"),
+        (("info", "loop"), "Too many levels of symbolic links"),
+        (("index", "films.tsv", "-o", "dangling.clew"), "a symbolic link to nothing"),
+        (("ask", "films.tsv", "--questions", "q.jsonl", "--out", "/dev/full"), "no regular file"),
+        (("ask", "films.tsv", "--questions", "q.jsonl", "--out", "dangling.clew"), "cannot be written"),
+    ],
+)
+def test_what_cannot_be_is_an_error_that_says_so(films, arguments, says):
+    (films / "loop").symlink_to("loop2")
+    (films / "loop2").symlink_to("loop")
+    (films / "dangling.clew").symlink_to("nowhere/else")
+    (films / "q.jsonl").write_text(json.dumps({"id": "1", "question": "Who directed Memento?"}) + "\n")
+    code, last = run(*arguments)
+    assert code == 2
+    assert says in last[0]
+    assert not (films / "nowhere").exists()
+
+
+def test_forty_threads_open_one_plain_file_for_the_first_time(films):
+    told: list[str] = []
+
+    def ask():
+        with Clew.open(films / "films.tsv", cache_dir=films / "shared") as clew:
+            told.append(clew.ask("Who directed Memento?").text)
+
+    threads = [threading.Thread(target=ask) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert told == ["Christopher Nolan"] * 40
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_trace_on_a_full_disk_is_said(films, monkeypatch):
+    pytest.importorskip("openai")
+    from servers.fake_server import Answer, completion, serving
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with serving(Answer(completion("Christopher Nolan"))) as (_, url):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        ask = ("ask", "films.tsv", "Who directed Memento?", "--method", "llm", "--llm", "openai/x")
+        code, last = run(*ask, "--trace", "/dev/full")
+    assert code == 2
+    assert last[0] == "error: /dev/full: the trace cannot be written (No space left on device)."
+
+
+@pytest.fixture
+def full(tmp_path):
+    """A file system of 1 MiB, if this user may mount one."""
+    import subprocess
+
+    place = tmp_path / "small"
+    place.mkdir()
+    if not shutil.which("mount") or os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this system mounts nothing")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def test_a_build_on_a_full_disk_leaves_nothing(films, full):
+    lines = (f"entity number {i}\tis next to\tentity number {i + 1}\n" for i in range(30_000))
+    (films / "many.tsv").write_text("".join(lines))
+    code, last = run("index", "many.tsv", "-o", full / "x.clew")
+    assert code == 1
+    assert "the disk is full" in last[0]
+    assert size(full) < 4096, list(full.rglob("*"))

@@ -1,0 +1,166 @@
+"""Keys and passwords, also echoed by a server, are in nothing that a run writes."""
+
+import json
+import os
+import subprocess
+import sys
+from base64 import b64decode, b64encode
+from pathlib import Path
+
+import pytest
+
+from clew import errors, redaction
+from clew.redaction import RedactedStream, keep_address, keep_secret, redacted
+from servers.fake_server import Answer, completion, serving
+
+pytest.importorskip("openai")
+
+KEY = "sk-proj-0123456789abcdef+/é"[:-1]
+PASSWORD, PARAMETER = "s3cr3t/pass word", "q7-param-4711"
+SECRETS = (KEY, PASSWORD, "s3cr3t%2Fpass%20word", PARAMETER, b64encode(f"me:{PASSWORD}".encode()).decode())
+QUESTION = "Who directed Memento?"
+
+
+@pytest.fixture
+def forgotten(monkeypatch):
+    """What other tests have kept is not known, and what this one keeps is forgotten."""
+    monkeypatch.setattr(redaction, "_secrets", set())
+    monkeypatch.setattr(redaction, "_pattern", None)
+
+
+def told(seen) -> str:
+    """All that came in, the password decoded too."""
+    kind, _, sent = seen.headers.get("authorization", "").partition(" ")
+    decoded = b64decode(sent).decode() if kind == "Basic" else sent
+    return f"Christopher Nolan. You sent {seen.path} with {json.dumps(seen.headers)}, or {decoded}"
+
+
+def echoing(seen):
+    return Answer(completion(told(seen)), headers={"x-echo": KEY})
+
+
+def failing(seen):
+    return Answer({"error": {"message": told(seen)}}, 500)
+
+
+def leaks(folder: Path, *texts: str) -> list[str]:
+    """Where a secret is: names of files, or a part of the output."""
+    found = [text[max(text.find(s) - 80, 0) :][:200] for text in texts for s in SECRETS if s in text]
+    for file in folder.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            found += [str(file) for secret in SECRETS if secret.encode() in content]
+    return found
+
+
+def with_password(url: str) -> str:
+    return url.replace("http://", "http://me:s3cr3t%2Fpass%20word@")
+
+
+def run(folder: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    address = f"{url}/v1?api-key={PARAMETER}"
+    environment = {
+        **{k: v for k, v in os.environ.items() if k not in ("CLEW_CACHE_DIR",)},
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": address,
+        "NEO4J_PASSWORD": PASSWORD,
+        "CLEW_CACHE_DIR": str(folder / "cache"),
+        "CLEW_HISTORY": str(folder / "history.jsonl"),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "clew", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    data = tmp_path / "data"
+    (data / "1-hop" / "vanilla").mkdir(parents=True)
+    (data / "kb.txt").write_text("Memento|directed_by|Christopher Nolan\nHeat|directed_by|Michael Mann\n")
+    (data / "1-hop" / "vanilla" / "qa_dev.txt").write_text("who directed [Memento]\tChristopher Nolan\n")
+    (tmp_path / "films.tsv").write_text("Memento\tdirected_by\tChristopher Nolan\n")
+    return tmp_path
+
+
+MODEL = ("--llm", "openai/gpt-4o")
+ASK = ("ask", "films.tsv", QUESTION, "--method", "llm", *MODEL, "--trace", "trace.jsonl")
+
+
+def test_a_run_writes_no_secret(folder):
+    with serving(by=echoing) as (fake, url):
+        done = [
+            run(folder, url, *ASK, "--json", "--explain"),
+            run(folder, with_password(url), *ASK, "--json", "--explain"),
+            run(folder, url, "doctor", *MODEL, "--json"),
+            run(
+                folder, url, "eval", "data", "--dataset", "metaqa", "--hops", "1", "--split", "dev",
+                "--method", "llm,kaping", *MODEL, "--out", "run", "--trace", "eval.jsonl",
+            ),
+            run(folder, url, "report", "run", "-o", "report.html"),
+        ]  # fmt: skip
+        sent = {seen.headers.get("authorization", "").split()[-1] for seen in fake.seen}
+        assert sent == {KEY, SECRETS[-1]}
+    texts = [text for one in done for text in (one.stdout, one.stderr)]
+    assert [one.returncode for one in done] == [0, 0, 1, 0, 0], texts
+    assert "***" in (folder / "trace.jsonl").read_text()
+    assert "***" in (folder / "run" / "records.jsonl").read_text()
+    assert leaks(folder, *texts) == []
+
+
+def test_an_error_tells_no_secret_nor_does_its_trace(folder):
+    with serving(by=failing) as (_, url):
+        done = [
+            run(folder, url, "--debug", *ASK),
+            run(folder, with_password(url), "--debug", *ASK),
+            run(folder, url, "--debug", "doctor", *MODEL, "--json"),
+            run(folder, url, "--debug", "index", "films.tsv", "--embedder", "openai/e", "-o", "x.clew"),
+            run(folder, url, "--debug", "query", f"neo4j://me:{SECRETS[2]}@127.0.0.1:9/db", "RETURN 1"),
+            run(folder, url, "--debug", "query", f"sparql+http://me:{SECRETS[2]}@127.0.0.1:9/", "ASK {}"),
+            run(folder, url, "--debug", f"neo4j://me:{SECRETS[2]}@127.0.0.1:9/db"),
+            run(folder, url, "--debug", "info", f"http://me:{SECRETS[2]}@127.0.0.1:9/?api-key={PARAMETER}"),
+        ]
+    assert all(one.returncode in (1, 2) for one in done), [(one.returncode, one.stderr) for one in done]
+    assert leaks(folder, *(text for one in done for text in (one.stdout, one.stderr))) == []
+
+
+def test_an_address_keeps_its_place(forgotten):
+    keep_address("http://me:pw@host:80/v1?api-key=abc&x=1")
+    assert (
+        redacted("at http://me:pw@host:80/v1?api-key=abc&x=1")
+        == "at http://me:***@host:80/v1?api-key=***&x=1"
+    )
+    assert redacted("pw and abc") == "pw and abc"  # too short to be looked for anywhere
+
+
+@pytest.mark.parametrize(
+    "form", ['a\\"b cédé', 'a\\"b c\\u00e9d\\u00e9', "a%22b%20c%C3%A9d%C3%A9", "a%22b+c%C3%A9d%C3%A9"]
+)
+def test_other_spellings_of_a_secret_are_known(forgotten, form):
+    keep_secret('a"b cédé')
+    assert redacted(f"x {form} y") == "x *** y"
+
+
+def test_an_error_redacts_when_it_is_made(forgotten):
+    keep_secret("top-secret-key")
+    error = errors.InputError("refused top-secret-key")
+    assert (str(error), repr(error)) == ("refused ***", "InputError('refused ***')")
+
+
+def test_nothing_is_changed_without_a_secret(forgotten):
+    keep_secret("")
+    keep_secret(None)
+    keep_address("films.tsv")
+    assert redacted("a text") == "a text"
+
+
+def test_a_stream_is_the_one_behind_but_for_secrets(forgotten, capsys):
+    keep_secret("top-secret-key")
+    stream = RedactedStream(sys.stdout)
+    print("my top-secret-key", file=stream)
+    assert (stream.encoding, stream.isatty()) == (sys.stdout.encoding, False)
+    assert capsys.readouterr().out == "my ***\n"

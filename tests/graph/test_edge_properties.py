@@ -1,0 +1,209 @@
+"""Properties of edges: read from every source that has them, stored, filtered, ranked, cited."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from clew import Clew
+from clew.cli.app import app
+from clew.errors import FormatError, PatternError, UsageError
+from clew.graph.edit.edit import GraphEdit, edited
+from clew.graph.graph import EdgeProperties
+from clew.graph.match.conditions import FIRST_MATCHES
+from clew.index.store.sections import graph_sections
+from clew.index.store.structure import Misfit, check_structure
+
+FLIGHTS = """from,to,relationship,airline,since,weight
+Oslo,Bergen,flight,SAS,2005,3.5
+Oslo,Bergen,flight,Norwegian,2011,2
+Bergen,Paris,flight,KLM,1999,9
+Oslo,Paris,train,,2020-05-01,
+"""
+NAMED = "@prefix : <http://ex.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
+
+
+def edges_of(tmp_path, name, text, **options):
+    """((head, relation, tail), properties) of the statements of a file, and the notes on it."""
+    (tmp_path / name).write_text(text)
+    with Clew.open(tmp_path / name, cache_dir=tmp_path / "cache") as clew:
+        found = [((e.head, e.relation, e.tail), dict(e.properties[0])) for e in clew.edges(**options)]
+        return found, clew.index.manifest.about.report["notes"]
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("flights")
+    (folder / "flights.csv").write_text(FLIGHTS)
+    with Clew.open(folder / "flights.csv", cache_dir=folder / "cache") as clew:
+        yield clew
+
+
+def test_columns_of_a_table_of_edges_are_properties(flights):
+    graph = flights.index.graph
+    assert (graph.triples, len(graph.edge_properties)) == (3, 4)
+    assert list(graph.edge_properties.keys) == ["airline", "since", "weight"]
+    assert "properties of edges = airline, since, weight" in flights.index.manifest.about.report["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("where", "airlines"),
+    [
+        ({"since": ">2006"}, ["Norwegian"]),
+        ({"since": ">=2005", "weight": "<3"}, ["Norwegian"]),
+        ({"airline": "klm"}, ["KLM"]),
+        ({"airline": "!=KLM"}, ["SAS", "Norwegian"]),
+        ({"airline": "<L"}, ["KLM"]),
+        ({"airline": ">5"}, []),
+        ({"weight": 9}, ["KLM"]),
+        ({"since": ">2020-01-01"}, [None]),
+    ],
+)
+def test_edges_are_filtered(flights, where, airlines):
+    assert [dict(e.properties[0]).get("airline") for e in flights.edges(where=where)] == airlines
+
+
+def test_edges_are_ranked(flights):
+    largest, smallest = (flights.edges(order="weight", smallest=s, limit=2) for s in (False, True))
+    assert [dict(e.properties[0])["weight"] for e in largest] == ["9", "3.5"]
+    assert [dict(e.properties[0])["weight"] for e in smallest] == ["2", "3.5"]
+
+
+def test_edges_of_an_entity_and_a_relation(flights):
+    assert len(flights.edges("Oslo")) == 3
+    assert [e.tail for e in flights.edges("Oslo", "train")] == ["Paris"]
+    assert [e.head for e in flights.edges(tail="Paris", where={"since": "<2000"})] == ["Bergen"]
+
+
+def test_an_unknown_property_is_said(flights):
+    with pytest.raises(UsageError, match="Those of this graph are: airline, since, weight"):
+        flights.edges(where={"pilot": "Ann"})
+    with pytest.raises(PatternError, match="compares with nothing"):
+        flights.edges(where={"since": ">"})
+
+
+def test_a_pattern_has_conditions_on_its_edges(flights):
+    pattern = {"triples": [["Oslo", "flight", "UNKNOWN 1", {"since": ">2010", "airline": "norwegian"}]]}
+    found = flights.match(pattern, all=True)
+    assert [m.labels for m in found.matches] == [("Oslo", "Bergen")]
+    assert ("airline", "SAS") in found.matches[0].texts[0].properties[0]
+    # One edge meets all of them: no airline has both.
+    pattern["triples"][0][3] = {"since": ">2010", "airline": "SAS"}
+    assert flights.match(pattern, all=True).matches == ()
+    assert flights.match(pattern, k=3).matches == ()
+
+
+def test_conditions_are_met_by_matches_far_behind():
+    count = 3 * FIRST_MATCHES
+    with Clew.from_triples([("Hub", "has", f"n{i}") for i in range(count)]) as clew:
+        graph = clew.index.graph
+        node = list(graph.entities).index(f"n{count - 1}")
+        one = EdgeProperties.none()
+        from clew.graph.graph import Names
+
+        properties = EdgeProperties(
+            np.array([[0, 0, node]], np.int32), np.array([0, 1]), Names.of(["rank"]), np.zeros(1, np.int32),
+            Names.of(["7"]), np.ones(1, np.uint8), np.array([7.0]),
+        )  # fmt: skip
+        assert len(one) == 0
+        object.__setattr__(graph, "edge_properties", properties)
+        found = clew.match({"triples": [["Hub", "has", "UNKNOWN 1", {"rank": "7"}]]}, k=1)
+        assert found.matches[0].labels == ("Hub", f"n{count - 1}")
+
+
+def test_an_answer_cites_them(flights):
+    told = flights.ask("Where does the train of Oslo go?").as_json()
+    assert told["citations"][0]["triples"] == [["Oslo", "train", "Paris"]]
+    assert told["citations"][0]["properties"] == [[{"since": ["2020-05-01"]}]]
+
+
+def test_sparql_asks_them(flights):
+    query = "SELECT ?a { ?s rdf:subject e:Oslo ; p:airline ?a ; p:since ?y . FILTER(?y > 2006) }"
+    assert [[term.value for term in row] for row in flights.query(query).rows] == [["Norwegian"]]
+
+
+def test_match_shows_them_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "flights.csv").write_text(FLIGHTS)
+    pattern = json.dumps({"triples": [["Bergen", "flight", "UNKNOWN 1", {"airline": "KLM"}]]})
+    done = CliRunner().invoke(app, ["match", str(tmp_path / "flights.csv"), pattern, "--json"])
+    assert json.loads(done.stdout)["matches"][0]["properties"] == [
+        [{"airline": ["KLM"], "since": ["1999"], "weight": ["9"]}]
+    ]
+
+
+def test_an_edge_without_direction_has_them_both_ways(tmp_path):
+    found, _ = edges_of(tmp_path, "g.csv", "Source,Target,Type,Weight\na,b,Undirected,3\nb,c,Directed,4\n")
+    assert [(ends[0], ends[2], held["Weight"]) for ends, held in found] == [
+        ("a", "b", "3"),
+        ("b", "a", "3"),
+        ("b", "c", "4"),
+    ]
+
+
+def test_relationships_of_neo4j_have_them(tmp_path):
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "nodes.csv").write_text("id:ID,name,:LABEL\n1,Ann,Person\n2,Acme,Firm\n")
+    (folder / "edges.csv").write_text(":START_ID,:END_ID,:TYPE,since:long,role\n1,2,WORKS_AT,2011,boss\n")
+    with Clew.open(folder, cache_dir=tmp_path / "cache") as clew:
+        assert dict(clew.edges()[0].properties[0]) == {"since": "2011", "role": "boss"}
+        assert clew.match({"triples": [["Ann", "WORKS_AT", "UNKNOWN 1", {"since": "<2020"}]]}).matches
+
+
+def test_rdf_says_them_of_reifiers_and_reified_statements(tmp_path):
+    text = NAMED + (
+        ":Oslo :flight :Bergen {| :since 2005 ; :airline :SAS |} , :Paris .\n"
+        ":x a rdf:Statement ; rdf:subject :Oslo ; rdf:predicate :flight ; rdf:object :Paris ; :since 1999 .\n"
+        ":y a rdf:Statement ; rdf:subject :Oslo ; rdf:predicate :flight ; rdf:object :Rome ; :since 2001 .\n"
+        ":z a rdf:Statement ; rdf:subject :Oslo ; :since 2001 .\n"
+    )
+    found, notes = edges_of(tmp_path, "f.ttl", text, where={"since": ">=1999"})
+    assert [(ends[2], held) for ends, held in found] == [
+        ("http://ex.org/Bergen", {"since": "2005", "airline": "SAS"}),
+        ("http://ex.org/Paris", {"since": "1999"}),
+    ]
+    assert any("1 statements with properties are of triples that no source states" in note for note in notes)
+    assert any("1 reified statements lack an end" in note for note in notes)
+
+
+def test_the_name_of_a_graph_is_one(tmp_path):
+    text = "".join(f"<http://e/a> <http://e/p> <http://e/b> <http://e/g{i}> .\n" for i in (1, 2))
+    found, _ = edges_of(tmp_path, "f.nq", text + '<http://e/a> <http://e/q> "7" .\n')
+    assert [held for _, held in found] == [{"graph": "g1"}, {"graph": "g2"}]
+
+
+def test_a_large_file_of_rdf_has_them_too(tmp_path):
+    lines = (f":a{i} :knows :b{i} {{| :since {i} |}} .\n" for i in range(2_000))
+    found, _ = edges_of(tmp_path, "f.ttl", NAMED + "".join(lines), order="since", limit=1)
+    assert found == [
+        (("http://ex.org/a1999", "http://ex.org/knows", "http://ex.org/b1999"), {"since": "1999"})
+    ]
+
+
+def test_a_removed_triple_loses_them(flights):
+    graph = flights.index.graph
+    removed = graph.edge_properties.triples[:1].copy()
+    after, _ = edited(graph, GraphEdit(np.zeros((0, 3), np.int32), removed))
+    assert len(after.edge_properties) == 2
+    assert [after.edge_properties.of(s)[0] for s in range(2)] == [("since", "2020-05-01"), ("airline", "KLM")]
+
+
+def test_an_update_says_that_it_leaves_them_out(tmp_path):
+    from clew.index.update.edit_files import EditFiles, read_edits
+
+    (tmp_path / "more.csv").write_text(FLIGHTS)
+    edits = read_edits(EditFiles(add=(tmp_path / "more.csv",)))
+    assert any("leaves out the properties of edges (4)" in note for note in edits.reading.notes)
+
+
+@pytest.mark.parametrize("name", ["triples", "key", "kind"])
+def test_arrays_that_do_not_fit_are_refused(flights, name):
+    sections = {f"graph.{key}": array for key, array in graph_sections(flights.index.graph).items()}
+    sections |= {f"names.{k}": v for k, v in flights.index.names.sections().items()}
+    spoilt = sections[f"graph.statements.{name}"].copy()
+    spoilt.reshape(-1)[0] = 99
+    with pytest.raises(Misfit, match="holds ids from"):
+        check_structure({**sections, f"graph.statements.{name}": spoilt})
+    assert FormatError.exit_code == 2

@@ -1,0 +1,112 @@
+# ruff: noqa: E501 - a rule and its triples on one line
+"""What follows from an ontology: added with a bound, cited as inferred, or left out."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from clew import Clew, Hints
+from clew.cli.app import app
+from clew.graph.build import inference
+from clew.graph.build.inference import INFERRED
+
+PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+"""
+
+
+def opened(tmp_path, text, **hints):
+    (tmp_path / "x.ttl").write_text(PREFIXES + text)
+    return Clew.open(
+        tmp_path / "x.ttl", cache_dir=tmp_path / "cache", hints=Hints(**hints) if hints else None
+    )
+
+
+def inferred(clew):
+    """(head, relation, tail) by labels of the triples that no source states."""
+    graph = clew.index.graph
+    slots = graph.out.slots()
+    found = slots[graph.source[slots] == INFERRED]
+    rows = (graph.triple(int(slot)) for slot in found)
+    return {f"{graph.labels[h]} {graph.relation_labels[r]} {graph.labels[t]}" for h, r, t in rows}
+
+
+def types(clew, entity):
+    (node,) = [i for i, label in enumerate(clew.index.graph.labels) if label == entity]
+    table = clew.index.graph.types
+    return {table.names[int(t)] for t in table.type[table.offsets[node] : table.offsets[node + 1]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (":made rdfs:subPropertyOf :touched . :Ann :made :Vase .", {"Ann touched Vase"}),
+        (":made owl:equivalentProperty :built . :Ann :built :Vase . :Bo :made :Jug .", {"Ann made Vase", "Bo built Jug"}),
+        (":made owl:inverseOf :madeBy . :Ann :made :Vase . :Jug :madeBy :Bo .", {"Vase madeBy Ann", "Bo made Jug"}),
+        (":near a owl:SymmetricProperty . :a :near :b . :b :near :a . :c :near :d .", {"d near c"}),
+        (":in a owl:TransitiveProperty . :a :in :b . :b :in :c . :c :in :a .",
+         {"a in c", "b in a", "c in b"}),
+        # Rules follow one another: an inverse of a part of a transitive relation.
+        (":in a owl:TransitiveProperty . :cityIn rdfs:subPropertyOf :in . :in owl:inverseOf :holds . :a :cityIn :b . :b :in :c .",
+         {"a in b", "a in c", "b holds a", "c holds b", "c holds a"}),
+        (":Red rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :colour ; owl:hasValue :red ] . "
+         ":Merlot rdfs:subClassOf :Red . :x a :Merlot ; :colour :deep .", {"x colour red"}),
+    ],
+)  # fmt: skip
+def test_triples_that_follow(tmp_path, text, expected):
+    ontology = ":made a owl:ObjectProperty . :touched :x :y . :built :x :y . :madeBy :x :y . :in :x :y . :holds :x :y ."
+    with opened(tmp_path, text + ontology) as clew:
+        assert inferred(clew) == expected
+
+
+def test_types_that_follow(tmp_path):
+    text = """:Merlot rdfs:subClassOf :Red . :Red rdfs:subClassOf :Wine . :Wine owl:equivalentClass :Vin . :m a :Merlot .
+    :Parent owl:equivalentClass [ a owl:Restriction ; owl:onProperty :child ; owl:someValuesFrom :Person ] .
+    :bo a :Person . :ann :child :bo . :cat :child :kitten ."""
+    with opened(tmp_path, text) as clew:
+        assert types(clew, "m") == {"Merlot", "Red", "Wine", "Vin"}
+        assert types(clew, "ann") == {"Parent"}
+        assert types(clew, "cat") == set()
+        assert any("types follow from the ontology" in n for n in clew.index.manifest.about.report["notes"])
+
+
+def test_a_triple_that_is_stated_is_not_inferred(tmp_path):
+    text = ":made owl:inverseOf :madeBy . :Ann :made :Vase . :Vase :madeBy :Ann ."
+    with opened(tmp_path, text) as clew:
+        assert inferred(clew) == set()
+        assert clew.index.manifest.about.report["duplicates"] == 0
+
+
+def test_an_answer_says_what_is_inferred(tmp_path):
+    text = ":made owl:inverseOf :made_by . :Ann :made :Vase . :Jug :made_by :Bo ."
+    with opened(tmp_path, text) as clew:
+        told = clew.ask("Who is Vase made by?").as_json()
+        assert [a["label"] for a in told["answers"]] == ["Ann"]
+        assert told["citations"][0]["inferred"] == [True]
+        assert "inferred" not in clew.ask("Who is Jug made by?").as_json()["citations"][0]
+
+
+def test_no_inference_leaves_it_out(tmp_path, monkeypatch):
+    text = ":made owl:inverseOf :made_by . :Ann :made :Vase . :Jug :made_by :Bo ."
+    with opened(tmp_path, text, inference=False) as clew:
+        assert inferred(clew) == set()
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "other"))
+    done = CliRunner().invoke(app, ["info", str(tmp_path / "x.ttl"), "--json", "--no-inference"])
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["counts"]["triples"] == 3
+
+
+def test_what_follows_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(inference, "MOST_INFERRED", 50)
+    chain = "".join(f":n{i} :in :n{i + 1} . " for i in range(40))
+    with opened(tmp_path, ":in a owl:TransitiveProperty . " + chain) as clew:
+        assert 40 <= len(inferred(clew)) <= 50
+        assert any("more follows from the ontology" in n for n in clew.index.manifest.about.report["notes"])
+
+
+def test_a_graph_without_an_ontology_has_none(tmp_path):
+    with opened(tmp_path, ":a :in :b . :b :in :c .") as clew:
+        assert inferred(clew) == set()
+        assert not np.any(clew.index.graph.source)
