@@ -57,7 +57,9 @@ class Database:
         model: ChatModel | str | None = None,
         settings: object = None,
     ) -> Answer:
-        """Answer a question, or abstain with a reason; `auto` is `synaptiqa` here.
+        """Answer a question, or abstain with a reason; `auto` is `synaptiqa` where there is a model.
+
+        Without one, and by the methods of an index, it is answered from what is near the names in it.
 
         `model` is an open one, or its spec.
 
@@ -66,15 +68,20 @@ class Database:
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
-        chat = self._models.model(model)
+        made = self._method(method, self._models.model(model), settings)
+        return made.answer(question, id=id, entities=names)
 
+    def prepare(self, method: str = "auto", model: ChatModel | None = None, settings: object = None) -> None:
+        """Make what the first question of a method would make; raises as that."""
+        self._method(method, model, settings)
+
+    def _method(self, name: str, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:
             from clew.methods.registry import make_store_method
 
-            return make_store_method(method, self.store, self.embedder, chat, settings)
+            return make_store_method(name, self.store, self.embedder, model, settings)
 
-        made = self._methods.get(method, chat, settings, make)
-        return made.answer(question, id=id, entities=names)
+        return self._methods.get(name, model, settings, make)
 
     def labels(self, triples: Iterable[int]) -> dict[str, str]:
         """Map names to what people read: here they are the same."""

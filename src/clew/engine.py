@@ -6,20 +6,24 @@ import asyncio
 import os
 import shutil
 import tempfile
+import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
+from clew.bounds import Bounds, OutOfTime, bounded, over
+from clew.compiling import COMPILING
 from clew.environment import NamedModels, default_cache, keep_machine_code, make_embedder, milvus_access
 from clew.errors import UsageError
+from clew.grounding import properties_of, triple_text
 from clew.methods.cache import MethodCache
 from clew.text.clean import clean, clean_query, clean_question
-from clew.types import Answer, Entity, Match, MatchResult, Pattern, TripleText, Verification
+from clew.types import Abstention, Answer, Entity, Match, MatchResult, Pattern, TripleText, Verification
 
 if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
@@ -31,41 +35,71 @@ if TYPE_CHECKING:
     from clew.index.corpus.walk_vectors import Verbaliser
     from clew.index.progress import Progress
     from clew.index.store.directory import Index
+    from clew.index.update.edit_files import EditFiles
+    from clew.index.update.edits import EditRules
     from clew.index.update.update import Progress as UpdateProgress
     from clew.index.update.update import Updated
     from clew.index.vectors.backends.registry import VectorChoice
     from clew.info import Info
     from clew.llm.types import ChatModel
+    from clew.methods.auto.method import BuiltIn
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.stores.cypher.guard import Rules
     from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.text.embedder import Embedder
+    from clew.workers.base import Workers
+
+_Result = TypeVar("_Result", Answer, Verification)
+
+
+class _IndexAttribute:
+    """`Clew.index(sources, out)` makes an index; of an open one, `clew.index` is what it has open."""
+
+    @overload
+    def __get__(self, clew: None, kind: type[Clew]) -> Callable[..., Clew]: ...
+    @overload
+    def __get__(self, clew: Clew, kind: type[Clew]) -> Index: ...
+    def __get__(self, clew: Clew | None, kind: type[Clew]) -> Callable[..., Clew] | Index:
+        return partial(_make_index, kind) if clew is None else vars(clew)["index"]
+
+    def __set__(self, clew: Clew, index: Index) -> None:
+        vars(clew)["index"] = index
 
 
 class Clew:
     """An open index. Make one with `Clew.open`; it may be used as a context manager.
 
-    `built` says that a plain file was indexed just now, in `seconds`; `path` is where the index is, `note`
-    says so if that is not the cache; `side_files` were read beside the source.
+    `Clew.index(sources, out, **options)` makes an index of graph files (a name, or several) in the directory
+    `out` and opens it; `options` are those of `index_sources`, which says what is raised.
+
+    `index` is the graph with its names and vectors. `built` says that a plain file was indexed just now, in
+    `seconds`; `path` is where the index is, `note` says so if that is not the cache; `side_files` were read
+    beside the source. `bounds` are the time of each question and claim, and how many answers are listed; set
+    others as you like.
     """
+
+    index = _IndexAttribute()
 
     def __init__(self, index: Index, embedder: Embedder, *, cached: CachedIndex | None = None) -> None:
         """Use an index and the embedder that made it; raises EmbedderMismatch if another one did."""
-        from clew.index.build import check_embedder
+        from clew.index.store.manifest import check_embedder
 
         check_embedder(index.path, index.manifest, embedder)
         self.index, self.embedder, self.path = index, embedder, index.path
+        self._cached = cached is not None
         self.built = cached is not None and cached.built
-        self.note = None if cached is None else cached.note
+        self.note = _unused(index) if cached is None else cached.note
         self.side_files: SideFiles | None = None if cached is None else cached.side_files
         self.seconds = 0.0
+        self.bounds = Bounds()
         self._methods: MethodCache[Method] = MethodCache()
         self._distances: Distances | None = None
         self._verifiers: MethodCache[Verifier] = MethodCache()
         self._explorer: Explorer | None = None
         self._models = NamedModels()
         self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
+        self._asking_store = threading.Lock()
         self._temporary: weakref.finalize[..., Clew] | None = None
 
     @classmethod
@@ -188,21 +222,37 @@ class Clew:
         method: str | MethodFactory = "auto",
         model: ChatModel | str | None = None,
         settings: object = None,
+        reading: int | None = None,
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
         `entities` are names of entities that the question is about, where the caller knows them; `id` is
         handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
         is used by the methods that can use one: an open one, or its spec (`ollama/llama3.1`). `settings` is
-        the dataclass of that name of a method that has one. Raises UsageError for an empty or endless
-        question or an unknown method, LlmError if the model fails.
+        the dataclass of that name of a method that has one. `reading` is the number, from 1, of one of the
+        `alternatives` of the answer of `auto`: it is answered instead, without a model. Raises UsageError for
+        an empty or endless question, an unknown method or such a number, LlmError if the model fails.
         """
         question = clean_question(question)
         names = tuple(name for entity in entities if (name := clean(entity)))
         self.index.check_unchanged()
-        return self._method(method, self._models.model(model), settings).answer(
-            question, id=id, entities=names
-        )
+        if reading is not None and method != "auto":
+            raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
+        made = self._method(method, None if reading else self._models.model(model), settings)
+        before = COMPILING.milliseconds
+        with bounded(self.bounds):
+            try:
+                if reading is None:
+                    answer = made.answer(question, id=id, entities=names)
+                else:
+                    from clew.methods.auto.alternative import answer_alternative
+
+                    auto = cast("BuiltIn", made)
+                    answer = answer_alternative(auto, question, reading, id=id, entities=names)
+                return _without_compiling(answer, before)
+            except OutOfTime:
+                abstained = Abstention("budget", over(self.bounds.seconds))
+                return Answer(question, abstained=abstained, method=made.name, complete=False, id=id)
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""
@@ -238,16 +288,25 @@ class Clew:
         """
         claim = clean_question(claim, "claim")
         self.index.check_unchanged()
+        verifier = self._verifier(method, self._models.model(model), settings)
+        before = COMPILING.milliseconds
+        with bounded(self.bounds):
+            try:
+                found = verifier.verify(claim, id=id, closed_world=closed_world)
+                return _without_compiling(found, before)
+            except OutOfTime:
+                abstained = Abstention("budget", over(self.bounds.seconds))
+                return Verification(
+                    claim, "not_enough_info", abstained=abstained, method=verifier.name, id=id
+                )
 
-        chat = self._models.model(model)
-
+    def _verifier(self, method: str, model: ChatModel | None, settings: object) -> Verifier:
         def make() -> Verifier:
             from clew.methods.verifiers import make_verifier
 
-            return make_verifier(method, self.index, self.embedder, chat, settings)
+            return make_verifier(method, self.index, self.embedder, model, settings)
 
-        verifier = self._verifiers.get(method, chat, settings, make)
-        return verifier.verify(claim, id=id, closed_world=closed_world)
+        return self._verifiers.get(method, model, settings, make)
 
     def match(
         self,
@@ -278,17 +337,63 @@ class Clew:
             self._distances = IndexDistances(self.index, self.embedder)
         budget = None if milliseconds is None else Budget(milliseconds=milliseconds)
         used = distances if distances is not None else cast("Distances", self._distances)
-        found = match(self.index.graph, pattern, used, k=k, all_tied=all, budget=budget)
+        graph = self.index.graph
+        if any(edge.where for edge in pattern.edges):
+            from clew.graph.match.conditions import match_where
+
+            most = None if all else k
+            found = match_where(
+                lambda count: match(graph, pattern, used, k=count, budget=budget), graph, pattern, most
+            )
+        else:
+            found = match(graph, pattern, used, k=k, all_tied=all, budget=budget)
         return replace(found, matches=tuple(map(self._named, found.matches)))
 
     def _named(self, found: Match) -> Match:
         """A match with what people read."""
         graph = self.index.graph
         texts = [
-            TripleText(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])
+            TripleText(
+                graph.labels[head],
+                graph.relation_labels[relation],
+                graph.labels[tail],
+                properties_of(graph, head, relation, tail),
+            )
             for head, relation, tail in map(graph.triple, found.triples)
         ]
         return replace(found, labels=tuple(graph.labels[node] for node in found.nodes), texts=tuple(texts))
+
+    def edges(
+        self,
+        head: str | None = None,
+        relation: str | None = None,
+        tail: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        order: str | None = None,
+        smallest: bool = False,
+        limit: int = 100,
+    ) -> list[TripleText]:
+        """At most `limit` edges that have properties, each with those of its own.
+
+        `where` are conditions (`{"since": ">2010", "airline": "KLM"}`); with `order` the edges are ranked by
+        that property, the largest first, or the `smallest`. Raises UsageError for an entity, relation or
+        property that the graph lacks.
+        """
+        from itertools import islice
+
+        from clew.graph.match.conditions import conditions_of, find_edges
+
+        self.index.check_unchanged()
+        explorer = self._explore()
+        ends = (
+            None if head is None else explorer.node(head),
+            None if relation is None else explorer.relation(relation),
+            None if tail is None else explorer.node(tail),
+        )
+        wanted = conditions_of(where or {}, "where")
+        found = find_edges(self.index.graph, ends, wanted, order=order, smallest=smallest)
+        return list(islice(found, limit))
 
     def matches_json(self, result: MatchResult, *, id: str | None, milliseconds: float) -> dict[str, Any]:
         """Make the stable JSON form of matches (docs/json.md); names are those of the source."""
@@ -301,6 +406,7 @@ class Clew:
                     "direction_misses": found.direction_misses,
                     "nodes": [names[node] for node in found.nodes],
                     "triples": [self.triple(triple).as_json() for triple in found.triples],
+                    **self._properties_json(found),
                 }
                 for found in result.matches
             ],
@@ -329,7 +435,8 @@ class Clew:
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
 
-        The graph is loaded into a store with the first query of a language. Raises UsageError for what is no
+        The graph is loaded into a store with the first query of a language, which is asked by one thread at
+        a time. Raises UsageError for what is no
         query or does more than read, StoreError if it fails, MissingExtra for Cypher without ladybug.
         """
         from clew.stores.cypher.guard import Rules
@@ -338,13 +445,24 @@ class Clew:
         text = clean_query(text)
         self.index.check_unchanged()
         key = is_sparql_query(text), seconds, rows
-        if key not in self._stores:
-            self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
-        return self._stores[key].run(text)
+        with self._asking_store:
+            if key not in self._stores:
+                self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
+            return self._stores[key].run(text)
 
-    def prepare(self, method: str = "auto", model: ChatModel | None = None) -> None:
-        """Make what the first question of a method would make."""
-        self._method(method, model, None)
+    def prepare(
+        self,
+        method: str = "auto",
+        model: ChatModel | None = None,
+        settings: object = None,
+        *,
+        claims: bool = False,
+    ) -> None:
+        """Make what the first question of a method would make, or of its `claims`; raises as these."""
+        if claims:
+            self._verifier(method, model, settings)
+        else:
+            self._method(method, model, settings)
 
     def embed_triples(self, progress: Progress | None = None) -> None:
         """Make the vectors of triples where the index has none, for methods that rank triples.
@@ -359,6 +477,41 @@ class Clew:
                 progress("triples", done, self.index.graph.triples)
 
         self.index = with_triple_vectors(self.index, self.embedder, tell)
+
+    def update(
+        self,
+        add: FilesOrTriples = (),
+        remove: FilesOrTriples = (),
+        *,
+        rules: EditRules | None = None,
+        **more: Any,  # noqa: ANN401 (of `EditFiles`)
+    ) -> Updated:
+        """Change the index on the disk, as a whole or not at all, and go on with what it is then.
+
+        `add` and `remove` are files, or triples (head, relation, tail); `more` are other fields of
+        `EditFiles`. Raises as `update_index_files`, and UsageError for a graph file that was indexed into the
+        cache: that is indexed anew when it changes.
+        """
+        from clew.index.store.directory import open_index
+        from clew.index.update.edit_files import EditFiles
+
+        if self._cached:
+            raise UsageError(
+                f"{self.path} is the cache of a graph file. Make an index to update: Clew.index(SOURCE, OUT)"
+            )
+        if not all(isinstance(change, str | Path) for change in (*add, *remove)):
+            for name in {"format", "hints"} & more.keys():
+                raise UsageError(f"{name!r} is for files. Update with files and with triples apart")
+        with tempfile.TemporaryDirectory(prefix="clew-update-") as folder:
+            added, removed = (
+                _as_files(changes, Path(folder) / f"{side}.tsv")
+                for side, changes in (("add", add), ("remove", remove))
+            )
+            files = EditFiles(added, removed, **more)
+            updated = update_index_files(self.path, files, rules=rules, embedder=self.embedder)
+        self._forget()
+        self.index = open_index(self.path, access=milvus_access())
+        return updated
 
     def info(self) -> Info:
         """Count, and describe every relation by an example and the types at its ends."""
@@ -420,9 +573,12 @@ class Clew:
 
     def triple(self, id: int) -> TripleText:
         """Return a triple by the names that the source gives."""
-        graph = self.index.graph
-        head, relation, tail = graph.triple(id)
-        return TripleText(graph.entities[head], graph.relations[relation], graph.entities[tail])
+        return triple_text(self.index.graph, id)
+
+    def _properties_json(self, found: Match) -> dict[str, Any]:
+        """Properties of the edges of a match, where there are any."""
+        told = [self.triple(triple).properties_json() for triple in found.triples]
+        return {"properties": told} if any(told) else {}
 
     def triples(self, *, names: bool = False) -> Iterator[TripleText]:
         """All triples, as people read them, or by the `names` that the source gives."""
@@ -453,14 +609,18 @@ class Clew:
 
     def close(self) -> None:
         """Let go of what was made for asking; the files are unmapped with the last reference to the index."""
+        self._forget()
+        self._models.close()
+        if self._temporary is not None:
+            self._temporary()
+
+    def _forget(self) -> None:
+        """Let go of what was made of the index that is open."""
         self._methods.clear()
         self._verifiers.clear()
-        self._models.close()
         while self._stores:
             self._stores.popitem()[1].close()
         self._distances = self._explorer = None
-        if self._temporary is not None:
-            self._temporary()
 
     def __repr__(self) -> str:
         counts = self.index.manifest.about.counts
@@ -482,6 +642,52 @@ class Clew:
         self.close()
 
 
+FilesOrTriples = Sequence[str | Path | tuple[str, str, str]]
+"""Graph files, or triples (head, relation, tail)."""
+
+
+def _as_files(changes: FilesOrTriples, written: Path) -> list[Path]:
+    """The files among changes, and one with the triples among them."""
+    from clew.graph.readers.written import write_triples
+
+    files = [Path(change) for change in changes if isinstance(change, str | Path)]
+    triples = [change for change in changes if not isinstance(change, str | Path)]
+    return [*files, write_triples(written, triples)] if triples else files
+
+
+def _make_index(
+    kind: type[Clew],
+    sources: str | Path | Sequence[str | Path],
+    out: str | Path,
+    **options: Any,  # noqa: ANN401
+) -> Clew:
+    given = [sources] if isinstance(sources, str | Path) else sources
+    index_sources([Path(source) for source in given], Path(out), **options)
+    return kind.open(out, embedder=options.get("embedder"))
+
+
+def _unused(index: Index) -> str | None:
+    """Why what was learned from the user's questions is not used; None if it is, or there is nothing."""
+    from clew.index.store.directory import FITTED
+
+    if not (index.path / FITTED).exists():
+        return None
+    from clew.reading.adapter import open_adapter
+    from clew.reading.ranker import MODEL
+
+    return open_adapter(index.path, index.graph, MODEL).problem
+
+
+def _without_compiling(result: _Result, before: float) -> _Result:
+    """The result, where machine code was made for it, with that time beside its own, not in it."""
+    spent = COMPILING.milliseconds - before
+    if not spent:
+        return result
+    own = max(result.timings_ms["total"] - spent, 0.0)
+    times = {**result.timings_ms, "compile": round(spent, 3), "total": round(own, 3)}
+    return replace(result, timings_ms=times)
+
+
 def index_sources(
     sources: Sequence[Path],
     out: Path,
@@ -498,6 +704,7 @@ def index_sources(
     verbaliser: Verbaliser | None = None,
     vectors: VectorChoice | None = None,
     addresses: Mapping[Path, str] | None = None,
+    cluster: Workers | None = None,
 ) -> Built:
     """Index graph files into the directory `out`; raises as `clew.index.build.build_index`.
 
@@ -524,24 +731,15 @@ def index_sources(
         verbaliser=verbaliser,
         vectors=vectors,
         addresses=addresses,
+        cluster=cluster,
     )
 
 
 def update_index_files(
     path: Path,
-    add: Sequence[Path] = (),
-    remove: Sequence[Path] = (),
+    files: EditFiles,
     *,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    remove_types: Path | None = None,
-    remove_aliases: Path | None = None,
-    remove_entities: Path | None = None,
-    strict: bool = False,
-    ignore_missing: bool = False,
-    format: str | None = None,
-    on_error: OnError = "fail",
-    hints: Hints | None = None,
+    rules: EditRules | None = None,
     embedder: str | Embedder | None = None,
     verbaliser: Verbaliser | None = None,
     progress: UpdateProgress | None = None,
@@ -549,29 +747,16 @@ def update_index_files(
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
     from clew.index.store.manifest import read_manifest
     from clew.index.update.edit_files import read_edits
+    from clew.index.update.edits import EditRules
     from clew.index.update.update import update_index
 
     made_with = read_manifest(path).about.embedder
-    edits = read_edits(
-        add,
-        remove,
-        types=types,
-        aliases=aliases,
-        remove_types=remove_types,
-        remove_aliases=remove_aliases,
-        remove_entities=remove_entities,
-        format=format,
-        on_error=on_error,
-        hints=hints,
-        progress=None if progress is None else partial(progress, "reading"),
-    )
-    maker = make_embedder(embedder if embedder is not None or made_with is None else made_with.name)
+    edits = read_edits(files, None if progress is None else partial(progress, "reading"))
     return update_index(
         path,
         edits,
-        embedder=maker,
-        strict=strict,
-        ignore_missing=ignore_missing,
+        embedder=make_embedder(embedder if embedder is not None or made_with is None else made_with.name),
+        rules=rules or EditRules(),
         verbaliser=verbaliser,
         access=milvus_access(),
         progress=progress,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from clew.index.vectors.backends.registry import Access, VectorChoice, VectorKind
+    from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, VectorKind
     from clew.llm.managed import ManagedModel
     from clew.llm.types import ChatModel
     from clew.stores.opening import Login
@@ -46,11 +45,11 @@ def neo4j_address() -> str | None:
     return os.environ.get("NEO4J_URI") or None
 
 
-def milvus_access() -> Access:
+def milvus_access() -> VectorAccess:
     """Return how to reach Milvus: $MILVUS_URI, else what the index has noted, and $MILVUS_TOKEN."""
-    from clew.index.vectors.backends.registry import Access
+    from clew.index.vectors.backends.registry import VectorAccess
 
-    return Access(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
+    return VectorAccess(os.environ.get("MILVUS_URI") or None, os.environ.get("MILVUS_TOKEN") or None)
 
 
 def vector_choice(kind: VectorKind, milvus: str | None = None) -> VectorChoice:
@@ -133,15 +132,12 @@ class NamedModels:
 
 
 def keep_machine_code() -> None:
-    """Choose where numba keeps machine code, if the package that is installed may not be written.
+    """Choose where machine code is kept: $NUMBA_CACHE_DIR, else beside the cached indexes."""
+    from clew.compiling import COMPILING
 
-    Numba's own choice then is a folder below the home directory, and an error where that cannot be written.
-    """
-    if os.environ.get("NUMBA_CACHE_DIR") or os.access(Path(__file__).parent, os.W_OK):
-        return
-    from clew.index.store.folders import usable
+    if own := os.environ.get("NUMBA_CACHE_DIR"):
+        COMPILING.folder = Path(own)
+    elif COMPILING.folder is None:
+        from clew.index.store.folders import usable
 
-    folder = str(usable(default_cache())[0] / "numba")
-    os.environ["NUMBA_CACHE_DIR"] = folder
-    if "numba" in sys.modules:  # it has read the environment already
-        cast(Any, sys.modules["numba"]).config.CACHE_DIR = folder
+        COMPILING.folder = usable(default_cache())[0] / "kernels"

@@ -7,7 +7,7 @@ is bounded, and says where it was cut.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from clew.graph.graph import Adjacency, Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.prefixes import Prefixes
 from clew.index.store.directory import Index
+from clew.json_form import fields_json
 from clew.types import TripleText
 
 Direction = Literal["out", "in"]
@@ -42,7 +43,7 @@ class EntityHit:
 
     def as_json(self) -> dict[str, Any]:
         """All fields, by their names."""
-        return {**asdict(self), "types": list(self.types)}
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,7 @@ class Neighbourhood:
 
     def as_json(self) -> dict[str, Any]:
         """The form that is documented in docs/json.md."""
-        return {
-            "entity": self.entity,
-            "label": self.label,
-            "types": list(self.types),
-            "aliases": list(self.aliases),
-            "triples": self.triples,
-            "groups": [group.as_json() for group in self.groups],
-            "groups_left": self.groups_left,
-        }
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +147,7 @@ class Explorer:
         Raises UsageError for an entity or a relation that the graph lacks.
         """
         node = self.node(entity)
-        wanted = None if relation is None else self._relation(relation)
+        wanted = None if relation is None else self.relation(relation)
         groups = [
             (side, name, *span)
             for name, side in (("out", self.graph.out), ("in", self.graph.into))
@@ -202,7 +195,7 @@ class Explorer:
 
         Raises UsageError for a relation that the graph lacks or that has no triple.
         """
-        number, nodes = self._relation(relation), self.graph.nodes
+        number, nodes = self.relation(relation), self.graph.nodes
         for step in range(nodes):
             head = (int(share * nodes) + step) % nodes
             start, stop = self.graph.out.relation_span(head, number)
@@ -261,7 +254,8 @@ class Explorer:
         aliases = self.graph.aliases
         return tuple(aliases.names[i] for i in np.flatnonzero(aliases.entity == node)[:20].tolist())
 
-    def _relation(self, name: str) -> int:
+    def relation(self, name: str) -> int:
+        """The number of a relation, by its name or label; UsageError if the graph lacks it."""
         for number, (relation, label) in enumerate(
             zip(self.graph.relations, self.graph.relation_labels, strict=True)
         ):

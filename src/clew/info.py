@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int32, Int64, ValueKind, offsets_of
+from clew.graph.graph import Adjacency, Graph, Int32, Int64, ValueKind, offsets_of
 from clew.html_form import frame_of, info_html
 from clew.index.store.directory import Index
 from clew.index.store.manifest import EmbedderRecord, SourceRecord
 from clew.index.store.sections import graph_counts
+from clew.json_form import fields_json
 from clew.types import TripleText
 
+CHUNK = 1 << 20
+"""Nodes whose edges are looked through at a time."""
 MOST_NODES = 20_000
 """Shares at the end of a relation are those of at most so many of its nodes, evenly spaced."""
 
@@ -79,26 +82,8 @@ class Info:
 
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
-        relations = [
-            asdict(relation)
-            | {"example": relation.example.as_json(), "example_labels": relation.example_labels.as_json()}
-            for relation in self.relations
-        ]
-        return {
-            "index": self.path,
-            "clew": self.clew,
-            "created": self.created,
-            "bytes": self.bytes,
-            "counts": dict(self.counts),
-            "embedder": None if self.embedder is None else asdict(self.embedder),
-            "sources": [asdict(source) for source in self.sources],
-            "report": report_json(self.report),
-            "types": dict(self.types),
-            "relations": relations,
-            "corpus": None if self.corpus is None else dict(self.corpus),
-            "updates": [dict(update) for update in self.updates],
-            "changes": self.changes,
-        }
+        names = "clew created bytes counts embedder sources report types relations corpus updates changes"
+        return {"index": self.path, **fields_json(self, names), "report": report_json(self.report)}
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
         """A data frame with a row a relation. Raises MissingExtra without pandas and polars."""
@@ -184,18 +169,31 @@ class _Ends:
     """
 
     def __init__(self, graph: Graph) -> None:
-        from clew.graph.kernels.ends import count_nodes, list_nodes
+        relations = len(graph.relations)
+        self._graph, self._sides = graph, (graph.out, graph.into)
+        self.triples, self.first = np.zeros(relations, np.int64), np.full(relations, -1, np.int64)
+        self._by_side = [self._listed(side) for side in self._sides]
 
-        self._graph, relations = graph, len(graph.relations)
-        self._sides = tuple((side.starts, side.stops, side.relation) for side in (graph.out, graph.into))
-        self._by_side: list[tuple[Int64, Int32]] = []
-        counted = [count_nodes(*side, relations) for side in self._sides]
-        for side, (nodes, _, _) in zip(self._sides, counted, strict=True):
-            places = offsets_of(nodes)
-            listed = np.empty(int(places[-1]), np.int32)
-            list_nodes(*side, places, listed)
-            self._by_side.append((places, listed))
-        _, self.triples, self.first = counted[0]
+    def _listed(self, side: Adjacency) -> tuple[Int64, Int32]:
+        """The places of relations, and the nodes that have each of them, ascending."""
+        relations, parts = len(self.triples), list[tuple[Int64, Int64]]()
+        for start in range(0, self._graph.nodes, CHUNK):
+            nodes = np.arange(start, min(start + CHUNK, self._graph.nodes))
+            relation, node, slots = _edges(side, nodes)
+            if side is self._graph.out:
+                self.triples += np.bincount(relation, minlength=relations)
+            new = np.ones(len(slots), np.bool_)
+            new[1:] = (relation[1:] != relation[:-1]) | (node[1:] != node[:-1])
+            relation, node, slots = relation[new], node[new], slots[new]
+            if side is self._graph.out:
+                some, at = np.unique(relation, return_index=True)
+                self.first[some] = np.where(self.first[some] < 0, slots[at], self.first[some])
+            parts.append((relation, node))
+        relation, node = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+        # Short integers are sorted by their digits.
+        short = relation.astype(np.int16 if relations < 1 << 15 else np.int32)
+        order = np.argsort(short, kind="stable")
+        return offsets_of(np.bincount(relation, minlength=relations)), node[order].astype(np.int32)
 
     def nodes(self, end: int) -> Int32:
         """Return the distinct nodes that have the end, ascending."""
@@ -220,11 +218,11 @@ class _Ends:
 
     def _ends_of(self, nodes: Int32) -> Int64:
         """Count how many of some nodes have each end."""
-        from clew.graph.kernels.ends import count_ends
-
         found = np.zeros(2 * len(self._graph.relations), np.int64)
         for number, side in enumerate(self._sides):
-            count_ends(*side, number, nodes, found)
+            relation, node, _ = _edges(side, nodes)
+            have = np.unique(relation * self._graph.nodes + node) // self._graph.nodes
+            found[number::2] = np.bincount(have, minlength=len(found) // 2)
         return found
 
     def _literal_types(self, nodes: Int32) -> tuple[TypeShare, ...]:
@@ -242,6 +240,14 @@ class _Ends:
 
     def _end_name(self, end: int) -> str:
         return f"{'tail' if end % 2 else 'head'} of {self._graph.relation_labels[end // 2]}"
+
+
+def _edges(side: Adjacency, nodes: Int32 | Int64) -> tuple[Int64, Int64, Int64]:
+    """Relation, node and slot of each edge of some nodes; int64 [edges]."""
+    lengths = side.stops[nodes] - side.starts[nodes]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    slots = np.repeat(side.starts[nodes], lengths) + within
+    return side.relation[slots].astype(np.int64), np.repeat(nodes.astype(np.int64), lengths), slots
 
 
 def _counts(offsets: Int64, item: Int32, nodes: Int32, items: int) -> Int64:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from clew import UsageError
+from clew import Clew, UsageError
 from clew.claims.verify import Verify
 
 CLAIMS = [
@@ -66,6 +66,13 @@ CLAIMS = [
     ("Neither Guy Pearce nor Carrie-Anne Moss directed Memento.", "supported"),
     ("Inception, which stars Leonardo DiCaprio, was released in 2010.", "supported"),
     ("Inception, which stars Tom Hanks, was released in 2010.", "refuted"),
+    ("Nobody directed Memento.", "refuted"),
+    ("Nothing was directed by Christopher Nolan.", "refuted"),
+    ("Christopher Nolan directed nothing.", "refuted"),
+    ("Guy Pearce has never directed Memento.", "supported"),
+    ("Nobody but Christopher Nolan directed Memento.", "supported"),
+    ("Nobody except Guy Pearce starred in Memento.", "refuted"),
+    ("Nobody composed Memento.", "not_enough_info"),
     ("2000", "not_enough_info"),
     ("Memento", "not_enough_info"),
     ("😀", "not_enough_info"),
@@ -74,6 +81,7 @@ CLOSED = [
     ("Memento was composed by Hans Zimmer.", "refuted"),
     ("Memento has a composer.", "refuted"),
     ("Memento does not have a composer.", "supported"),
+    ("Nobody composed Memento.", "not_enough_info"),
     ("Zorblax directed Memento.", "refuted"),
     ("Christopher Nolan directed Memento.", "supported"),
 ]
@@ -105,12 +113,19 @@ def test_every_part_has_its_own_verdict_and_triples(verifier):
     assert [c.answer for c in result.citations] == ["supported", "refuted"]
 
 
+def test_a_negation_within_a_name_denies_nothing():
+    with Clew.from_triples([("No Country for Old Men", "directed_by", "Joel Coen")]) as clew:
+        assert clew.verify("No Country for Old Men was directed by Joel Coen.").verdict == "supported"
+        assert clew.verify("Joel Coen did not direct No Country for Old Men.").verdict == "refuted"
+
+
 def test_the_json_has_the_keys_of_the_contract(verifier):
     result = json.loads(json.dumps(verifier.verify("Memento is a film.", id="7").as_json()))
     assert list(result) == [
         "id",
         "claim",
         "verdict",
+        "abstained",
         "parts",
         "citations",
         "method",

@@ -60,13 +60,13 @@ def plain(tmp_path):
 def run(monkeypatch, tmp_path):
     """Run the command line in this process, without workers, which would not know the stand-ins."""
     for name, attribute in NAMES.items():
-        monkeypatch.setitem(registry.METHODS, name, f"stand_in_methods:{attribute}")
+        monkeypatch.setitem(registry.METHODS, name, registry.MethodSpec(f"stand_in_methods:{attribute}"))
     monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
     def invoke(*args):
         told = [str(a) for a in args]
-        if told[0] == "eval" and "--workers" not in told:
+        if told[0] == "eval" and "--workers" not in told and "--llm" not in told:
             told += ["--workers", "1"]
         return CliRunner().invoke(app, told, prog_name="clew")
 

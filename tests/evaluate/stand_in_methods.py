@@ -78,7 +78,7 @@ NAMES = {"knows": "Knows", "slow": "Slow", "broken": "Broken", "walks": "OfCorpu
 
 def install():
     for name, attribute in NAMES.items():
-        registry.METHODS[name] = f"stand_in_methods:{attribute}"
+        registry.METHODS[name] = registry.MethodSpec(f"stand_in_methods:{attribute}")
 
 
 if __name__ in ("__main__", "__mp_main__"):  # the second is the first in a worker process

@@ -33,12 +33,13 @@ def prices(tmp_path):
 def test_a_budget_of_the_run_ends_it_and_the_same_command_goes_on(run, plain, tmp_path, server):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     assert run("eval", plain, *LLM, "--out", whole).exit_code == 0
-    told = [run("eval", plain, *LLM, "--run-calls", 2, "--out", broken) for _ in range(2)]
+    few = ("--run-calls", 2, "--concurrency", 1)
+    told = [run("eval", plain, *LLM, *few, "--out", broken) for _ in range(2)]
     assert [result.exit_code for result in told] == [1, 1]
     assert "budget of calls for this run is reached" in told[0].stderr
     assert [r["id"] for r in untimed(broken)] == list("abcd")
     assert all(r["answer"]["abstained"] is None for r in untimed(broken))
-    assert run("eval", plain, *LLM, "--run-calls", 2, "--out", broken).exit_code == 0
+    assert run("eval", plain, *LLM, *few, "--out", broken).exit_code == 0
     assert untimed(broken) == untimed(whole)
 
 
@@ -97,11 +98,11 @@ def tiny_url(tmp_path_factory):
 def test_a_run_replays_from_its_replies_whatever_the_threads(run, plain, tmp_path, tiny_url, monkeypatch):
     methods = ("--method", "auto,simgrag,kg-rag,walk-retrieve,kaping,llm-qd", "--llm", "vllm/tiny")
     monkeypatch.setenv("OPENAI_BASE_URL", tiny_url)
-    first = run("eval", plain, *methods, "--workers", 4, "--out", tmp_path / "first")
+    first = run("eval", plain, *methods, "--concurrency", 4, "--out", tmp_path / "first")
     assert first.exit_code == 0, first.stderr
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     recorded = ("--replay", "--cache", tmp_path / "first" / "replies.sqlite")
-    again = run("eval", plain, *methods, *recorded, "--workers", 2, "--out", tmp_path / "again")
+    again = run("eval", plain, *methods, *recorded, "--concurrency", 2, "--out", tmp_path / "again")
     assert again.exit_code == 0, again.stderr
     assert len(untimed(tmp_path / "again")) == 30
     assert untimed(tmp_path / "again") == untimed(tmp_path / "first")

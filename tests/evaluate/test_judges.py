@@ -44,6 +44,20 @@ def test_verdicts_are_read_and_nothing_else(said, verdict):
     assert read_verdict(said, ("accurate", "incorrect", "missing")) == verdict
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "given"),
+    [
+        ("It was y, says fact 3.", ["y"], "It was y, says fact 3."),
+        ("The ones of fact 3.", ["y", "z"], "The ones of fact 3.; y; z"),
+        ("", ["y"], "y"),
+    ],
+)
+def test_a_judge_sees_what_the_model_said_and_every_name_that_it_states(text, names, given):
+    reply, told = scripted('{"verdict": "accurate"}')
+    Judge("m", "three-way", reply).judge(record(names, ["x"], text=text))
+    assert f"Given answer: <<<{given}>>>" in told[0][1]
+
+
 def test_garbage_is_asked_for_once_more_with_what_was_wrong():
     reply, told = scripted("I think it is fine", '{"verdict": "accurate"}')
     assert Judge("m", "three-way", reply).judge(WRONG).verdict == "accurate"

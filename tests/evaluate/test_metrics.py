@@ -91,6 +91,19 @@ def test_a_text_without_entities_is_searched_for_whole_words():
     assert answers.hits_at_1(record(gold=["Nolan"], text="Nolan", reason="no_relation")) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "hit"),
+    [
+        ("According to fact 3, brad pitt did.", (), 1.0),
+        ("The one of fact 3.", ("Brad Pitt",), 1.0),
+        ("Brad Pittsburgh", (), 0.0),
+        ("Somebody else", ("George Clooney",), 0.0),
+    ],
+)
+def test_the_text_of_an_answer_may_hold_the_gold(text, names, hit):
+    assert answers.text_hit(record(names, ["Brad Pitt"], text=text)) == hit
+
+
 def test_exact_match_is_that_of_kg_rag():
     assert answers.exact_match(record(gold=["Brad Pitt"], text=" brad PITT ")) == 1.0
     assert answers.exact_match(record(gold=["Brad Pitt"], text="Pitt is the actor in question")) == 0.0

@@ -196,7 +196,7 @@ def test_two_processes_do_not_share_a_run(run, plain, tmp_path):
 
 def test_a_bug_in_a_method_fails_its_question_and_is_counted_and_asked_again(run, plain, tmp_path):
     result = run("eval", plain, "--method", "broken", "--out", tmp_path / "r")
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 1, result.stderr
     assert "3 questions ended in an error" in result.stderr
     failed = records(tmp_path / "r")["broken", "a"]
     assert failed["answer"] is None
@@ -263,7 +263,7 @@ def test_a_claim_that_is_refused_leaves_the_others_verified(run, plain, tmp_path
     claims = [("long " * 301, "refuted"), ("Christopher Nolan directed Memento.", "supported")]
     lines = [json.dumps({"question": text, "verdict": verdict}) for text, verdict in claims]
     (plain / "questions.jsonl").write_text("\n".join(lines) + "\n")
-    assert run("eval", plain, "--method", "auto", "--out", tmp_path / "r").exit_code == 0
+    assert run("eval", plain, "--method", "auto", "--out", tmp_path / "r").exit_code == 1
     refused, verified = records(tmp_path / "r").values()
     assert refused["failure"]["type"] == "UsageError"
     assert verified["answer"]["verdict"] == "supported"

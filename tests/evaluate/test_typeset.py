@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from clew.evaluate.report.charts import Table, TableCell
+from clew.evaluate.report.charts import ChartTable, TableCell
 from clew.evaluate.report.typeset import escaped, latex, markdown
 
-TABLE = Table(
+TABLE = ChartTable(
     "answers",
     "Answers",
     ("part", "method", "Hits@1 ↑", "tokens"),

@@ -7,7 +7,7 @@ import pytest
 from clew.engine import Clew
 from clew.errors import InputError, LlmError, UsageError
 from clew.evaluate.datasets.registry import dataset_named
-from clew.evaluate.run.config import MethodSpec, QuestionSampling, RunSettings
+from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.graphs import OpenGraph, fingerprint
 from clew.evaluate.run.rundir import RunDirectory
@@ -44,7 +44,7 @@ class Chats:
 
 @pytest.fixture
 def chats(monkeypatch):
-    monkeypatch.setitem(registry.METHODS, "chats", f"{__name__}:Chats")
+    monkeypatch.setitem(registry.METHODS, "chats", registry.MethodSpec(f"{__name__}:Chats"))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def go(clew, plain, directory, model, seeds=(0,), limit=None, options=None):
     plan = RunPlan(
         (part,),
         {part.name: OpenGraph(clew, fingerprint(clew))},
-        (MethodSpec("chats", "chats", options or {}),),
+        (MethodVariant("chats", "chats", options or {}),),
         RunSettings(QuestionSampling(limit, seeds), llm=model.name),
         workers=3,
         model=model,
@@ -108,15 +108,15 @@ def test_a_model_that_fails_fails_the_question_and_it_is_asked_again(chats, clew
 def test_what_a_method_takes_is_found_out(chats, clew):
     assert accepted(Chats).options == {"shots", "seed"}
     with pytest.raises(UsageError, match=r"has no option 'k'\. Its options: seed, shots"):
-        check_methods([MethodSpec("chats", "chats", {"k": 1})], None)
-    assert needs_model(MethodSpec("chats", "chats"), clew) == "needs a model"
-    assert needs_model(MethodSpec("auto", "auto"), clew) is None
+        check_methods([MethodVariant("chats", "chats", {"k": 1})], None)
+    assert needs_model(MethodVariant("chats", "chats"), clew) == "needs a model"
+    assert needs_model(MethodVariant("auto", "auto"), clew) is None
 
 
 def test_a_model_that_no_method_asks_is_refused(monkeypatch):
-    monkeypatch.setitem(registry.METHODS, "plain", "stand_in_methods:Knows")
+    monkeypatch.setitem(registry.METHODS, "plain", registry.MethodSpec("stand_in_methods:Knows"))
     with pytest.raises(UsageError, match=r"asks a model\. Leave out --llm"):
-        check_methods([MethodSpec("plain", "plain")], ScriptedModel(["x"]))
+        check_methods([MethodVariant("plain", "plain")], ScriptedModel(["x"]))
 
 
 def test_an_experiment_gives_examples_and_solved_questions_as_files(tmp_path):
@@ -133,7 +133,7 @@ def test_an_experiment_gives_examples_and_solved_questions_as_files(tmp_path):
         ("kg-rag", "examples", worked),
         ("synaptiqa", "history", solved),
     ):
-        spec = MethodSpec(method, method, {name: str(file)})
+        spec = MethodVariant(method, method, {name: str(file)})
         settings = accepted(registry.method_named(method)).arguments(spec.options)["settings"]
         held = getattr(settings, name)
         assert "'q'" in repr(held)
@@ -148,4 +148,4 @@ def test_options_and_files_that_are_wrong_are_told_before_anything_is_opened(tmp
         ({"examples": str(tmp_path / "none.json")}, InputError),
     ):
         with pytest.raises(error):
-            check_methods([MethodSpec("simgrag", "simgrag", options)], None)
+            check_methods([MethodVariant("simgrag", "simgrag", options)], None)

@@ -11,7 +11,7 @@ from clew import Clew
 from clew.llm.open import open_model
 from clew.llm.run import run_sync
 from clew.llm.settings import Settings as ModelSettings
-from clew.methods.simgrag.method import Settings
+from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.verify import VerifyWithModel
 
 FILMS = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
@@ -39,7 +39,7 @@ def grounded(answer):
 @pytest.mark.parametrize("options", [{}, {"candidates": 16}, {"schema": "none"}], ids=str)
 def test_every_way_of_asking_ends_in_a_typed_result(films, tiny_url, options):
     model = open_model(ModelSettings("openai/tiny", base_url=tiny_url, api_key="none", timeout=120))
-    settings = Settings(shots=0, **options)
+    settings = SimgragSettings(shots=0, **options)
     try:
         for method, question in zip(("simgrag", "auto"), QUESTIONS, strict=True):
             given = settings if method == "simgrag" else None
@@ -52,7 +52,7 @@ def test_every_way_of_asking_ends_in_a_typed_result(films, tiny_url, options):
 
 def test_claims_asked_of_the_model_alone_end_in_typed_results(films, tiny_url):
     model = open_model(ModelSettings("openai/tiny", base_url=tiny_url, api_key="none", timeout=120))
-    verifier = VerifyWithModel(films.index, films.embedder, model=model, settings=Settings(shots=0))
+    verifier = VerifyWithModel(films.index, films.embedder, model=model, settings=SimgragSettings(shots=0))
     try:
         for claim in CLAIMS:
             assert verifier.verify(claim).verdict in ("supported", "refuted", "not_enough_info"), claim

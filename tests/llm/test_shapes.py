@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
+from msgspec import Meta
 
 from clew.llm.shapes import ShapeError, build, schema_of, without
 
@@ -17,10 +18,10 @@ class Edge:
 @dataclass(frozen=True)
 class Drawing:
     kind: Literal["tree", "ring"]
-    edges: list[Edge] = field(metadata={"max_items": 2, "description": "what is drawn"})
+    edges: Annotated[list[Edge], Meta(max_length=2, description="what is drawn")]
     title: str | None = None
     notes: dict[str, int] = field(default_factory=dict)
-    label: str = field(default="", metadata={"max_length": 5})
+    label: Annotated[str, Meta(max_length=5)] = ""
 
 
 def test_the_schema_is_strict():
@@ -36,7 +37,7 @@ def test_the_schema_is_strict():
         "maxItems": 2,
     }
     assert schema["properties"]["title"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    assert schema["properties"]["kind"] == {"enum": ["tree", "ring"]}
+    assert schema["properties"]["kind"] == {"enum": ["ring", "tree"]}
 
 
 def test_words_can_be_left_out_but_not_names():
@@ -53,8 +54,8 @@ def test_words_can_be_left_out_but_not_names():
 
 
 def test_a_type_without_a_json_form_is_a_mistake_of_the_caller():
-    with pytest.raises(TypeError, match="no JSON schema"):
-        schema_of(set[str])
+    with pytest.raises(TypeError, match="JSON schema"):
+        schema_of(complex)
 
 
 def test_a_value_is_built_with_defaults_and_without_strangers():
@@ -74,7 +75,7 @@ def test_a_value_is_built_with_defaults_and_without_strangers():
         ({"edges": [{"ends": ["a", "b"], "weight": 10**400}]}, "$.edges[0].weight"),
         ({"edges": [{"ends": ["a", "b"]}] * 3}, "$.edges"),
         ({"title": 3}, "$.title"),
-        ({"notes": {"x": "y"}}, "$.notes.x"),
+        ({"notes": {"x": "y"}}, "$.notes[...]"),
         ({"notes": []}, "$.notes"),
         ({"label": "too long"}, "$.label"),
     ],

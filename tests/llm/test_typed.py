@@ -40,7 +40,7 @@ def test_a_bad_reply_is_repaired_once_with_the_reason_shown():
     repair = model.requests[1].messages
     assert repair[:2] == REQUEST.messages
     assert repair[2].text == '{"name": "Oslo"}'
-    assert "$.people: is missing" in repair[3].text
+    assert "missing required field `people`" in repair[3].text
 
 
 def test_a_second_bad_reply_is_a_typed_failure():

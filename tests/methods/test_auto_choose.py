@@ -3,7 +3,8 @@
 import pytest
 
 from clew.llm.testing import ScriptedModel
-from clew.methods.auto.method import Settings, make_auto
+from clew.methods.auto.method import make_auto
+from clew.methods.auto.settings import AutoSettings
 
 OPEN = "For how much of an evening does Memento keep one in the seat?"
 
@@ -77,5 +78,5 @@ def test_orders_in_a_question_stay_between_the_tags(ask):
 
 
 def test_a_confidence_of_one_leaves_what_the_rules_leave(films):
-    answer = make_auto(films.index, films.embedder, settings=Settings(confidence=1.0)).answer(OPEN)
+    answer = make_auto(films.index, films.embedder, settings=AutoSettings(confidence=1.0)).answer(OPEN)
     assert answer.abstained is not None

@@ -53,6 +53,7 @@ def test_every_answer_of_the_development_half_is_proved(opened):
         ("staff", "Which employees have no skill?", {"Jonas Weber", "Noah Kim"}),
         ("staff", "How many employees in Berlin do not know Python?", {"5"}),
         ("geo", "Which mountains are not in the Alps?", {"Mulhacén", "Aneto", "Rysy"}),
+        ("geo", "Which rivers are longer than the Elbe?", {"Rhine", "Danube"}),
         ("geo", "Which countries do not border Germany?", {"Spain", "Italy", "Portugal"}),
         ("pharma", "Which NSAIDs other than aspirin are there?", {"Ibuprofen", "Naproxen"}),
         ("staff", "Who was hired before 2015?", {"Alice Moreau", "David Okafor", "Maya Patel"}),
@@ -73,7 +74,6 @@ def test_what_is_answered(opened, name, question, wanted):
         ("staff", "Which employees have neither Python nor SQL?"),
         ("league", "How many more goals did Tom Adeyemi score than Luca Ferri?"),
         ("geo", "Is Narnia larger than France?"),
-        ("geo", "Which rivers are longer than the Elbe?"),
         ("pharma", "What are the side effects of omeprazole?"),
     ],
 )

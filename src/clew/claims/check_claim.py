@@ -17,14 +17,19 @@ from clew.claims.claim_edges import COUNTED, Edge, Item, Scene, edges_between, t
 from clew.claims.claim_parts import Tree, lists_of
 from clew.claims.claim_text import ClaimText
 from clew.grounding import triple_text
+from clew.reading.rules.comparison import Span
+from clew.reading.rules.direction import preferred_step
 from clew.types import ClaimPart, Verdict
 
-Found = Literal["there", "otherwise", "unknown"]
+Found = Literal["there", "otherwise", "unknown", "unread"]
+"""`unread`: the words name nothing that the graph records, so that it is silent of what they mean."""
 
 NAMED = 0.3
 """Evidence from which words name a relation."""
 EXPLAINED = 0.3
 """From this share on a word counts as explained."""
+SURE = 0.9
+"""Evidence from which a word is a relation's name, so that none of it means that there is none."""
 STATED = 0.6
 """Evidence from which a word that is left over states a relation of its own (*… and has a nickname*)."""
 MOST_MIDDLES = 1000
@@ -35,9 +40,14 @@ MOST_SHOWN = 20
 _LISTED = re.compile(r",|&|\b(?:and|or|nor|but|as well as)\b", re.IGNORECASE)
 """What stands between two relations that are listed."""
 _ONLY = re.compile(
-    r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone)\b", re.IGNORECASE
+    r"\b(?P<the>(?:the|its|his|her|their) )?(?:only|solely|exclusively|sole|alone"
+    r"|(?:nobody|no one|no-one|none|nothing|no \w+)(?: else)?"
+    r" (?:but|except(?: for)?|other than|besides|apart from))\b",
+    re.IGNORECASE,
 )
 """Words that say that there are no others; after *the* it is what comes before that is the only one."""
+_NOBODY = re.compile(r"\b(?:nobody|no one|no-one|none|nothing|nowhere)\b", re.IGNORECASE)
+"""What stands for one end of a relation, and says that there is none."""
 _OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
 _END = 1 << 30
 
@@ -335,13 +345,27 @@ def _exists(scene: Scene, item: Item, rows: Sequence[int]) -> tuple[Found, tuple
     evidence = comparison.step[list(rows)].max(axis=0)
     ends = scene.reader.ends_of(item.entity)
     best = max(float(evidence.max(initial=0.0)), NAMED)
+    nobody = _NOBODY.search(comparison.question.text) is not None
     for step in sorted(ends, key=lambda s: (-evidence[s], s)):
-        if evidence[step] < max(NAMED, 0.8 * best):
+        if evidence[step] < max(SURE if nobody else NAMED, 0.8 * best):
             break
+        if nobody and _is_turned(scene, item, step):
+            continue  # *nobody reports to X* says nothing of whom X reports to
         return "there", tuple(
             triple_of(graph, item.entity, step, int(n)) for n in walk(graph, item.entity, step)[:MOST_SHOWN]
         )
-    return "unknown", ()
+    unread = nobody and float(evidence.max(initial=0.0)) < SURE
+    return "unread" if unread else "unknown", ()
+
+
+def _is_turned(scene: Scene, item: Item, step: int) -> bool:
+    """Whether the grammar has an item at the other end of a relation that has the same things at both."""
+    wanted = preferred_step(scene.comparison, Span(item.start, item.stop), step // 2)
+    if wanted in (None, step):
+        return False
+    heads, relations, tails = scene.graph.out.columns()
+    of = relations == step // 2
+    return bool(np.isin(heads[of], tails[of]).any())
 
 
 def _type_of(scene: Scene, item: Item, rows: Sequence[int]) -> Found | None:
@@ -365,11 +389,13 @@ def _type_of(scene: Scene, item: Item, rows: Sequence[int]) -> Found | None:
 
 def part_of(claim: ClaimText, scene: Scene, checked: Checked, *, closed: bool) -> ClaimPart:
     """The verdict of a part, with its negations."""
-    found: Found = "otherwise" if closed and checked.found == "unknown" else checked.found
+    found = checked.found
     said = checked.start if checked.said is None else checked.said
     negated = checked.negated or claim.negated(checked.start, checked.stop, said)
+    if closed and (found == "unknown" or (found == "unread" and not negated)):
+        found = "otherwise"
     verdict: Verdict = "not_enough_info"
-    if found != "unknown":
+    if found in ("there", "otherwise"):
         verdict = "supported" if (found == "there") != negated else "refuted"
     text = claim.text[max(checked.start, claim.frame if checked.start == 0 else 0) : checked.stop].strip(
         " ,.;:!?"

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from clew.claims.claim_edges import COUNTED, Item, Scene, triple_of, walk
-from clew.claims.claim_text import ClaimText, Compared, find_comparison
+from clew.claims.claim_text import ClaimComparison, ClaimText, find_comparison
 from clew.reading.rules.read import values_of
 from clew.reading.rules.similarity import WordTable
 
@@ -28,7 +28,7 @@ class Comparing:
 
     first: Item
     second: Item
-    how: Compared
+    how: ClaimComparison
 
 
 @dataclass(frozen=True, slots=True)

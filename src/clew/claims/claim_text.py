@@ -14,7 +14,8 @@ from clew.claims.claim_values import ClaimedValue, find_values
 from clew.reading.rules.question import MEASURES, SUPERLATIVES, Question, Word, read_question
 
 NEGATIONS = frozenset(
-    """not no never neither nor without isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot
+    """not no never neither nor without nobody none nothing nowhere
+    isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot
     cant couldnt wont wouldnt shouldnt aint lacks lacked""".split()
 )
 _FRAME = re.compile(
@@ -44,7 +45,10 @@ _PRONOUN = re.compile(
 )
 _INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|some))\s+\w", re.IGNORECASE)
 
-_TURN = re.compile(r"\b(?:but|however|although|though|whereas|while|instead)\b|;", re.IGNORECASE)
+_TURN = re.compile(
+    r"\b(?:but|except|besides|other than|apart from|however|although|though|whereas|while|instead)\b|;",
+    re.IGNORECASE,
+)
 """Where a negation ends."""
 _DESCRIBED = re.compile(
     r"\s*(?:the|a|an|some|this|that)\s+(?:[\w-]+\s+){0,3}?[\w-]+(?=\s*,|\s+(?:is|was|are|were|has|have|had|which|who|that)\b)",
@@ -54,7 +58,7 @@ _DESCRIBED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ClaimComparison:
     """*A is longer than B*: the sign and attribute of the word at [start, stop).
 
     1 if A's value is the larger.
@@ -94,6 +98,11 @@ class ClaimText:
     about_unknown: bool
     described: int
     indefinite: bool
+
+    def outside_of(self, spans: Sequence[tuple[int, int]]) -> ClaimText:
+        """The claim whose negations are none within names (*No Country for Old Men*) at [start, stop)."""
+        kept = tuple(at for at in self.negations if not any(a <= at < b for a, b in spans))
+        return replace(self, negations=kept)
 
     def negated(self, start: int, stop: int, said: int) -> bool:
         """Whether a negation stands at the characters [start, stop).
@@ -153,7 +162,7 @@ def _say_team(words: Sequence[Word]) -> Iterator[Word]:
             yield replace(word, norm="team") if playing else word
 
 
-def find_comparison(words: Sequence[Word], start: int, stop: int) -> Compared | None:
+def find_comparison(words: Sequence[Word], start: int, stop: int) -> ClaimComparison | None:
     """The comparison in the words between two things at [start, stop): *longer than*, *released before*."""
     inside = [w for w in words if w.start >= start and w.stop <= stop]
     norms = [w.norm for w in inside]
@@ -162,7 +171,7 @@ def find_comparison(words: Sequence[Word], start: int, stop: int) -> Compared | 
         last = inside[-1] if inside else None
         if last is None or last.norm not in ("before", "after"):
             return None
-        return Compared(*COMPARATIVES[last.norm], last.start, last.stop)
+        return ClaimComparison(*COMPARATIVES[last.norm], last.start, last.stop)
     for at in range(than - 1, -1, -1):
         if norms[at] not in COMPARATIVES:
             continue
@@ -170,5 +179,5 @@ def find_comparison(words: Sequence[Word], start: int, stop: int) -> Compared | 
         after = norms[at + 1]
         if norms[at] in ("more", "less") and after in MEASURES:
             attribute = MEASURES[after]
-        return Compared(sign, attribute, inside[at].start, inside[than].stop)
+        return ClaimComparison(sign, attribute, inside[at].start, inside[than].stop)
     return None

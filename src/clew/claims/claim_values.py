@@ -198,6 +198,8 @@ def _numbers(text: str, hits: Sequence[re.Match[str]]) -> Iterator[ClaimedValue]
         if at == skip:
             continue
         number, unit = _read(hit)
+        if not (math.isfinite(number) and math.isfinite(unit)):
+            continue  # no graph holds it
         following = hits[at + 1] if at + 1 < len(hits) else None
         joined = "" if following is None else text[hit.end() : following.start()].strip().lower()
         if following is not None and joined == "and" and _BETWEEN.search(text[: hit.start()]):
@@ -220,9 +222,8 @@ def _read(hit: re.Match[str]) -> tuple[float, float]:
         number, digits = float(_WORDS[hit["word"].lower()]), 0
     else:
         written = hit["digits"].replace(",", "")
-        number, digits = float(written + (hit["power"] or "")), len(written.partition(".")[2])
-        scale *= 10.0 ** int(hit["power"][1:]) if hit["power"] else 1.0
-        number = float(written)
+        number, digits = float(written), len(written.partition(".")[2])
+        scale *= float(f"1{hit['power']}") if hit["power"] else 1.0
     return (-number if hit["sign"] else number) * scale, 10.0**-digits * scale
 
 

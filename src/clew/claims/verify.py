@@ -55,6 +55,7 @@ class Verify:
         text = read_claim(claim)
         comparison = compare(text.question, self.table, self.weights)
         items = self.items.find(text, comparison)
+        text = text.outside_of([(item.start, item.stop) for item, *_ in items])
         linked = perf_counter()
         found = self._check(text, comparison, items)
         parts = [part_of(text, found.tree.scene, c, closed=closed_world) for c in found.checked]

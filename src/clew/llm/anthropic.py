@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
+from clew.bounded_http import limits
 from clew.llm.errors import ModelFailed
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
@@ -39,7 +40,12 @@ class Anthropic(TypedReplies):
         def connect() -> Any:  # noqa: ANN401
             # The SDK's own spans would double Clew's.
             return sdk.AsyncAnthropic(
-                base_url=base_url, api_key=api_key, timeout=timeout, max_retries=0, open_telemetry=False
+                base_url=base_url,
+                api_key=api_key,
+                timeout=timeout,
+                max_retries=0,
+                open_telemetry=False,
+                http_client=sdk.DefaultAsyncHttpxClient(timeout=timeout, **limits(asynchronous=True)),
             )
 
         return cls(name, profile, base_url, connect)

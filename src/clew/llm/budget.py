@@ -9,7 +9,8 @@ the provider may well charge it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from clew.llm.errors import BudgetReached, ModelFailed, ModelRefused, ModelUnreachable, ReplayMissing
@@ -87,7 +88,7 @@ class Ledger:
             BudgetReached: it could pass a limit.
 
         """
-        with self._lock:
+        with self._changing():
             after = _add(self._spent, charge)
             for limit, wanted, most in (
                 ("calls", after.calls, self.limits.calls),
@@ -104,8 +105,14 @@ class Ledger:
 
     def settle(self, reserved: Charge, actual: Charge) -> None:
         """Replace a reservation by what the call took."""
-        with self._lock:
+        with self._changing():
             self._spent = _add(self._spent, actual, _negative(reserved))
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Hold what was spent while it is read and changed."""
+        with self._lock:
+            yield
 
     def count(self, reply: Reply) -> None:
         """Count a reply towards `usage` and `cost`."""

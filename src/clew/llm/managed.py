@@ -25,6 +25,7 @@ from clew.llm.trace import TraceFile
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
+from clew.redaction import redacted
 
 T = TypeVar("T")
 
@@ -72,13 +73,14 @@ class ManagedModel(TypedReplies):
         cache: ReplyCache | None = None,
         trace: TraceFile | None = None,
         telemetry: Telemetry | None = None,
+        run: Ledger | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         policy = policy or Policy()
         refused: set[Form] = set()
         super().__init__(model.name, model.profile, refused)
         limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
-        self._shared = _Shared(Ledger("run", policy.per_run), limit, refused)
+        self._shared = _Shared(run or Ledger("run", policy.per_run), limit, refused)
         self._model, self.policy = model, policy
         self._cache, self._trace, self._sleep = cache, trace, sleep
         self._telemetry = telemetry or Telemetry()
@@ -241,6 +243,8 @@ class ManagedModel(TypedReplies):
 
     def _priced(self, reply: Reply) -> Reply:
         price = self.policy.price
+        # Servers echo what they are sent; nothing after this may hold a key.
+        reply = replace(reply, text=redacted(reply.text))
         return reply if price is None else replace(reply, cost=price.of(reply.usage))
 
     @contextmanager

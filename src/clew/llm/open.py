@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clew.llm.budget import Ledger
 from clew.llm.cache import ReplyCache
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.profiles import profile_of
@@ -35,8 +36,12 @@ def open_adapter(settings: Settings) -> ChatModel:
     )
 
 
-def open_model(settings: Settings, listener: Listener | None = None) -> ManagedModel:
+def open_model(
+    settings: Settings, listener: Listener | None = None, run: Ledger | None = None
+) -> ManagedModel:
     """Open a chat model; nothing is sent yet. A `listener` hears its replies while they come.
+
+    `run` is what the run has spent and may spend, where others share it.
 
     Raises:
         UsageError: no such provider, or something is missing.
@@ -60,4 +65,4 @@ def open_model(settings: Settings, listener: Listener | None = None) -> ManagedM
     telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else None
     cache = ReplyCache(settings.cache) if settings.cache else None
     trace = TraceFile(settings.trace) if settings.trace else None
-    return ManagedModel(adapter, policy, cache=cache, trace=trace, telemetry=telemetry)
+    return ManagedModel(adapter, policy, cache=cache, trace=trace, telemetry=telemetry, run=run)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
+from clew.bounded_http import limits
 from clew.llm.errors import ModelFailed, ModelRefused
 from clew.llm.profiles import Profile, split_name
 from clew.llm.shapes import without
@@ -43,7 +44,11 @@ class OpenAICompatible(TypedReplies):
 
         def connect() -> Any:  # noqa: ANN401
             return sdk.AsyncOpenAI(
-                base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=0
+                base_url=base_url,
+                api_key=api_key or "none",
+                timeout=timeout,
+                max_retries=0,
+                http_client=sdk.DefaultAsyncHttpxClient(timeout=timeout, **limits(asynchronous=True)),
             )
 
         return cls(name, profile, base_url, connect)

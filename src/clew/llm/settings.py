@@ -13,6 +13,7 @@ from clew.llm.budget import Limits
 from clew.llm.prices import Prices
 from clew.llm.profiles import profile_of
 from clew.llm.retry import Retry
+from clew.redaction import keep_address, keep_secret
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Settings:
     trace: Path | None = None
     telemetry: bool = False
     telemetry_content: bool = False
+
+    def __post_init__(self) -> None:
+        """Remember what must not be shown."""
+        keep_secret(self.api_key)
+        keep_address(self.base_url)
 
     @property
     def address(self) -> str:
@@ -107,10 +113,15 @@ def settings_from(environment: Mapping[str, str], model: str, **options: Any) ->
         found["api_key"] = key
     if url:
         found["base_url"] = ollama_url(url) if profile.url_variable == "OLLAMA_HOST" else url
-    disabled = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
-    found["telemetry"] = not disabled and any(name.startswith("OTEL_") for name in environment)
+    found["telemetry"] = wants_telemetry(environment)
     given = {name: value for name, value in options.items() if value is not None}
     return Settings(model, **{**found, **given})
+
+
+def wants_telemetry(environment: Mapping[str, str]) -> bool:
+    """Whether spans are wanted: there is a variable OTEL_*, and OTEL_SDK_DISABLED is not true."""
+    disabled = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    return not disabled and any(name.startswith("OTEL_") for name in environment)
 
 
 def ollama_url(host: str) -> str:

@@ -1,27 +1,16 @@
-"""Dataclass types as JSON schemas, and JSON values as instances of them.
+"""Types as JSON schemas, and JSON values as their instances: msgspec, with our schemas and errors.
 
-A field's `metadata` may have `description`, and the bounds `max_length` (characters of a string) and
-`max_items` (members of a list or tuple). Bounds go into the schema for servers that know them, and are always
-checked.
+Shapes are frozen dataclasses; bounds and descriptions are `Annotated[…, msgspec.Meta(…)]`.
 """
 
 from __future__ import annotations
 
-import reprlib
-import types
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast
+
+import msgspec
 
 T = TypeVar("T")
-
-_SCALARS: Mapping[Any, str] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    type(None): "null",
-}
 
 
 class ShapeError(ValueError):
@@ -33,52 +22,34 @@ class ShapeError(ValueError):
 
 
 def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Make the JSON schema of a type.
+    """Make the JSON schema of a type, whole, without references.
 
-    It may be a dataclass, str, int, float, bool, None, Literal, a union, list, tuple or dict[str, …]. All
-    fields are required and no others allowed, as strict servers want it.
+    All fields are required and no others allowed, as strict servers want it.
 
     Raises:
         TypeError: a type that JSON has no form for.
 
     """
-    if shape in _SCALARS:
-        return {"type": _SCALARS[shape]}
-    if isinstance(shape, type) and is_dataclass(shape):
-        return _object_schema(shape)
-    origin, arguments = get_origin(shape), get_args(shape)
-    if origin is Literal:
-        return {"enum": list(arguments)}
-    if origin in (Union, types.UnionType):
-        return {"anyOf": [schema_of(a) for a in arguments]}
-    if origin is list or (origin is tuple and arguments[1:] == (...,)):
-        return {"type": "array", "items": schema_of(arguments[0])}
-    if origin is tuple and len(set(arguments)) == 1:
-        size = len(arguments)
-        return {"type": "array", "items": schema_of(arguments[0]), "minItems": size, "maxItems": size}
-    if origin is dict and arguments[0] is str:
-        return {"type": "object", "additionalProperties": schema_of(arguments[1])}
-    raise TypeError(f"{shape!r} has no JSON schema")
+    (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
+    return _strict(schema, parts)
 
 
-def _object_schema(shape: type) -> dict[str, Any]:
-    hints = get_type_hints(shape)
-    properties: dict[str, Any] = {}
-    for each in fields(shape):
-        schema = schema_of(hints[each.name])
-        if "description" in each.metadata:
-            schema["description"] = each.metadata["description"]
-        if "max_length" in each.metadata:
-            schema["maxLength"] = each.metadata["max_length"]
-        if "max_items" in each.metadata:
-            schema["maxItems"] = each.metadata["max_items"]
-        properties[each.name] = schema
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+def _strict(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    if isinstance(schema, list):
+        return [_strict(item, parts) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    told = cast("dict[str, Any]", schema)
+    if "$ref" in told:
+        return _strict(parts[told["$ref"]] | {k: v for k, v in told.items() if k != "$ref"}, parts)
+    made = {word: _strict(value, parts) for word, value in told.items() if word not in ("title", "default")}
+    if "properties" in told:
+        made["properties"] = {name: _strict(part, parts) for name, part in told["properties"].items()}
+        made |= {"required": list(told["properties"]), "additionalProperties": False}
+    if "prefixItems" in told:
+        # Few servers know tuples; ours have members of one type.
+        made["items"] = made.pop("prefixItems")[0]
+    return made
 
 
 def without(schema: Any, words: Iterable[str]) -> Any:  # noqa: ANN401
@@ -106,91 +77,8 @@ def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
         ShapeError: the value does not fit.
 
     """
-    return _build(shape, value, "$")
-
-
-def _build(shape: Any, value: Any, path: str) -> Any:  # noqa: ANN401
-    if shape in _SCALARS:
-        return _scalar(shape, value, path)
-    if isinstance(shape, type) and is_dataclass(shape):
-        return _build_object(shape, value, path)
-    origin, arguments = get_origin(shape), get_args(shape)
-    if origin is Literal:
-        if any(type(value) is type(a) and value == a for a in arguments):
-            return value
-        raise ShapeError(path, f"{_show(value)} is not one of {', '.join(map(repr, arguments))}")
-    if origin in (Union, types.UnionType):
-        return _build_union(arguments, value, path)
-    if origin in (list, tuple):
-        return _build_sequence(origin, arguments, value, path)
-    if origin is dict:
-        if not isinstance(value, dict):
-            raise ShapeError(path, f"an object is needed, not {_show(value)}")
-        items = cast("dict[str, Any]", value).items()
-        return {name: _build(arguments[1], part, f"{path}.{name}") for name, part in items}
-    raise TypeError(f"{shape!r} has no JSON schema")
-
-
-def _scalar(shape: Any, value: Any, path: str) -> Any:  # noqa: ANN401
-    if shape is float and type(value) is int:
-        try:
-            return float(value)
-        except OverflowError as error:
-            raise ShapeError(path, "the number is too large") from error
-    if type(value) is shape:
-        return value
-    raise ShapeError(path, f"{_SCALARS[shape]} is needed, not {_show(value)}")
-
-
-def _build_object(shape: type, value: Any, path: str) -> Any:  # noqa: ANN401
-    if not isinstance(value, dict):
-        raise ShapeError(path, f"an object is needed, not {_show(value)}")
-    members = cast("dict[str, Any]", value)
-    hints = get_type_hints(shape)
-    arguments: dict[str, Any] = {}
-    for each in fields(shape):
-        where = f"{path}.{each.name}"
-        if each.name in members:
-            arguments[each.name] = _bounded(each, _build(hints[each.name], members[each.name], where), where)
-        elif each.default is MISSING and each.default_factory is MISSING:
-            raise ShapeError(where, "is missing")
-    return shape(**arguments)
-
-
-def _bounded(each: Field[Any], value: Any, path: str) -> Any:  # noqa: ANN401
-    for bound, kind, unit in (
-        ("max_length", str, "characters"),
-        ("max_items", (list, tuple), "members"),
-    ):
-        most = each.metadata.get(bound)
-        if most is not None and isinstance(value, kind) and len(cast("str", value)) > most:
-            raise ShapeError(path, f"at most {most} {unit}, not {len(cast('str', value))}")
-    return value
-
-
-def _build_union(arguments: tuple[Any, ...], value: Any, path: str) -> Any:  # noqa: ANN401
-    problems: list[ShapeError] = []
-    for argument in arguments:
-        try:
-            return _build(argument, value, path)
-        except ShapeError as error:
-            problems.append(error)
-    raise max(problems, key=lambda error: len(error.path))
-
-
-def _build_sequence(origin: Any, arguments: tuple[Any, ...], value: Any, path: str) -> Any:  # noqa: ANN401
-    if not isinstance(value, list):
-        raise ShapeError(path, f"an array is needed, not {_show(value)}")
-    items = cast("list[Any]", value)
-    if origin is tuple and arguments[1:] != (...,):
-        if len(items) != len(arguments):
-            raise ShapeError(path, f"{len(arguments)} members are needed, not {len(items)}")
-        shapes = arguments
-    else:
-        shapes = (arguments[0],) * len(items)
-    built = [_build(s, item, f"{path}[{i}]") for i, (s, item) in enumerate(zip(shapes, items, strict=True))]
-    return origin(built)
-
-
-def _show(value: Any) -> str:  # noqa: ANN401
-    return reprlib.repr(value)
+    try:
+        return msgspec.convert(value, shape, strict=True)
+    except (msgspec.ValidationError, OverflowError) as error:
+        problem, _, path = str(error).partition(" - at `")
+        raise ShapeError(path.rstrip("`") or "$", problem) from error

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from clew.errors import InputError
+from clew.json_form import json_line
 
 
 class TraceFile:
-    """Appends one line for each call. API keys are no part of a request, so none are written."""
+    """Appends one line for each call.
+
+    API keys are no part of a request, and one that a reply repeats is not written.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the file for appending.
@@ -24,17 +27,19 @@ class TraceFile:
         self.path = path
         self._lock = threading.Lock()
         try:
-            self._file = path.open("a", encoding="utf-8", newline="\n")
+            # Unbuffered, or closing it would fail again where the disk is full.
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise self._failed(error) from error
 
     def write(self, record: dict[str, Any]) -> None:
         """Write one call, with the time of now."""
-        line = json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **record})
+        line = json_line({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **record})
         try:
             with self._lock:
-                self._file.write(line + "\n")
-                self._file.flush()
+                rest = (line + "\n").encode("utf-8")
+                while rest:
+                    rest = rest[self._file.write(rest) :]
         except (OSError, ValueError) as error:
             raise self._failed(error) from error
 

@@ -12,6 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+from clew.bounded_http import ReplyRefused, refused
 from clew.errors import LlmError
 from clew.llm.errors import (
     ContextOverflow,
@@ -111,6 +112,7 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
     except sdk.APITimeoutError as error:
         raise _too_slow(where) from error
     except sdk.APIConnectionError as error:
+        _raise_refused(where, error)
         causes = _causes(error)
         reason = str(causes[-1]) or type(causes[-1]).__name__
         if any(type(cause).__name__ in _NEVER_SENT for cause in causes):
@@ -123,17 +125,26 @@ def sdk_errors(sdk: Any, where: str) -> Generator[None]:  # noqa: ANN401
         raise ModelFailed(f"{where} failed in mid-reply ({error}).") from error
     except OSError as error:
         raise _broke_off(where, str(error)) from error
+    except ReplyRefused as error:
+        _raise_refused(where, error)
     except _transport_errors() as error:
         # In mid-stream the SDKs let their HTTP client's errors through.
         if isinstance(error.__cause__, TimeoutError) or "Timeout" in type(error).__name__:
             raise _too_slow(where) from error
         raise _broke_off(where, str(error)) from error
-    except (ValueError, TypeError, AttributeError, LookupError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         # The SDKs neither check what they parse nor wrap what goes wrong then.
         raise ModelFailed(
             f"{where} sent something that is not a chat reply ({error}). Check the base URL; for servers"
             " that speak OpenAI's API it mostly ends in /v1."
         ) from error
+
+
+def _raise_refused(where: str, error: BaseException) -> None:
+    """Raise what the bounds of replies refused, if that is behind an error."""
+    why = refused(error)
+    if why is not None:
+        raise ModelFailed(f"{where} {why}.") from error
 
 
 def _causes(error: BaseException) -> list[BaseException]:

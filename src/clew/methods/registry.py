@@ -1,48 +1,115 @@
-"""Methods by name; adding one is a file and a line here."""
+"""Methods by name: a method is a folder and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
-from inspect import signature
+import inspect
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
-from clew.index.store.directory import Index
 from clew.plugins import imported, is_plugin
-from clew.text.embedder import Embedder
-from clew.types import Answer
 
 if TYPE_CHECKING:
+    from clew.index.store.directory import Index
     from clew.llm.types import ChatModel
     from clew.stores.store import CypherStore
+    from clew.text.embedder import Embedder
+    from clew.types import Answer
 
-METHODS: dict[str, str] = {
-    "auto": "clew.methods.auto.method:make_auto",
-    "simgrag": "clew.methods.simgrag.method:SimGRAG",
-    "kg-rag": "clew.methods.kg_rag.method:KgRag",
-    "llm": "clew.methods.baselines.llm:Llm",
-    "llm-qd": "clew.methods.baselines.llm_qd:LlmQd",
-    "kaping": "clew.methods.baselines.kaping:Kaping",
-    "triple-rag": "clew.methods.baselines.triple_rag:TripleRag",
-    "vector-rag": "clew.methods.baselines.vector_rag:VectorRag",
-    "kg-retrieval": "clew.methods.baselines.kg_retrieval:KgRetrieval",
-    "kg-gpt": "clew.methods.baselines.kg_gpt:KgGpt",
-    "synaptiqa": "clew.methods.synaptiqa.method:make_synaptiqa",
-    "kg-query": "clew.methods.synaptiqa.method:make_kg_query",
-    "walk-retrieve": "clew.methods.walk_retrieve.method:WalkRetrieve",
+
+@dataclass(frozen=True, slots=True)
+class MethodSpec:
+    """What is known of a method before it is imported; places are written `module:name`.
+
+    Attributes:
+        factory: Called with (index, embedder), and with `model` and `settings` where it has these parameters.
+        settings: Its dataclass of settings, whose fields are its options; None for none.
+        needs_model: Nothing is answered without a chat model; its settings are for a model alone.
+        verifier: Called as `factory`, makes what verifies claims; None where claims are not verified.
+        claim_settings: The settings of `verifier`.
+        store: Called with (graph, embedder, model, settings), asks a database without an index.
+        near: Can also ask a database without an index, of what is near the nodes that a question names.
+        ranks_triples: Vectors of triples are compared, which an index may lack until the first question.
+
+    """
+
+    factory: str
+    settings: str | None = None
+    verifier: str | None = None
+    claim_settings: str | None = None
+    store: str | None = None
+    needs_model: bool = False
+    ranks_triples: bool = False
+    near: bool = False
+
+    def settings_class(self, *, claims: bool = False) -> type | None:
+        """Import the dataclass of the settings, or of those for claims."""
+        place = self.claim_settings if claims else self.settings
+        return None if place is None else cast(type, imported(place, "settings"))
+
+
+_SIMGRAG = "clew.methods.simgrag"
+_BASELINES = "clew.methods.baselines"
+_SYNAPTIQA = "clew.methods.synaptiqa"
+METHODS: dict[str, MethodSpec] = {
+    "auto": MethodSpec(
+        "clew.methods.auto.method:make_auto",
+        "clew.methods.auto.settings:AutoSettings",
+        verifier=f"{_SIMGRAG}.verify:make_auto_verifier",
+        claim_settings=f"{_SIMGRAG}.settings:SimgragSettings",
+        near=True,
+    ),
+    "simgrag": MethodSpec(
+        f"{_SIMGRAG}.method:SimGRAG",
+        f"{_SIMGRAG}.settings:SimgragSettings",
+        verifier=f"{_SIMGRAG}.verify:VerifyWithModel",
+        claim_settings=f"{_SIMGRAG}.settings:SimgragSettings",
+        needs_model=True,
+        near=True,
+    ),
+    "kg-rag": MethodSpec(
+        "clew.methods.kg_rag.method:KgRag",
+        "clew.methods.kg_rag.settings:KgRagSettings",
+        ranks_triples=True,
+        near=True,
+    ),
+    "llm": MethodSpec(f"{_BASELINES}.llm:Llm", f"{_BASELINES}.settings:LlmSettings", needs_model=True),
+    "llm-qd": MethodSpec(
+        f"{_BASELINES}.llm_qd:LlmQd", f"{_BASELINES}.settings:LlmSettings", needs_model=True
+    ),
+    "kaping": MethodSpec(
+        f"{_BASELINES}.kaping:Kaping", f"{_BASELINES}.settings:KapingSettings", ranks_triples=True
+    ),
+    "triple-rag": MethodSpec(
+        f"{_BASELINES}.triple_rag:TripleRag", f"{_BASELINES}.settings:TripleRagSettings"
+    ),
+    "vector-rag": MethodSpec(
+        f"{_BASELINES}.vector_rag:VectorRag", f"{_BASELINES}.settings:VectorRagSettings", ranks_triples=True
+    ),
+    "kg-retrieval": MethodSpec(
+        f"{_BASELINES}.kg_retrieval:KgRetrieval", f"{_BASELINES}.settings:KgRetrievalSettings"
+    ),
+    "kg-gpt": MethodSpec(f"{_BASELINES}.kg_gpt:KgGpt", f"{_BASELINES}.settings:KgGptSettings"),
+    "synaptiqa": MethodSpec(
+        f"{_SYNAPTIQA}.method:make_synaptiqa",
+        f"{_SYNAPTIQA}.settings:SynaptiqaSettings",
+        store=f"{_SYNAPTIQA}.method:SynaptiQA",
+    ),
+    "kg-query": MethodSpec(
+        f"{_SYNAPTIQA}.method:make_kg_query",
+        f"{_SYNAPTIQA}.settings:SynaptiqaSettings",
+        store=f"{_SYNAPTIQA}.method:KgQuery",
+        needs_model=True,
+    ),
+    "walk-retrieve": MethodSpec(
+        "clew.methods.walk_retrieve.method:WalkRetrieve",
+        "clew.methods.walk_retrieve.settings:WalkRetrieveSettings",
+        near=True,
+    ),
 }
-"""Name → `module:class`, imported when it is first used; the class is called with (index, embedder)."""
-
-STORE_METHODS: dict[str, str] = {
-    "synaptiqa": "clew.methods.synaptiqa.method:SynaptiQA",
-    "kg-query": "clew.methods.synaptiqa.method:KgQuery",
-}
-"""The methods that can ask a database without an index; called with (graph, embedder, model, settings)."""
-
-
-RANK_TRIPLES = frozenset(("kg-rag", "kaping", "vector-rag"))
-"""Methods that compare vectors of triples, which an index may lack until the first question."""
 
 
 class Method(Protocol):
@@ -73,19 +140,39 @@ def method_named(name: str | MethodFactory) -> MethodFactory:
     """
     if not isinstance(name, str):
         return name
-    if name not in METHODS:
-        if is_plugin(name):
-            return cast(MethodFactory, imported(name, "method"))
-        raise UsageError(
-            f"There is no method {name!r}. Methods are: {', '.join(METHODS)}; your own is MODULE:CLASS"
-        )
-    module, _, attribute = METHODS[name].partition(":")
-    return cast(MethodFactory, getattr(import_module(module), attribute))
+    if name in METHODS:
+        return cast(MethodFactory, imported(METHODS[name].factory, "method"))
+    if is_plugin(name):
+        return cast(MethodFactory, imported(name, "method"))
+    raise UsageError(
+        f"There is no method {name!r}. Methods are: {', '.join(METHODS)}; your own is MODULE:CLASS"
+    )
+
+
+def settings_of(name: str) -> type | None:
+    """Return the dataclass of a method's settings; of a user's own, that which its parameter names."""
+    spec = METHODS.get(name)
+    if spec is not None and spec.settings is not None:
+        return spec.settings_class()
+    factory = method_named(name)
+    parameter = inspect.signature(factory).parameters.get("settings")
+    # Looked up by name, as other names of an annotation may exist for type checkers only.
+    names = re.findall(r"[A-Za-z_]\w*", "" if parameter is None else str(parameter.annotation))
+    found = (getattr(sys.modules[factory.__module__], each, None) for each in names)
+    return next((t for t in found if isinstance(t, type) and is_dataclass(t)), None)
 
 
 def shown_name(name: str) -> str:
     """Return what answers call the method; a user's own may have a name beside that of its class."""
     return str(getattr(method_named(name), "name", name)) if is_plugin(name) else name
+
+
+def ranks_triples(settings: Mapping[str, object]) -> bool:
+    """Tell whether one of some methods, each with its settings or None, compares vectors of triples."""
+    return any(
+        name in METHODS and METHODS[name].ranks_triples and getattr(own, "ranks_triples", True)
+        for name, own in settings.items()
+    )
 
 
 def make_store_method(
@@ -95,17 +182,23 @@ def make_store_method(
     model: ChatModel | None = None,
     settings: Any = None,  # noqa: ANN401
 ) -> Method:
-    """Make a method that asks a database itself; `auto` is the first of them.
+    """Make a method that asks a database itself, or what is near the nodes that a question names.
+
+    With a model `auto` is the first of those that write queries.
 
     Raises UsageError for a method that needs an index, or without a model; StoreError if the schema cannot
     be read.
     """
-    name = next(iter(STORE_METHODS)) if name == "auto" else name
-    if name not in STORE_METHODS:
+    able = {each: spec.store for each, spec in METHODS.items() if spec.store is not None}
+    name = next(iter(able)) if name == "auto" and model is not None else name
+    if name in METHODS and METHODS[name].near:
+        factory = cast("Any", imported("clew.methods.neighbourhoods:NearMethod", "method"))
+        return cast(Method, factory(name, store, embedder, model, settings))
+    if name not in able:
         method_named(name)
         raise UsageError(
             f"The method {name} needs an index. Make one with: clew index {store.name} -o NAME.clew. "
-            f"Databases are asked by {' and '.join(STORE_METHODS)}"
+            f"Databases are asked by {', '.join([*able, *(n for n, spec in METHODS.items() if spec.near)])}"
         )
     if model is None:
         raise UsageError(
@@ -114,8 +207,7 @@ def make_store_method(
         )
     from clew.methods.synaptiqa.queried import QueriedGraph
 
-    module, _, attribute = STORE_METHODS[name].partition(":")
-    factory = getattr(import_module(module), attribute)
+    factory = cast("Any", imported(able[name], "method"))
     return cast(Method, factory(QueriedGraph.of_store(store, embedder), embedder, model, settings))
 
 
@@ -131,7 +223,7 @@ def make_method(
     Raises UsageError for an unknown name, or for settings where the method has none.
     """
     factory = method_named(name)
-    taken = signature(factory).parameters
+    taken = inspect.signature(factory).parameters
     options: dict[str, Any] = {}
     if model is not None and "model" in taken:
         options["model"] = model

@@ -91,10 +91,10 @@ class FindTopicEntities:
         if seeds and not unknown:
             return None
         names = unknown or [" ".join(w.text for w in read_question(text).words if w.capital)]
-        near = [hit.entity for name in names if name for hit in self.names.fuzzy(name, 3)]
+        near = near_names(self.graph, self.names, [name for name in names if name])
         told = " or ".join(f'"{name}"' for name in names if name)
         detail = f"it has no entity like {told}" if told else "it names no entity of this graph"
-        return Abstention("no_entity", detail, tuple(self.graph.labels[e] for e in dict.fromkeys(near)))
+        return Abstention("no_entity", detail, near)
 
     def _torn(
         self, question: Question, mention: Mention, mentions: Sequence[Mention], *, known: bool
@@ -124,3 +124,19 @@ class FindTopicEntities:
         # A common word is a name only if the question has no better one.
         firm = [m for m in kept if cost[m] <= 0]
         return sorted(firm or kept, key=lambda m: m.start)
+
+
+def near_names(graph: Graph, names: NamesIndex, missing: Sequence[str], most: int = 3) -> tuple[str, ...]:
+    """What may be meant by names that a graph lacks: those like them, but for what it records no more of."""
+    hits = (hit.entity for name in missing for hit in names.fuzzy(name, most + 1))
+    return tuple(graph.labels[e] for e in dict.fromkeys(hits) if _is_recorded(graph, e))[
+        : most * len(missing)
+    ]
+
+
+def _is_recorded(graph: Graph, entity: int) -> bool:
+    """Whether a triple or a type is left of an entity, whose name stays when its triples are removed."""
+    lists = (graph.out, graph.into)
+    return any(start < stop for start, stop in (side.span(entity) for side in lists)) or bool(
+        graph.types.offsets[entity + 1] > graph.types.offsets[entity]
+    )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from clew.errors import UsageError
-from clew.index.store.directory import Index
-from clew.text.embedder import Embedder
-from clew.types import Verification
+from clew.methods.registry import METHODS
+from clew.plugins import imported
 
 if TYPE_CHECKING:
+    from clew.index.store.directory import Index
     from clew.llm.types import ChatModel
+    from clew.text.embedder import Embedder
+    from clew.types import Verification
 
-VERIFIERS = ("auto", "simgrag")
+VERIFIERS = tuple(name for name, spec in METHODS.items() if spec.verifier is not None)
 
 
 class Verifier(Protocol):
@@ -37,17 +39,9 @@ def make_verifier(
     """
     if name not in VERIFIERS:
         raise UsageError(f"Claims are not verified by {name!r}. Methods are: {', '.join(VERIFIERS)}.")
-    if name == "auto" and model is None:
-        if settings is not None:
-            raise UsageError("These settings are for a language model. Name one with --llm provider/model")
-        from clew.claims.verify import Verify
-
-        return Verify(index, embedder)
-    from clew.methods.simgrag.method import Settings
-    from clew.methods.simgrag.verify import AutoVerify, VerifyWithModel
-
-    if settings is not None and not isinstance(settings, Settings):
-        raise UsageError(f"{settings!r} are no settings of SimGRAG")
-    if name == "auto":
-        return AutoVerify(index, embedder, model=model, settings=settings)
-    return VerifyWithModel(index, embedder, model=model, settings=settings)
+    spec = METHODS[name]
+    wanted = spec.settings_class(claims=True)
+    if settings is not None and (wanted is None or not isinstance(settings, wanted)):
+        raise UsageError(f"{settings!r} are no settings of {wanted.__name__ if wanted else name}")
+    factory = cast("Any", imported(str(spec.verifier), "verifier"))
+    return cast(Verifier, factory(index, embedder, model=model, settings=settings))

@@ -11,20 +11,22 @@ from clew.errors import InputError, UsageError
 from clew.llm.errors import BudgetReached
 from clew.llm.testing import ScriptedModel
 from clew.methods import registry
+from clew.methods.baselines.documents import Document, read_documents
 from clew.methods.baselines.evidence import EvidenceMethod
-from clew.methods.baselines.kaping import Settings as Near
 from clew.methods.baselines.kg_gpt import KgGpt
-from clew.methods.baselines.kg_gpt import Settings as Chosen
 from clew.methods.baselines.kg_retrieval import KgRetrieval
-from clew.methods.baselines.kg_retrieval import Settings as Most
-from clew.methods.baselines.llm import Settings as Alone
-from clew.methods.baselines.triple_rag import Settings as Draw
+from clew.methods.baselines.settings import (
+    KapingSettings,
+    KgGptSettings,
+    KgRetrievalSettings,
+    LlmSettings,
+    TripleRagSettings,
+    VectorRagSettings,
+)
 from clew.methods.baselines.triple_rag import TripleRag
-from clew.methods.baselines.vector_rag import Document, VectorRag
-from clew.methods.baselines.vector_rag import Settings as Documents
-from clew.methods.registry import METHODS, make_method
+from clew.methods.baselines.vector_rag import VectorRag
+from clew.methods.registry import METHODS, MethodSpec, make_method
 from clew.types import Answer
-from clew.user_files import read_documents
 
 GROUNDED = ("kg-rag", "kaping", "triple-rag", "vector-rag", "kg-retrieval", "kg-gpt")
 UNGROUNDED = ("llm", "llm-qd")
@@ -108,7 +110,7 @@ def test_kaping_gives_the_nearest_triples_of_one_hop(small: Clew):
 def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
     question = "What movies did Christopher Nolan direct?"
     draws = [
-        TripleRag(metaqa.index, metaqa.embedder, settings=Draw(seed=seed)).answer(question).steps
+        TripleRag(metaqa.index, metaqa.embedder, settings=TripleRagSettings(seed=seed)).answer(question).steps
         for seed in (0, 0, 1)
     ]
     first, again, other = [tuple(map(tuple, steps[0].detail["triples"])) for steps in draws]
@@ -119,7 +121,7 @@ def test_triple_rag_draws_the_same_five_for_the_same_seed(metaqa: Clew):
 
 
 def test_vector_rag_reads_whole_neighbourhoods(small: Clew):
-    method = VectorRag(small.index, small.embedder, settings=Documents(1))
+    method = VectorRag(small.index, small.embedder, settings=VectorRagSettings(1))
     answer = method.answer("Alien: directed by, starring, genre?")
     assert evidence(answer) == {
         ("Alien", "directed by", "Ridley Scott"),
@@ -133,7 +135,7 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
     path.write_text("The set of Alien was\nbuilt at Shepperton.\n\nSeven was shot in Los Angeles.\n", "utf-8")
     model = ScriptedModel(["Shepperton"])
     method = VectorRag(
-        small.index, small.embedder, model=model, settings=Documents(1, read_documents([path]))
+        small.index, small.embedder, model=model, settings=VectorRagSettings(1, read_documents([path]))
     )
     answer = method.answer("Where was the set of Alien built?")
     assert (answer.text, answer.grounded) == ("Shepperton", False)
@@ -143,7 +145,7 @@ def test_vector_rag_reads_texts_of_the_user_ungrounded(small: Clew, tmp_path: Pa
 
 def reading(small: Clew, path: Path, *replies: str | Exception) -> VectorRag:
     """Vector-rag over texts, with a scripted model."""
-    model, settings = ScriptedModel(replies), Documents(1, read_documents([path]))
+    model, settings = ScriptedModel(replies), VectorRagSettings(1, read_documents([path]))
     return VectorRag(small.index, small.embedder, model=model, settings=settings)
 
 
@@ -163,7 +165,7 @@ def test_vector_rag_says_what_is_wrong_with_texts(
 
 def test_vector_rag_needs_a_model_for_texts(small: Clew):
     with pytest.raises(UsageError, match="chat model"):
-        VectorRag(small.index, small.embedder, settings=Documents(texts=(Document("a", "b"),)))
+        VectorRag(small.index, small.embedder, settings=VectorRagSettings(texts=(Document("a", "b"),)))
 
 
 def test_vector_rag_reads_the_texts_of_a_folder(small: Clew, tmp_path: Path):
@@ -206,7 +208,7 @@ COUNT = "How many films did Ridley Scott direct?"
 
 
 def test_a_count_of_some_triples_is_no_answer(small: Clew):
-    one = TripleRag(small.index, small.embedder, settings=Draw(count=1)).answer(COUNT)
+    one = TripleRag(small.index, small.embedder, settings=TripleRagSettings(k=1)).answer(COUNT)
     assert one.abstained is not None
     assert "at least 1" in one.abstained.detail
     assert TripleRag(small.index, small.embedder).answer(COUNT).text == "2"
@@ -214,21 +216,23 @@ def test_a_count_of_some_triples_is_no_answer(small: Clew):
 
 def test_an_answer_from_some_triples_is_marked_incomplete(small: Clew):
     question = "Which films did Ridley Scott direct?"
-    part = make_method("kaping", small.index, small.embedder, settings=Near(top=1)).answer(question)
+    part = make_method("kaping", small.index, small.embedder, settings=KapingSettings(k=1)).answer(question)
     whole = make_method("kaping", small.index, small.embedder).answer(question)
     assert (len(part.answers), part.complete) == (1, False)
     assert (len(whole.answers), whole.complete) == (2, True)
 
 
 def test_what_a_limit_leaves_out_is_told(metaqa: Clew):
-    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=Most(6))
+    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=KgRetrievalSettings(6))
     answer = method.answer("What did Christopher Nolan direct?", entities=["Christopher Nolan"])
     (note,) = answer.steps[0].detail["notes"]
     assert note.startswith("6 of ")
     assert not answer.complete
 
 
-@pytest.mark.parametrize("made", [Near, Draw, Documents, Most, Chosen])
+@pytest.mark.parametrize(
+    "made", [KapingSettings, TripleRagSettings, VectorRagSettings, KgRetrievalSettings, KgGptSettings]
+)
 def test_settings_below_one_are_refused(made: type):
     name = next(iter(made.__dataclass_fields__))
     with pytest.raises(UsageError, match=f"{name} is 0"):
@@ -258,7 +262,7 @@ def test_kg_retrieval_takes_the_entities_that_the_model_lists(small: Clew):
 
 
 def test_kg_retrieval_shows_every_relation_of_a_hub(metaqa: Clew):
-    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=Most(6))
+    method = KgRetrieval(metaqa.index, metaqa.embedder, settings=KgRetrievalSettings(6))
     answer = method.answer("What did Christopher Nolan do?", entities=["Christopher Nolan"])
     assert {relation for _, relation, _ in evidence(answer)} == {"directed_by", "written_by"}
 
@@ -288,7 +292,7 @@ def test_all_baselines_are_registered():
 
 
 def test_settings_are_for_methods_that_have_some(small: Clew, monkeypatch):
-    monkeypatch.setattr(registry, "METHODS", {"plain": "clew.reading.rules.auto:Auto"})
+    monkeypatch.setattr(registry, "METHODS", {"plain": MethodSpec("clew.reading.rules.auto:Auto")})
     with pytest.raises(UsageError, match="no settings"):
         make_method("plain", small.index, small.embedder, settings=object())
 
@@ -312,7 +316,7 @@ def test_a_model_that_says_that_it_does_not_know_abstains(small: Clew, name: str
 def test_llm_may_have_worked_questions_in_its_prompt(small: Clew):
     for shots in (0, 12):
         model = ScriptedModel(["Ridley Scott"])
-        make_method("llm", small.index, small.embedder, model, Alone(shots=shots)).answer(WHO)
+        make_method("llm", small.index, small.embedder, model, LlmSettings(shots=shots)).answer(WHO)
         text = model.requests[0].messages[1].text
         assert (text.count("Question: "), text.count("Answer:")) == (shots + 1, shots + 1)
         assert text.endswith(f"Question: {WHO}\nAnswer:")

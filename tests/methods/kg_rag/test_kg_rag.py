@@ -18,9 +18,10 @@ from clew.llm.profiles import profile_of
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
 from clew.llm.wire import parameters
-from clew.methods.kg_rag.method import KgRag, Settings
+from clew.methods.kg_rag.demonstrations import read_demonstrations
+from clew.methods.kg_rag.method import KgRag
+from clew.methods.kg_rag.settings import KgRagSettings
 from clew.types import Answer
-from clew.user_files import read_demonstrations
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +90,7 @@ def test_a_sub_question_gets_the_30_most_similar_triples_of_the_first_hop_first(
 
 
 def test_by_the_papers_letter_30_triples_are_given_and_no_schema(metaqa: Clew):
-    letter = Settings(frontier="question", handed="sentences", lists=False, schema="none")
+    letter = KgRagSettings(frontier="question", handed="sentences", lists=False, schema="none")
     model = ScriptedModel(GOLDEN[0].replies)
     method = KgRag(metaqa.index, metaqa.embedder, model=model, settings=letter)
     answer = method.answer(GOLDEN[0].question)
@@ -213,7 +214,7 @@ def test_built_in_forms_answer_fig_6_and_table_5(metaqa: Clew):
 
 
 def test_built_in_chain_says_what_the_top_k_lacks(metaqa: Clew):
-    method = KgRag(metaqa.index, metaqa.embedder, settings=Settings(top=5))
+    method = KgRag(metaqa.index, metaqa.embedder, settings=KgRagSettings(k=5))
     answer = method.answer("What movies did Christopher Nolan direct?", entities=["Christopher Nolan"])
     assert not answer.complete
     assert any("of the 10 triples of this step" in note for note in told(answer))
@@ -223,7 +224,7 @@ def test_built_in_count_abstains_where_triples_are_left_out(small: Clew):
     question = "How many films did Ridley Scott direct?"
     whole = KgRag(small.index, small.embedder).answer(question)
     assert (whole.text, len(whole.citations)) == ("2", 2)
-    one = KgRag(small.index, small.embedder, settings=Settings(top=1)).answer(question)
+    one = KgRag(small.index, small.embedder, settings=KgRagSettings(k=1)).answer(question)
     assert one.abstained is not None
     assert one.abstained.reason == "budget"
 
@@ -236,15 +237,17 @@ def test_built_in_superlative_is_referred_to_auto(metaqa: Clew):
 
 def test_frontier_question_never_leaves_the_hops_of_the_question(small: Clew):
     question = "Who starred in the films directed by the director of Seven?"
-    near = KgRag(small.index, small.embedder, settings=Settings(hops=1, frontier="question")).answer(question)
-    far = KgRag(small.index, small.embedder, settings=Settings(hops=1)).answer(question)
+    near = KgRag(small.index, small.embedder, settings=KgRagSettings(hops=1, frontier="question")).answer(
+        question
+    )
+    far = KgRag(small.index, small.embedder, settings=KgRagSettings(hops=1)).answer(question)
     assert near.abstained is not None
     assert near.abstained.reason == "empty_result"
     assert [a.entity for a in far.answers] == ["Sigourney Weaver"]
 
 
 def test_a_hub_is_capped_and_reported(metaqa: Clew):
-    settings = Settings(limits=HopLimits(looked_at=2_000, kept=100))
+    settings = KgRagSettings(limits=HopLimits(looked_at=2_000, kept=100))
     answer = KgRag(metaqa.index, metaqa.embedder, settings=settings).answer(SHIRLEY)
     assert not answer.complete
     assert any("left out" in note for note in told(answer))
@@ -255,7 +258,7 @@ def test_a_hub_is_capped_and_reported(metaqa: Clew):
     "wrong",
     [
         {"hops": 0},
-        {"top": 0},
+        {"k": 0},
         {"answer_hops": 0},
         {"frontier": "both"},
         {"handed": "all"},
@@ -265,7 +268,7 @@ def test_a_hub_is_capped_and_reported(metaqa: Clew):
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]):
     with pytest.raises(UsageError):
-        replace(Settings(), **wrong)
+        replace(KgRagSettings(), **wrong)
 
 
 def test_an_entity_that_is_given_but_missing_is_an_abstention(method: KgRag):
@@ -295,7 +298,7 @@ def test_parameters_that_a_server_does_not_take_are_left_out_and_noted(model: st
 
 def chain_of(small: Clew, *replies: str, **chosen: object) -> tuple[Answer, ScriptedModel]:
     model = ScriptedModel(list(replies))
-    method = KgRag(small.index, small.embedder, model=model, settings=Settings(**chosen))
+    method = KgRag(small.index, small.embedder, model=model, settings=KgRagSettings(**chosen))
     return method.answer("Which films did the director of Seven direct?"), model
 
 
@@ -341,7 +344,7 @@ def test_candidates_may_follow_triples_from_head_to_tail_alone(small: Clew):
     reply = plan("Which films did David Fincher direct?"), said("Seven; Alien 3")
     both = KgRag(small.index, small.embedder, model=ScriptedModel(reply))
     outwards = KgRag(
-        small.index, small.embedder, model=ScriptedModel(reply), settings=Settings(directed=True)
+        small.index, small.embedder, model=ScriptedModel(reply), settings=KgRagSettings(directed=True)
     )
     question = "Which films did David Fincher direct?"
     assert len(both.answer(question).answers) == 2

@@ -14,7 +14,8 @@ from clew.llm.budget import Limits
 from clew.llm.errors import ModelUnreachable
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
-from clew.methods.simgrag.method import Settings, SimGRAG
+from clew.methods.simgrag.method import SimGRAG
+from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.verify import AutoVerify, VerifyWithModel
 
 DIRECTOR = ("Memento", "director", "UNKNOWN person 1")
@@ -27,7 +28,7 @@ def ask(films, parser):
     def run(question, script, **settings):
         model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
         method = SimGRAG(
-            films.index, films.embedder, model=model, settings=Settings(**settings), parser=parser
+            films.index, films.embedder, model=model, settings=SimgragSettings(**settings), parser=parser
         )
         return method.answer(question, id="7"), model
 
@@ -137,7 +138,7 @@ def test_cuts_of_the_paper_are_told_apart(tmp_path):
     asked = pattern_reply(("Ann", "knows", "UNKNOWN human 1"))
     with Clew.open(tmp_path / "g.tsv", types=tmp_path / "types.tsv", cache_dir=tmp_path / "c") as clew:
         for types, tails in ((1, {"Bob"}), (2, {"Bob", "Rome"})):
-            settings = Settings(k=9, candidates=1, candidate_types=types)
+            settings = SimgragSettings(k=9, candidates=1, candidate_types=types)
             model = ScriptedModel([asked, answers_reply("Bob")])
             method = SimGRAG(clew.index, clew.embedder, model=model, settings=settings)
             answer = method.answer("whom does Ann know?")
@@ -265,7 +266,7 @@ def test_a_model_that_cannot_be_reached_is_an_error(ask):
 def test_settings_are_checked(films, parser):
     for wrong in ({"k": 0}, {"shots": -1}, {"candidates": 0}, {"candidate_types": 4}):
         with pytest.raises(UsageError):
-            Settings(**wrong)
+            SimgragSettings(**wrong)
     with pytest.raises(UsageError, match="--llm"):
         SimGRAG(films.index, films.embedder, parser=parser)
 
@@ -433,7 +434,9 @@ def test_a_false_claim_shows_what_is_so_instead(verify):
 def test_a_verdict_without_evidence_does_not_stand(verify):
     nothing = pattern_reply(("Zorblax", "directed", "Memento"))
     assert verify("Zorblax directed Memento.", nothing, nothing).verdict == "not_enough_info"
-    assert verify("Zorblax directed Memento.", nothing, nothing, closed_world=True).verdict == "refuted"
+    for said, verdict in (("False", "refuted"), ("True", "supported"), ("Unknown", "refuted")):
+        told = verify("Of Zorblax.", nothing, nothing, verdict_reply(said), closed_world=True)
+        assert (told.verdict, told.citations) == (verdict, ())
 
 
 @pytest.mark.parametrize("reply", ["", "maybe", '{"verdict": 1}', "x" * 100_000, '{"verdict": "Perhaps"}'])

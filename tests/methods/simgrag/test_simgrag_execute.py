@@ -12,7 +12,7 @@ from clew.errors import PatternError
 from clew.llm.extract import read_value
 from clew.llm.shapes import build
 from clew.llm.testing import ScriptedModel
-from clew.methods.simgrag.execute import Executed, Executor
+from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.method import SimGRAG
 from clew.methods.simgrag.operations import PlanReply, plan_of
 
@@ -74,13 +74,13 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Clew:
 
 
 @pytest.fixture(scope="module")
-def executor(shop: Clew) -> Executor:
+def executor(shop: Clew) -> PlanExecutor:
     method = SimGRAG(shop.index, shop.embedder, model=ScriptedModel([]))
-    return Executor(shop.index.graph, method.distances)
+    return PlanExecutor(shop.index.graph, method.distances)
 
 
 def executed(
-    executor: Executor, triples: list[list[str]], answer: str = "", *operations: dict[str, Any]
+    executor: PlanExecutor, triples: list[list[str]], answer: str = "", *operations: dict[str, Any]
 ) -> Executed:
     reply = {"divided": [], "triples": triples, "answer": answer, "operations": list(operations)}
     return executor.run(plan_of(read_value(json.dumps(reply), lambda value: build(PlanReply, value))))

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.methods.synaptiqa.check_names import NameCheck
-from clew.methods.synaptiqa.choose_name import Choice, ChooseBySimilarity
+from clew.methods.synaptiqa.choose_name import ChooseBySimilarity, NameChoice
 from clew.methods.synaptiqa.name_space import Near
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema, SchemaHop
@@ -124,7 +124,7 @@ def test_a_value_between_two_is_not_guessed():
 
 def test_a_chosen_value_cannot_leave_its_string():
     def evil(question, query, unknown):
-        return [Choice("x'}) DETACH DELETE n //\\", "test") for _ in unknown]
+        return [NameChoice("x'}) DETACH DELETE n //\\", "test") for _ in unknown]
 
     checked = CHECK.values(parse("MATCH (p:Person {name: 'Nobody'}) RETURN p"), "", evil)
     assert "{name: 'x\\'}) DETACH DELETE n //\\\\'}" in checked.statement.text

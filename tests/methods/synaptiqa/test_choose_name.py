@@ -29,6 +29,18 @@ def test_similarity_takes_a_clear_one_only(near, name):
     assert chosen(ChooseBySimilarity(), unknown(*near)) == [name]
 
 
+@pytest.mark.parametrize(
+    ("near", "written", "name"),
+    [
+        ((("Movie", 1.0), ("Movies2", 0.99)), "movie", "Movie"),
+        ((("movie", 1.0), ("Movies", 1.0)), "MOVIE", "movie"),
+        ((("Movie", 1.0), ("Movies", 1.0)), "moviez", None),
+    ],
+)
+def test_a_sole_match_but_for_case_is_taken_whatever_comes_second(near, written, name):
+    assert chosen(ChooseBySimilarity(), unknown(*near, written=written)) == [name]
+
+
 def by_model(reply):
     model = ScriptedModel([reply])
     return ChooseByModel(Talk.begin(model, None)), model

@@ -10,8 +10,9 @@ from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel, Policy
 from clew.llm.testing import ScriptedModel
 from clew.methods.synaptiqa.history import Solved
-from clew.methods.synaptiqa.method import KgQuery, Settings, SynaptiQA
+from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
+from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.text.embedders.static import StaticEmbedder
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
@@ -66,7 +67,7 @@ def graph(films):
 
 
 def ask(graph, script, question=QUESTION, method=SynaptiQA, **settings):
-    return method(graph, EMBEDDER, script.model, Settings(**settings)).answer(question)
+    return method(graph, EMBEDDER, script.model, SynaptiqaSettings(**settings)).answer(question)
 
 
 def step(answer, name):
@@ -412,7 +413,7 @@ def test_kg_query_needs_a_model(films):
 )
 def test_settings_that_are_wrong(wrong):
     with pytest.raises(UsageError):
-        Settings(**wrong)
+        SynaptiqaSettings(**wrong)
 
 
 def test_given_entities_are_named_to_the_model(films):

@@ -8,8 +8,8 @@ from clew.index.corpus.corpus import CorpusSettings
 from clew.llm.errors import LlmError
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import make_method
-from clew.methods.walk_retrieve.method import WalkRetrieveSettings
 from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks
+from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
 from clew.types import Pattern, PatternEdge, PatternNode
 
 FILMS = {

@@ -18,6 +18,7 @@ from typing import Literal, cast
 
 from clew.errors import LlmError
 from clew.evaluate.metrics.outcome import MATCH_PREFIX, OUTCOMES
+from clew.evaluate.names import holds_name, name_form
 from clew.evaluate.records import Record
 from clew.llm.prompting import data_line
 
@@ -104,9 +105,17 @@ def prompt_hash(form: Form) -> str:
     return hashlib.sha256(prompt(form).encode()).hexdigest()[:12]
 
 
+def given_answer(record: Record) -> str:
+    """What a method said, and the names that it states where its words leave one out."""
+    names = [names[0] for names in record.answers]
+    said = name_form(record.text)
+    left_out = any(not holds_name(said, name) for name in names)
+    return "; ".join([*([record.text] if record.text else []), *(names if left_out else [])])
+
+
 def _task(record: Record) -> str:
     gold = "; ".join(" = ".join(answer.names) for answer in record.question.gold) or "(there is no answer)"
-    given = record.text or "; ".join(names[0] for names in record.answers)
+    given = given_answer(record)
     return "\n".join(
         f"{title}: <<<{data_line(text, LONGEST)}>>>"
         for title, text in (

@@ -9,12 +9,13 @@ from clew.errors import UsageError
 from clew.evaluate.judge.judges import Judge, Judgement, prompt_hash
 from clew.evaluate.metrics.outcome import MATCH_PREFIX, needs_judge
 from clew.evaluate.records import Key, Record
-from clew.evaluate.run.answering import Stopped, in_threads
+from clew.evaluate.run.answering import in_threads
 from clew.evaluate.run.rundir import JUDGEMENTS, Lines, RunDirectory, key_of
 from clew.llm.errors import BudgetReached
 from clew.llm.managed import ManagedModel
 from clew.llm.run import run_sync
 from clew.llm.types import ask
+from clew.workers.base import Stopped
 
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""

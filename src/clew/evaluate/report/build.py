@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.report.browser import entries, most_of_a_cell, told
-from clew.evaluate.report.charts import Chart, Table
+from clew.evaluate.report.charts import Chart, ChartTable
 from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.papers import paper_view
 from clew.evaluate.report.png import write_png
@@ -125,10 +125,10 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     return sections
 
 
-def _write(item: Table | Chart, path: Path, *, png: bool, typeset: Collection[str]) -> None:
+def _write(item: ChartTable | Chart, path: Path, *, png: bool, typeset: Collection[str]) -> None:
     with path.with_name(path.name + ".csv").open("w", encoding="utf-8", newline="", errors="replace") as file:
         csv.writer(file, lineterminator="\n").writerows(item.csv())
-    if isinstance(item, Table):
+    if isinstance(item, ChartTable):
         for ending in typeset:
             text = TYPESET[ending](item)
             path.with_name(path.name + ending).write_text(text, "utf-8", errors="replace")

@@ -56,7 +56,7 @@ MOST_LABELS = 12
 
 @dataclass(frozen=True)
 class PointChart:
-    """Points of several series, joined by lines (`lines`) or not; `log_x` for times."""
+    """Points of several series, joined by lines (`lines`) or not; `log_x`, `log_y` for times and counts."""
 
     name: str
     title: str
@@ -65,6 +65,7 @@ class PointChart:
     series: tuple[tuple[str, tuple[Point, ...]], ...]
     lines: bool = False
     log_x: bool = False
+    log_y: bool = False
     note: str = ""
     hollow: frozenset[str] = field(default=frozenset[str]())
 
@@ -93,7 +94,7 @@ class TableCell:
 
 
 @dataclass(frozen=True)
-class Table:
+class ChartTable:
     """A table with a header; rows begin with names. A row of one cell is a heading over those below it."""
 
     name: str

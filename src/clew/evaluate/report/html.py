@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from clew.evaluate.report.charts import BarChart, Chart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartTable, TableCell
 from clew.evaluate.report.colours import SHADES, css
 from clew.evaluate.report.svg import WIDE, bars_width, mark_shape, svg
 
@@ -26,7 +26,7 @@ class Section:
 
     id: str
     title: str
-    items: Sequence[Table | Chart]
+    items: Sequence[ChartTable | Chart]
     intro: str = ""
 
 
@@ -53,12 +53,12 @@ def asset(name: str) -> str:
 
 def _section(section: Section) -> str:
     intro = f'<p class="note">{escape(section.intro)}</p>' if section.intro else ""
-    items = "".join(table(item) if isinstance(item, Table) else figure(item) for item in section.items)
+    items = "".join(table(item) if isinstance(item, ChartTable) else figure(item) for item in section.items)
     title = escape(section.title)
     return f'<section id="{section.id}"><h2>{title}</h2>{intro}<div class="grid2">{items}</div></section>'
 
 
-def table(shown: Table) -> str:
+def table(shown: ChartTable) -> str:
     """Write a table."""
     styles = _column_styles(shown)
     head = "".join(f'<th class="{styles[at]}">{escape(text)}</th>' for at, text in enumerate(shown.header))
@@ -74,7 +74,7 @@ def table(shown: Table) -> str:
     return f"<h3>{escape(shown.title)}</h3>{body}{note}"
 
 
-def _column_styles(shown: Table) -> list[str]:
+def _column_styles(shown: ChartTable) -> list[str]:
     """Classes of the columns: names, and long texts (definitions, ids), are read from the left."""
     long = {
         at

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import about
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, Point, PointChart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
 from clew.evaluate.report.form import NOTHING
 from clew.evaluate.report.scoring import mean_figure
 from clew.evaluate.report.summary import LoadedRun, SummaryCell
@@ -69,7 +69,7 @@ def _scale(experiment: Experiment, column: TableColumn) -> float:
     return experiment.scale if share else 1.0
 
 
-def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> Table:
+def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
     """Lay out the paper's table: each cell has our figure, and the paper's in small print."""
     rows: list[tuple[TableCell | str, ...]] = []
     group = ""
@@ -88,7 +88,7 @@ def paper_table(run: LoadedRun, experiment: Experiment, name: str) -> Table:
             )
         rows.append(tuple(line))
     header = ("", *(column.name for column in experiment.columns))
-    return Table(name, experiment.title, header, tuple(rows), _note(run, experiment))
+    return ChartTable(name, experiment.title, header, tuple(rows), _note(run, experiment))
 
 
 def _decimals(values: Sequence[float]) -> int:
@@ -209,7 +209,7 @@ def _curves(
     return [(title, tuple(sorted(points, key=lambda p: p.x))) for title, points in found.items()]
 
 
-def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> Table:
+def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
     """Lay out the shares of errors by step (SimGRAG, table 4): a row for each step, for the one method."""
 
     def ours(column: TableColumn, row: RowSpec) -> str | None:
@@ -223,7 +223,7 @@ def paper_errors(run: LoadedRun, experiment: Experiment, name: str) -> Table:
     return _two_lines(run, experiment, name, ours)
 
 
-def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> Table:
+def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
     """Lay out the shapes of gold paths in percent (SimGRAG, table 3): a row for each shape."""
 
     def ours(column: TableColumn, row: RowSpec) -> str | None:
@@ -235,7 +235,7 @@ def paper_shapes(run: LoadedRun, experiment: Experiment, name: str) -> Table:
     return _two_lines(run, experiment, name, ours)
 
 
-def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> Table:
+def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> ChartTable:
     """Lay out the sizes of the graphs; rows are `entities`, `triples`, `relations` and `questions`."""
 
     def ours(column: TableColumn, row: RowSpec) -> str | None:
@@ -250,7 +250,7 @@ def paper_graphs(run: LoadedRun, experiment: Experiment, name: str) -> Table:
 
 def _two_lines(
     run: LoadedRun, experiment: Experiment, name: str, ours: Callable[[TableColumn, RowSpec], str | None]
-) -> Table:
+) -> ChartTable:
     rows: list[tuple[TableCell | str, ...]] = []
     for row in experiment.rows:
         line: list[TableCell | str] = [row.name]
@@ -261,10 +261,10 @@ def _two_lines(
             line.append(TableCell(printed, paper=True) if value is None else TableCell(value, small))
         rows.append(tuple(line))
     header = ("", *(column.name for column in experiment.columns))
-    return Table(name, experiment.title, header, tuple(rows), _note(run, experiment))
+    return ChartTable(name, experiment.title, header, tuple(rows), _note(run, experiment))
 
 
-def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[Table | Chart]:
+def paper_view(run: LoadedRun, experiment: Experiment, name: str) -> list[ChartTable | Chart]:
     """Make what the experiment asks for; figures also come as a table."""
     if experiment.view == "errors":
         return [paper_errors(run, experiment, name)]

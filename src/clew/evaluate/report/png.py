@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, PointChart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, PointChart, TableCell
 from clew.evaluate.report.colours import LIGHT
 from clew.text.embedders.extras import require
 
@@ -22,10 +22,10 @@ MOST_ROWS = 120
 """Rows of a table that are drawn; its CSV has all."""
 
 
-def write_png(item: Chart | Table, path: Path) -> None:
+def write_png(item: Chart | ChartTable, path: Path) -> None:
     """Draw a chart or a table into a file; MissingExtra without matplotlib."""
     figures = require("matplotlib.figure", "report")
-    figure = _table(item, figures) if isinstance(item, Table) else _chart(item, figures)
+    figure = _table(item, figures) if isinstance(item, ChartTable) else _chart(item, figures)
     figure.savefig(path)
 
 
@@ -95,10 +95,12 @@ def _points(chart: PointChart, axes: Any) -> None:  # noqa: ANN401
     axes.margins(x=0.15)
     if chart.log_x:
         axes.set_xscale("log")
+    if chart.log_y:
+        axes.set_yscale("log")
     axes.set_xlabel(chart.x_title)
 
 
-def _table(table: Table, figures: Any) -> Any:  # noqa: ANN401
+def _table(table: ChartTable, figures: Any) -> Any:  # noqa: ANN401
     """Draw the header and the rows, each cell as wide as its text; headings have a row of their own."""
     left = len(table.rows) - MOST_ROWS
     rows = [[_lines(cell) for cell in row] for row in (table.header, *table.rows[:MOST_ROWS])]

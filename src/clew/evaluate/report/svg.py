@@ -16,7 +16,7 @@ from clew.evaluate.report.charts import (
     nice_ticks,
     series_range,
 )
-from clew.evaluate.report.colours import SHADES
+from clew.evaluate.report.colours import LIGHT, SHADES
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
 WIDE = 560
@@ -26,6 +26,23 @@ Scale = Callable[[float], float]
 def svg(chart: Chart) -> str:
     """Draw a chart."""
     return _bars(chart) if isinstance(chart, BarChart) else _points(chart)
+
+
+_ALONE = (
+    "text{font:11px system-ui,sans-serif;fill:#444}.mid{text-anchor:middle}.end{text-anchor:end}"
+    ".grid{stroke:#ddd}.axis{stroke:#777;fill:none}"
+)
+
+
+def lone_svg(chart: Chart) -> str:
+    """Draw a chart as a file of its own: with its title, its colours, and a white ground."""
+    drawn = svg(chart)
+    start = drawn.index(">") + 1
+    style = f"<style>{_ALONE}.c0{{fill:{LIGHT[0]}}}</style>"
+    ground = '<rect width="100%" height="100%" fill="white"/>'
+    title = f'<text class="mid" x="{WIDE / 2:.0f}" y="12">{escape(chart.title)}</text>'
+    opened = drawn[: start - 1].replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    return f"{opened}>{style}{ground}{title}{drawn[start:]}\n"
 
 
 def bars_width(chart: BarChart) -> int:
@@ -76,14 +93,19 @@ def _points(chart: PointChart) -> str:
     width = WIDE
     points = [p for _, row in chart.series for p in row]
     xs = [_x(p.x, chart) for p in points]
-    ys = [v for p in points for v in (p.y, p.low, p.high) if v is not None]
+    ys = [_y(v, chart) for p in points for v in (p.y, p.low, p.high) if v is not None]
     x_low, x_high = series_range(xs, from_zero=False)
     y_low, y_high = series_range(ys, from_zero=False)
     x = _linear(x_low, x_high, LEFT, width - RIGHT)
-    y = _linear(y_low, y_high, HEIGHT - BOTTOM, TOP)
-    parts = _frame(width, y, nice_ticks(y_low, y_high), chart.y_title)
+    place = _linear(y_low, y_high, HEIGHT - BOTTOM, TOP)
+    of_y = log_ticks(y_low, y_high) if chart.log_y else nice_ticks(y_low, y_high)
+    parts = _frame(width, place, of_y, chart.y_title, log=chart.log_y)
     ticks = log_ticks(x_low, x_high) if chart.log_x else nice_ticks(x_low, x_high)
     parts += _x_axis(x, ticks, chart, width)
+
+    def y(value: float) -> float:
+        return place(_y(value, chart))
+
     for s, (name, row) in enumerate(chart.series):
         style = f"c{s % SHADES}{' hollow' if name in chart.hollow else ''}"
         if chart.lines and len(row) > 1:
@@ -96,6 +118,10 @@ def _points(chart: PointChart) -> str:
 
 def _x(value: float, chart: PointChart) -> float:
     return log10(max(value, 1e-9)) if chart.log_x else value
+
+
+def _y(value: float, chart: PointChart) -> float:
+    return log10(max(value, 1e-9)) if chart.log_y else value
 
 
 def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: PointChart, *, small: bool) -> str:
@@ -142,12 +168,14 @@ def _x_axis(x: Scale, ticks: Iterable[float], chart: PointChart, width: int) -> 
     return parts
 
 
-def _frame(width: int, y: Scale, ticks: Iterable[float], title: str) -> list[str]:
+def _frame(width: int, y: Scale, ticks: Iterable[float], title: str, *, log: bool = False) -> list[str]:
     parts: list[str] = []
     for tick in ticks:
         at = y(tick)
         parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{width - RIGHT}"/>')
-        parts.append(f'<text class="end" x="{LEFT - 7}" y="{at + 4:.1f}">{_number(tick)}</text>')
+        parts.append(
+            f'<text class="end" x="{LEFT - 7}" y="{at + 4:.1f}">{_number(10**tick if log else tick)}</text>'
+        )
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(
         f'<text class="mid name" transform="translate(13 {middle:.0f}) rotate(-90)">{escape(title)}</text>'

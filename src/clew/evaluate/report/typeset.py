@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from clew.evaluate.report.charts import Table, TableCell
+from clew.evaluate.report.charts import ChartTable, TableCell
 
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -29,7 +29,7 @@ _LATEX = {
 _SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ChartTable) -> str:
     """A table of GitHub's Markdown, under its title; the best figures are bold."""
     width = len(table.header)
     rules = ["---"] * table.names + ["---:"] * (width - table.names)
@@ -40,7 +40,7 @@ def markdown(table: Table) -> str:
     return "\n".join(lines + (["", _cell(table.note)] if table.note else [])) + "\n"
 
 
-def latex(table: Table) -> str:
+def latex(table: ChartTable) -> str:
     r"""A `table` with a `tabular`, for a document that loads `booktabs`; the best figures are bold."""
     width = len(table.header)
     body: list[str] = []
@@ -69,7 +69,7 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(lambda found: _LATEX[found[0]], text)
 
 
-TYPESET: Mapping[str, Callable[[Table], str]] = {".md": markdown, ".tex": latex}
+TYPESET: Mapping[str, Callable[[ChartTable], str]] = {".md": markdown, ".tex": latex}
 """Ending of a file → what writes a table so."""
 
 

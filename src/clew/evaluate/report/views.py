@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import METRICS, about
 from clew.evaluate.metrics.run import percentile, risk_coverage, stages
-from clew.evaluate.report.charts import BarChart, Chart, ChartBar, Point, PointChart, Table, TableCell
+from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, Point, PointChart, TableCell
 from clew.evaluate.report.form import NOTHING, value_text
 from clew.evaluate.report.scoring import mean_figure
 from clew.evaluate.report.summary import COMPARED, LoadedRun, SummaryCell, comparisons
@@ -45,9 +45,9 @@ _PROBLEMS = {
 }
 
 
-def overview(run: LoadedRun) -> list[Table]:
+def overview(run: LoadedRun) -> list[ChartTable]:
     """Tabulate all metrics: a table for each group of metrics, a row for each part and method."""
-    tables: list[Table] = []
+    tables: list[ChartTable] = []
     for title, metrics in OVERVIEW:
         claims = title == "Claims"
         cells = [
@@ -62,7 +62,7 @@ def overview(run: LoadedRun) -> list[Table]:
             values = (_cell(cell, m, rivals) for m in shown)
             rows.append((cell.part, cell.method, f"{len(cell.rows):,}", *values))
         header = ("part", "method", "n", *(_headed(m) for m in shown))
-        tables.append(Table(title, title, header, tuple(rows), _NOTES.get(title, _SHARES), names=2))
+        tables.append(ChartTable(title, title, header, tuple(rows), _NOTES.get(title, _SHARES), names=2))
     return tables
 
 
@@ -175,7 +175,7 @@ def risk_charts(run: LoadedRun) -> list[PointChart]:
     return found
 
 
-def latency_table(run: LoadedRun) -> Table:
+def latency_table(run: LoadedRun) -> ChartTable:
     """Tabulate p50 and p95 by stage."""
     names = dict.fromkeys(stage for cell in run.cells for stage in stages(cell.rows))
     ordered = (*(n for n in names if n != "total"), *(n for n in names if n == "total"))
@@ -188,10 +188,12 @@ def latency_table(run: LoadedRun) -> Table:
             line.append(TableCell(f"{half:.2f}", f"p95 {most:.2f}") if told else TableCell(NOTHING))
         rows.append(tuple(line))
     header = ("part", "method", *ordered)
-    return Table("latency", "Time by stage: median and 95th percentile (ms)", header, tuple(rows), names=2)
+    return ChartTable(
+        "latency", "Time by stage: median and 95th percentile (ms)", header, tuple(rows), names=2
+    )
 
 
-def error_table(run: LoadedRun) -> Table | None:
+def error_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate errors by step (SimGRAG, table 4)."""
     rows: list[tuple[TableCell | str, ...]] = []
     for cell in run.cells:
@@ -212,10 +214,10 @@ def error_table(run: LoadedRun) -> Table | None:
         " evidence shown; reading otherwise."
     )
     header = ("part", "method", "wrong", *STEPS)
-    return Table("errors", "Errors by step", header, tuple(rows), note, names=2)
+    return ChartTable("errors", "Errors by step", header, tuple(rows), note, names=2)
 
 
-def kind_table(run: LoadedRun) -> Table | None:
+def kind_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate Hits@1 by kind of question, for the kinds with most questions."""
     counts = Counter((r.key.part, r.kind) for cell in run.cells for r in cell.rows if r.kind)
     if not counts:
@@ -235,12 +237,12 @@ def kind_table(run: LoadedRun) -> Table | None:
         rows.append(tuple(line))
     left = len(counts) - len(shown)
     note = f"The {len(shown)} kinds with most questions; {left} more are left out." if left else ""
-    return Table(
+    return ChartTable(
         "kinds", "Hits@1 by kind of question", ("part", "kind", *run.methods), tuple(rows), note, names=2
     )
 
 
-def comparison_table(run: LoadedRun) -> Table | None:
+def comparison_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate paired tests between methods."""
     pairs = comparisons(run)
     if not pairs:
@@ -261,10 +263,10 @@ def comparison_table(run: LoadedRun) -> Table | None:
         " bold: p < 0.05."
     )
     header = ("part", "metric", "methods", "difference (points)", "better : worse", "p")
-    return Table("comparisons", "Comparison of methods", header, tuple(rows), note, names=3)
+    return ChartTable("comparisons", "Comparison of methods", header, tuple(rows), note, names=3)
 
 
-def problem_table(run: LoadedRun) -> Table | None:
+def problem_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate what is odd about the questions."""
     rows: list[tuple[TableCell | str, ...]] = []
     for part, facts in run.facts["parts"].items():
@@ -274,13 +276,13 @@ def problem_table(run: LoadedRun) -> Table | None:
             rows.append((part, _PROBLEMS[kind], f"{count:,}", told))
         rows += [(part, note, NOTHING, NOTHING) for note in facts["notes"]]
     return (
-        Table("data", "Notes on the data", ("part", "questions with", "n", "ids"), tuple(rows), names=2)
+        ChartTable("data", "Notes on the data", ("part", "questions with", "n", "ids"), tuple(rows), names=2)
         if rows
         else None
     )
 
 
-def metric_table() -> Table:
+def metric_table() -> ChartTable:
     """Tabulate the definition, source, range and direction of every metric."""
     rows: list[tuple[TableCell | str, ...]] = []
     for metric in METRICS.values():
@@ -288,7 +290,7 @@ def metric_table() -> Table:
         span = f"{what.low:g} … {what.high:g}".replace("inf", "∞")
         rows.append((what.title, what.definition, what.source, span, what.better))
     header = ("metric", "definition", "source", "range", "better")
-    return Table("metrics", "Metrics", header, tuple(rows))
+    return ChartTable("metrics", "Metrics", header, tuple(rows))
 
 
 def charts(run: LoadedRun) -> list[Chart]:

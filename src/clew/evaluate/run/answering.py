@@ -6,31 +6,29 @@ each time.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
-from clew.errors import ClewError
 from clew.evaluate.records import Failure
-from clew.evaluate.run.config import MethodSpec
+from clew.evaluate.run.config import MethodVariant
+from clew.workers.base import Workers, in_order
 
 S = TypeVar("S")
 T = TypeVar("T")
 CHUNK = 8
-"""Questions that a worker process takes at a time."""
+"""Questions that a worker takes at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTask:
     """One question, or claim, for one method."""
 
-    method: MethodSpec
+    method: MethodVariant
     id: str
     text: str
     entities: tuple[str, ...]
@@ -51,72 +49,64 @@ Ask = Callable[[AnswerTask], Outcome]
 """Asks one question. Raises ClewErrors that concern the whole run; those of one question become failures."""
 
 
-class Stopped(ClewError):
-    """A run ended before its time: a worker process died, or the budget of the run is used up."""
+class Abandoned(BaseException):
+    """Raised in a thread that waits for a model, where nobody waits for its work any more."""
 
 
-def ask_all(tasks: Sequence[AnswerTask], ask: Ask, *, threads: int = 1) -> Iterator[Outcome]:
-    """Ask in this process, in `threads`."""
-    yield from in_threads(ask, tasks, threads)
+def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Generator[T]:
+    """Do some work in threads; results come in the order of the items.
 
-
-def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
-    """Do some work in threads; results come in the order of the items."""
+    Where Ctrl-C comes while it waits, what is finished comes first, in the order of the items but not of all;
+    what waits for a model is abandoned.
+    """
     if threads <= 1:
         yield from map(work, items)
         return
+    from clew.llm.run import waiting_checked
+
+    ended = threading.Event()
+
+    def check() -> None:
+        if ended.is_set():
+            raise Abandoned
+
+    def watched(item: S) -> T:
+        check()
+        with waiting_checked(check):
+            return work(item)
+
+    waiting: deque[Future[T]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        yield from _ordered(pool, work, items, 4 * threads)
+        try:
+            yield from in_order(partial(pool.submit, watched), items, lambda: 4 * threads, waiting)
+        except KeyboardInterrupt:
+            done = [future for future in waiting if future.done() and not future.cancelled()]
+            yield from [future.result() for future in done if future.exception() is None]
+            raise
+        finally:
+            ended.set()
 
 
-def ask_in_processes(tasks: Sequence[AnswerTask], make: Callable[[], Ask], workers: int) -> Iterator[Outcome]:
-    """Ask in worker processes, each of which makes its own `ask`; `make` can be pickled.
+def ask_on(
+    workers: Workers, tasks: Sequence[AnswerTask], make: Callable[[], Ask]
+) -> Iterator[tuple[AnswerTask, Outcome]]:
+    """Ask in workers, each of which makes its own `ask`; `make` can be pickled.
 
     Raises:
-        Stopped: a worker was killed.
+        Stopped: workers were killed.
 
     """
     chunks = [tasks[at : at + CHUNK] for at in range(0, len(tasks), CHUNK)]
-    # Spawned, not forked: threads of numba and of a model's client do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    try:
-        with ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(make,)) as pool:
-            for outcomes in _ordered(pool, _ask_chunk, chunks, 3 * workers):
-                yield from outcomes
-    except BrokenProcessPool as error:
-        raise Stopped("a worker process was killed; the same command goes on. Is the memory full?") from error
+    for outcomes in workers.map(_OfChunks(make), chunks):
+        yield from outcomes
 
 
-def _ordered(pool: Executor, work: Callable[[Any], T], items: Iterable[Any], window: int) -> Iterator[T]:
-    """Results in the order of `items`, with at most `window` of them under way."""
-    waiting: deque[Future[T]] = deque()
-    try:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) >= window:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        for future in waiting:
-            future.cancel()
+@dataclass(frozen=True, slots=True)
+class _OfChunks:
+    """Makes, in a worker, what asks some questions one after the other."""
 
+    make: Callable[[], Ask]
 
-_asks: list[Ask] = []
-
-
-def _begin(make: Callable[[], Ask]) -> None:
-    """Make this worker ready; it ends with its parent, also where that is killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _asks.append(make())
-
-
-def _end_with(parent: Any) -> None:  # noqa: ANN401
-    parent.join()
-    os._exit(1)
-
-
-def _ask_chunk(tasks: Sequence[AnswerTask]) -> list[Outcome]:
-    return [_asks[0](task) for task in tasks]
+    def __call__(self) -> Callable[[Sequence[AnswerTask]], list[tuple[AnswerTask, Outcome]]]:
+        ask = self.make()
+        return lambda tasks: [(task, ask(task)) for task in tasks]

@@ -23,7 +23,7 @@ _ELSEWHERE = frozenset(("folder", "path", "graph"))
 
 
 @dataclass(frozen=True, slots=True)
-class MethodSpec:
+class MethodVariant:
     """A method to run: `label` names its records; `options` are keyword arguments of its class.
 
     With `corpus` it is asked over an index that stores these walks.
@@ -87,7 +87,7 @@ class RunSettings:
 def resolved(
     parts: Sequence[Part],
     graphs: Mapping[str, str],
-    methods: Sequence[MethodSpec],
+    methods: Sequence[MethodVariant],
     settings: RunSettings,
     calls: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:

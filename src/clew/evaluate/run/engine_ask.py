@@ -9,11 +9,9 @@ questions and documents, the path of a file. A parameter `model` gets the chat m
 from __future__ import annotations
 
 import inspect
-import re
-import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from threading import Lock
 from typing import Any, cast
@@ -21,26 +19,19 @@ from typing import Any, cast
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.records import Failure
-from clew.evaluate.run.answering import AnswerTask, Ask, Outcome, Stopped
-from clew.evaluate.run.config import MethodSpec, Option
+from clew.evaluate.run.answering import AnswerTask, Ask, Outcome
+from clew.evaluate.run.config import MethodVariant, Option
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
-from clew.methods.registry import Method, MethodFactory, method_named
+from clew.methods.options import read_options
+from clew.methods.registry import Method, method_named, settings_of
 from clew.methods.verifiers import VERIFIERS
 from clew.text.clean import clean_question
 from clew.types import Usage, Verification
-from clew.user_files import read_demonstrations, read_documents, read_shots, read_solved
+from clew.workers.base import Stopped
 
 MODEL, SETTINGS, SEED = "model", "settings", "seed"
-_NAME = re.compile(r"[A-Za-z_]\w*")
-FILES: Mapping[str, Callable[[Path], object]] = {
-    "Shots": read_shots,
-    "Demonstration": read_demonstrations,
-    "Solved": read_solved,
-    "Document": lambda path: read_documents([path]),
-}
-"""Types of settings that an experiment gives as the path of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,56 +53,38 @@ class Accepted:
         inner = {name: value for name, value in options.items() if name not in self.parameters}
         if not inner or self.settings is None:
             return given
-        of_file = {f.name: reader for f in fields(self.settings) if (reader := _reader(f.type)) is not None}
-        read = {n: of_file[n](Path(str(v))) if n in of_file else v for n, v in inner.items()}
-        return given | {SETTINGS: self.settings(**read)}
+        return given | {SETTINGS: self.settings(**read_options(self.settings, inner))}
 
 
-def _reader(annotation: object) -> Callable[[Path], object] | None:
-    """What reads the file that an experiment gives for a field; None for a plain value."""
-    names = set(_NAME.findall(str(annotation)))
-    return next((reader for name, reader in FILES.items() if name in names), None)
-
-
-def accepted(factory: MethodFactory) -> Accepted:
-    """Look at the class (or function) of a method."""
-    parameters = inspect.signature(factory).parameters
-    settings = _dataclass(factory, parameters[SETTINGS].annotation) if SETTINGS in parameters else None
+def accepted(name: str) -> Accepted:
+    """Look at what a method takes, by its name."""
+    parameters = inspect.signature(method_named(name)).parameters
+    settings = settings_of(name) if SETTINGS in parameters else None
     known = frozenset[str]() if settings is None else frozenset(f.name for f in fields(settings))
     return Accepted(frozenset(list(parameters)[2:]), settings, known)
 
 
-def _dataclass(factory: MethodFactory, annotation: object) -> Any:  # noqa: ANN401
-    """Find the dataclass that an annotation names, in the module of the method; None if there is none.
-
-    Looked up by name, as other names of an annotation may exist for type checkers only.
-    """
-    module = sys.modules[factory.__module__]
-    found = (getattr(module, name, None) for name in _NAME.findall(str(annotation)))
-    return next((t for t in found if isinstance(t, type) and is_dataclass(t)), None)
-
-
-def check_methods(specs: Sequence[MethodSpec], model: ChatModel | None) -> None:
+def check_methods(specs: Sequence[MethodVariant], model: ChatModel | None) -> None:
     """Check options before anything is opened.
 
     UsageError if one is wrong, InputError for a file that cannot be used.
     """
     for spec in specs:
-        takes = accepted(method_named(spec.method))
+        takes = accepted(spec.method)
         wrong = sorted(set(spec.options) - takes.options)
         takes.arguments({name: v for name, v in spec.options.items() if name not in wrong})
         if wrong:
             known = ", ".join(sorted(takes.options)) or "none"
             raise UsageError(f"Method {spec.method} has no option {wrong[0]!r}. Its options: {known}.")
-    if model is not None and not any(MODEL in accepted(method_named(s.method)).parameters for s in specs):
+    if model is not None and not any(MODEL in accepted(s.method).parameters for s in specs):
         names = ", ".join(spec.method for spec in specs)
         raise UsageError(f"None of the methods ({names}) asks a model. Leave out --llm")
 
 
-def needs_model(spec: MethodSpec, clew: Clew) -> str | None:
+def needs_model(spec: MethodVariant, clew: Clew) -> str | None:
     """Find out whether a method cannot do without a model, by making it without one; its own words if so."""
     factory = method_named(spec.method)
-    takes = accepted(factory)
+    takes = accepted(spec.method)
     if MODEL not in takes.parameters:
         return None
     try:
@@ -182,7 +155,7 @@ class EngineAsk:
         """
         if task.method.method not in VERIFIERS:
             return None
-        takes = accepted(method_named(task.method.method))
+        takes = accepted(task.method.method)
         settings = takes.arguments(task.method.options).get(SETTINGS)
         found = self.clew.verify(
             task.text,
@@ -194,16 +167,16 @@ class EngineAsk:
         )
         return verification_json(found)
 
-    def _method(self, spec: MethodSpec, seed: int | None) -> Method:
+    def _method(self, spec: MethodVariant, seed: int | None) -> Method:
         key = (spec.label, seed)
         with self._making:
             if key not in self._methods:
                 self._methods[key] = self._made(spec, seed)
             return self._methods[key]
 
-    def _made(self, spec: MethodSpec, seed: int | None) -> Method:
+    def _made(self, spec: MethodVariant, seed: int | None) -> Method:
         factory = method_named(spec.method)
-        takes = accepted(factory)
+        takes = accepted(spec.method)
         options = dict(spec.options)
         if seed is not None and SEED in takes.options:
             options.setdefault(SEED, seed)

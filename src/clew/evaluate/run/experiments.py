@@ -34,7 +34,7 @@ from typing import Any, Literal, cast, get_args
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.metrics.registry import metric_named
-from clew.evaluate.run.config import MethodSpec, Option
+from clew.evaluate.run.config import MethodVariant, Option
 from clew.index.corpus.corpus import CorpusSettings
 
 View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
@@ -68,14 +68,14 @@ class RowSpec:
     """
 
     name: str
-    method: MethodSpec | None
+    method: MethodVariant | None
     paper: tuple[float, ...]
-    built_in: MethodSpec | None = None
+    built_in: MethodVariant | None = None
     group: str = ""
     series: str = ""
     x: float | None = None
 
-    def asked(self, *, with_model: bool) -> MethodSpec | None:
+    def asked(self, *, with_model: bool) -> MethodVariant | None:
         """Choose the method of a run; None where only the paper's figures are shown."""
         return self.method if with_model or self.built_in is None else self.built_in
 
@@ -106,7 +106,7 @@ class Experiment:
         """Data set, part and split of all that is needed."""
         return tuple(dict.fromkeys((c.dataset, part, c.split) for c in self.columns for part in c.parts))
 
-    def methods(self, *, with_model: bool) -> tuple[MethodSpec, ...]:
+    def methods(self, *, with_model: bool) -> tuple[MethodVariant, ...]:
         """Methods of the rows, each label once."""
         asked = (row.asked(with_model=with_model) for row in self.rows)
         return tuple({method.label: method for method in asked if method is not None}.values())
@@ -180,13 +180,13 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
         walks = cast("dict[str, Any] | None", value.get("corpus"))
         corpus = None if walks is None else CorpusSettings(**walks)
         label = str(value.get("label") or label_of(value["method"], {**(walks or {}), **options}))
-        method = MethodSpec(label, value["method"], options, corpus)
+        method = MethodVariant(label, value["method"], options, corpus)
     x = value.get("x")
     return RowSpec(
         name=value["name"],
         method=method,
         paper=paper,
-        built_in=None if "built_in" not in value else MethodSpec(value["built_in"], value["built_in"]),
+        built_in=None if "built_in" not in value else MethodVariant(value["built_in"], value["built_in"]),
         group=str(value.get("group", "")),
         series=str(value.get("series", "")),
         x=None if x is None else float(x),

@@ -10,14 +10,14 @@ from clew.engine import Clew
 from clew.errors import InputError, UsageError
 from clew.evaluate.datasets.registry import DATASETS, dataset_named
 from clew.evaluate.questions import Part
-from clew.evaluate.run.config import MethodSpec, QuestionSampling, RunSettings
+from clew.evaluate.run.config import MethodVariant, QuestionSampling, RunSettings
 from clew.evaluate.run.engine_ask import accepted, check_methods, needs_model
 from clew.evaluate.run.experiments import Experiment, read_experiment
 from clew.evaluate.run.graphs import graph_file
 from clew.evaluate.run.runner import RunPlan, single_part_names
 from clew.index.progress import Progress
 from clew.llm.managed import ManagedModel
-from clew.methods.registry import METHODS, method_named
+from clew.methods.registry import METHODS
 from clew.plugins import is_plugin
 
 Note = Callable[[str], None]
@@ -49,7 +49,7 @@ class _Read:
     """Parts, methods and sampling, wherever they come from."""
 
     parts: Sequence[Part]
-    methods: Sequence[MethodSpec]
+    methods: Sequence[MethodVariant]
     settings: RunSettings
     experiment: str | None = None
 
@@ -102,9 +102,9 @@ def _graph_for(part: Part, wanted: RunRequest) -> Path | None:
     return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
 
 
-def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodSpec]:
+def _without_model(read: _Read, clew: Clew, note: Note) -> list[MethodVariant]:
     """Leave out the methods of an experiment that need a model; UsageError for one that the user named."""
-    able: list[MethodSpec] = []
+    able: list[MethodVariant] = []
     for spec in read.methods:
         reason = needs_model(spec, clew)
         if reason is None:
@@ -139,7 +139,7 @@ def _dataset(wanted: RunRequest) -> _Read:
     parts = [reader.read(wanted.target, name, wanted.split) for name in dict.fromkeys(names)]
     if not wanted.methods:
         raise UsageError("No method given. Write --method auto")
-    methods = [MethodSpec(name, name) for name in dict.fromkeys(wanted.methods)]
+    methods = [MethodVariant(name, name) for name in dict.fromkeys(wanted.methods)]
     return _Read(parts, methods, _settings(wanted))
 
 
@@ -180,14 +180,14 @@ def _experiment(wanted: RunRequest, note: Note) -> _Read:
     return _Read(parts, methods, _merged(wanted, experiment), wanted.target.read_text("utf-8"))
 
 
-def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodSpec]:
+def _known(experiment: Experiment, note: Note, *, with_model: bool) -> list[MethodVariant]:
     """Take the methods that this version has with their options; say which are left out."""
-    known: list[MethodSpec] = []
+    known: list[MethodVariant] = []
     for spec in experiment.methods(with_model=with_model):
         if spec.method not in METHODS and not is_plugin(spec.method):
             note(f"{spec.label}: left out, as this version has no method {spec.method}")
             continue
-        wrong = sorted(set(spec.options) - accepted(method_named(spec.method)).options)
+        wrong = sorted(set(spec.options) - accepted(spec.method).options)
         if wrong:
             note(f"{spec.label}: left out, as {spec.method} has no option {wrong[0]!r} in this version")
             continue

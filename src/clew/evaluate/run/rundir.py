@@ -15,7 +15,9 @@ from clew.errors import InputError, LockedError, ParseError
 from clew.evaluate.records import Key, Record, record_from_json
 from clew.evaluate.run.config import check_same
 from clew.evaluate.run.toml_text import toml_text
+from clew.json_form import json_line
 from clew.locks import open_growing, take_lock
+from clew.redaction import redacted
 
 CONFIG, RECORDS, FACTS = "config.resolved.toml", "records.jsonl", "facts.json"
 JUDGEMENTS, BERT = "judgements.jsonl", "bertscore.jsonl"
@@ -39,9 +41,7 @@ class Lines:
 
     def add(self, value: Mapping[str, Any]) -> None:
         """Append one line; InputError if the disk is full."""
-        line = (json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n").encode(
-            "utf-8", "backslashreplace"
-        )
+        line = (json_line(value) + "\n").encode("utf-8")
         try:
             while line:
                 line = line[self._file.write(line) :]
@@ -103,6 +103,7 @@ class RunDirectory:
 
         """
         path = self.path / CONFIG
+        config = json.loads(redacted(json.dumps(config)))
         if path.exists():
             check_same(path, config)
             return
@@ -118,7 +119,7 @@ class RunDirectory:
         target = self.path / name
         passing = target.with_name(f".{name}.part")
         try:
-            passing.write_text(text, "utf-8")
+            passing.write_text(redacted(text), "utf-8")
             passing.replace(target)
         except OSError as error:
             raise InputError(f"{target}: cannot be written ({error.strerror})") from error

@@ -10,8 +10,8 @@ from clew.engine import Clew
 from clew.errors import UsageError
 from clew.evaluate.questions import EvalQuestion, Part
 from clew.evaluate.records import Key, Record
-from clew.evaluate.run.answering import AnswerTask, Ask, Outcome, ask_all, ask_in_processes
-from clew.evaluate.run.config import MethodSpec, RunSettings, resolved
+from clew.evaluate.run.answering import AnswerTask, Outcome, ask_on, in_threads
+from clew.evaluate.run.config import MethodVariant, RunSettings, resolved
 from clew.evaluate.run.engine_ask import EngineAsk, OpenAndAsk
 from clew.evaluate.run.graphs import OpenGraph
 from clew.evaluate.run.rundir import RECORDS, Lines, RunDirectory
@@ -19,6 +19,8 @@ from clew.index.corpus.corpus import CorpusSettings
 from clew.llm.budget import Limits
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
+from clew.workers.base import Workers
+from clew.workers.local import Processes
 
 Progress = Callable[[str, int, int], None]
 """Told what is done: a title, how many, of how many."""
@@ -33,9 +35,10 @@ class RunPlan:
 
     parts: Sequence[Part]
     graphs: Mapping[str, OpenGraph]
-    methods: Sequence[MethodSpec]
+    methods: Sequence[MethodVariant]
     settings: RunSettings
     workers: int = 1
+    cluster: Workers | None = None
     model: ChatModel | None = None
     price: Price | None = None
     limits: Limits | None = None
@@ -106,9 +109,9 @@ def _ask_parts(plan: RunPlan, have: set[Key], records: Lines, done: Done, progre
         left = [(q, t) for q, t in tasks if _key(part, t) not in have]
         done.kept += len(tasks) - len(left)
         clew = plan.clew(part, corpus)
-        outcomes = _outcomes(plan, clew, [task for _, task in left])
-        for (question, task), outcome in zip(left, outcomes, strict=True):
-            records.add(_record(part, question, task, outcome, clew).as_json())
+        asked = {_key(part, task): question for question, task in left}
+        for task, outcome in _outcomes(plan, clew, [task for _, task in left]):
+            records.add(_record(part, asked[_key(part, task)], task, outcome, clew).as_json())
             done.asked += 1
             done.failed += outcome.failure is not None
             progress(f"{task.method.label} on {part.name}", done.kept + done.asked, total)
@@ -134,14 +137,15 @@ def _key(part: Part, task: AnswerTask) -> Key:
     return Key(part.name, task.method.label, task.seed, task.id)
 
 
-def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterator[Outcome]:
-    """Ask in threads with a model, whose replies are waited for, else in processes."""
-    if plan.model is not None or plan.workers <= 1 or len(tasks) < 2 * plan.workers:
-        ask: Ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
-        return ask_all(tasks, ask, threads=plan.workers if plan.model is not None else 1)
-    return ask_in_processes(
-        tasks, OpenAndAsk(clew.path, clew.embedder.name, plan.settings.steps), plan.workers
-    )
+def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterator[tuple[AnswerTask, Outcome]]:
+    """Ask in threads with a model, whose replies are waited for, else in processes or on a cluster."""
+    few = plan.cluster is None and (plan.workers <= 1 or len(tasks) < 2 * plan.workers)
+    if plan.model is not None or few:
+        ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
+        threads = plan.workers if plan.model is not None else 1
+        return in_threads(lambda task: (task, ask(task)), tasks, threads)
+    make = OpenAndAsk(clew.path.resolve(), clew.embedder.name, plan.settings.steps)
+    return ask_on(plan.cluster or Processes(plan.workers), tasks, make)
 
 
 def _record(part: Part, question: EvalQuestion, task: AnswerTask, outcome: Outcome, clew: Clew) -> Record:

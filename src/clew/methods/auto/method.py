@@ -1,9 +1,9 @@
 """`auto`, the default method: the built-in readers, and a chat model where one is configured and needed.
 
-The reader by rules (`reading/rules`) is asked first: it is quick and seldom wrong where it answers. What it
-leaves open the learned one (`reading/`) reads, which ranks what a question may mean over this graph and says
-how likely each meaning is. With a model, what the two do not answer alike, or not at all, is asked of it
-(`choose.py`).
+The learned reader (`reading/`) ranks what a question may mean over this graph and says how likely each
+meaning is. Where it is not sure, the reader by rules (`reading/rules`) is asked; what that leaves open is
+answered from the likeliest meaning, if it is likely enough. With a model, what they do not answer alike, or
+not at all, is asked of it (`choose.py`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from clew.errors import UsageError
 from clew.index.store.directory import Index
-from clew.reading.answer import CONFIDENCE, alternatives, answer_of, likeliest
+from clew.methods.auto.settings import AutoSettings
+from clew.reading.adapter import open_adapter
+from clew.reading.answer import alternatives, answer_of, is_negated, likeliest, says_nothing, taken_for
 from clew.reading.execute import Executor
-from clew.reading.ranker import Ranked
+from clew.reading.mentions import HOW
+from clew.reading.ranker import MODEL, Ranked
 from clew.reading.reader import QuestionReader, Reading
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.link import unknown_names
@@ -30,33 +32,35 @@ if TYPE_CHECKING:
     from clew.llm.types import ChatModel
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How sure the built-in reader must be.
-
-    Raises UsageError for a confidence outside of [0, 1].
-    """
-
-    confidence: float = CONFIDENCE
-    """Least probability of a learned reading that is answered from."""
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if not 0 <= self.confidence <= 1:
-            raise UsageError(f"confidence {self.confidence} is not from 0 to 1")
-
-
 def make_auto(
-    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: AutoSettings | None = None
 ) -> BuiltIn | AutoWithModel:
     """Make the default method: without a model the built-in readers alone."""
-    confidence = (settings or Settings()).confidence
-    plain = built_in(index, embedder, confidence)
+    plain = built_in(index, embedder, settings or AutoSettings())
     return plain if model is None else AutoWithModel(plain, index, embedder, model)
 
 
+SURE = 0.9
+"""A learned reading so likely is answered from whatever the rules make of the question."""
+UNSAID = 0.97
+"""A reading of which the question says no relation and no type must be so likely."""
 AGREES = 0.25
 """A learned reading at least so likely that answers as the rules do makes these sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What the learned reader makes of a question: its readings, how likely the best is, and its answer."""
+
+    reading: Reading
+    likely: float
+    learned: Answer | None
+    negated: bool
+    """Whether the answer is of what is not recorded, which the graph can mislead about."""
+
+    def least_sure(self, confidence: float) -> float:
+        """How likely it must be to be answered from whatever the rules say."""
+        return 2.0 if self.negated else max(SURE, confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,12 @@ class BuiltIn:
 
     name = "auto"
 
-    def __init__(self, index: Index, embedder: Embedder, *, confidence: float = CONFIDENCE) -> None:
-        self.index, self.confidence = index, confidence
+    def __init__(self, index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> None:
+        self.index, self.confidence = index, (settings or AutoSettings()).confidence
         self.rules: Auto = auto_of(index, embedder)
-        self.reader = QuestionReader(self.rules.graph, self.rules.schema, index.names, embedder)
+        graph = self.rules.graph
+        learned = open_adapter(index.path, index.graph, MODEL).adapter
+        self.reader = QuestionReader(graph, self.rules.schema, index.names, embedder, adapter=learned)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.
@@ -84,10 +90,12 @@ class BuiltIn:
         Raises EmbedderError if the shipped model cannot be opened.
         """
         began = perf_counter()
+        read = self._read(question, entities)
+        known = not unknown_names(self.index.names, entities)
+        if read.learned is not None and read.likely >= read.least_sure(self.confidence) and known:
+            return self._finished(read.learned, read.reading, began, id)
         by_rules = self.rules.answer(question, id=id, entities=entities)
-        if by_rules.abstained is None:
-            return by_rules
-        return self._considered(question, entities, by_rules, began).answer
+        return self._considered(read, by_rules, known, began).answer
 
     def consider(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Considered:
         """Answer one question by both readers, and say whether they agree.
@@ -96,30 +104,41 @@ class BuiltIn:
         """
         began = perf_counter()
         by_rules = self.rules.answer(question, id=id, entities=entities)
-        return self._considered(question, entities, by_rules, began)
+        known = not unknown_names(self.index.names, entities)
+        return self._considered(self._read(question, entities), by_rules, known, began)
 
-    def _considered(
-        self, question: str, entities: Sequence[str], by_rules: Answer, began: float
-    ) -> Considered:
-        """The answer of the rules if they have one, else that of the learned reader where it is likely."""
+    def _read(self, question: str, entities: Sequence[str]) -> Learned:
+        """What the learned reader makes of a question; an answer only where it is likely and not empty."""
         reading = self.reader.read(question, entities)
         best = likeliest(Executor(self.reader.graph), reading)
         likely = best.probability if best is not None else 0.0
-        learned = self._drafted(question, best) if best is not None and likely >= AGREES else None
-        answer, sure = by_rules, learned is not None and _same(learned, by_rules)
-        left_open = by_rules.abstained is not None and by_rules.abstained.reason != "ambiguous_entity"
-        if left_open and unknown_names(self.index.names, entities):
-            sure = True
-        elif left_open and learned is not None and likely >= self.confidence and learned.abstained is None:
-            answer = learned
-        return Considered(self._finished(answer, reading, began, by_rules.id), reading, sure)
+        if (
+            best is not None
+            and likely < UNSAID
+            and says_nothing(self.reader.vocabulary, reading, best.option.query)
+        ):
+            likely = 0.0
+        made = self._drafted(reading, best) if best is not None and likely >= AGREES else None
+        negated = best is not None and is_negated(best.option.query)
+        return Learned(reading, likely, made if made and made.abstained is None else None, negated)
 
-    def _drafted(self, question: str, best: Ranked) -> Answer:
+    def _considered(self, read: Learned, by_rules: Answer, known: bool, began: float) -> Considered:
+        """The answer of the learned reader where it is sure, else of the rules, else where it is likely."""
+        answer, sure = by_rules, read.learned is not None and _same(read.learned, by_rules)
+        left_open = by_rules.abstained is not None and by_rules.abstained.reason != "ambiguous_entity"
+        least = self.confidence if left_open else read.least_sure(self.confidence)
+        if not known:
+            sure = left_open
+        elif read.learned is not None and read.likely >= least:
+            answer = read.learned
+        return Considered(self._finished(answer, read.reading, began, by_rules.id), read.reading, sure)
+
+    def _drafted(self, reading: Reading, best: Ranked) -> Answer:
         """What the likeliest reading answers."""
         reader = self.reader
         drafted = answer_of(reader.graph, reader.vocabulary, best.option.query, best.probability)
         return Answer(
-            question=question,
+            question=reading.question,
             answers=drafted.answers,
             text=drafted.text,
             abstained=drafted.abstained,
@@ -127,7 +146,8 @@ class BuiltIn:
             pattern=drafted.pattern,
             method=self.name,
             complete=drafted.complete,
-            notes=drafted.notes,
+            notes=(*drafted.notes, *taken_for(reader.graph, reading, best.option.query)),
+            total=drafted.total,
             reading=say(best.option.query, reader.vocabulary) if drafted.abstained is None else None,
         )
 
@@ -140,16 +160,26 @@ class BuiltIn:
             id=id,
             alternatives=alternatives(self.reader.vocabulary, reading, used),
             timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
-            steps=(*answer.steps, self._step(reading)),
+            steps=(*(answer.steps or (self._linked(reading),)), self._ranked(reading)),
         )
 
-    def _step(self, reading: Reading) -> Step:
-        """What `--explain` shows of the learned reading."""
-        graph = self.reader.graph
-        mentions = [
-            {"text": m.text, "candidates": [graph.labels[c.node] for c in m.candidates]}
+    def _linked(self, reading: Reading) -> Step:
+        """The names of the question with their candidates, in the form of the reader by rules."""
+        entities = self.reader.graph.entities
+        rows = [
+            {
+                "text": m.text,
+                "candidates": [
+                    {"entity": entities[c.node], "how": HOW[c.how], "score": c.score} for c in m.candidates
+                ],
+            }
             for m in reading.mentions
+            if m.candidates
         ]
+        return Step("link", {"mentions": rows})
+
+    def _ranked(self, reading: Reading) -> Step:
+        """The likeliest readings, as `--explain` shows them."""
         ranked = [
             {
                 "reading": say(r.option.query, self.reader.vocabulary),
@@ -157,9 +187,7 @@ class BuiltIn:
             }
             for r in reading.ranking.ranked[:5]
         ]
-        none = round(reading.ranking.none, 3)
-        detail = {"mentions": mentions, "ranked": ranked, "none": none}
-        return Step("ranked", detail)
+        return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
 
 
 def _same(one: Answer, other: Answer) -> bool:
@@ -167,12 +195,12 @@ def _same(one: Answer, other: Answer) -> bool:
     return {a.entity for a in one.answers} == {a.entity for a in other.answers} != set()
 
 
-def built_in(index: Index, embedder: Embedder, confidence: float = CONFIDENCE) -> BuiltIn:
+def built_in(index: Index, embedder: Embedder, settings: AutoSettings) -> BuiltIn:
     """The built-in readers of a graph: one pair for all that ask alike, as long as one of them does."""
-    key = id(index.graph), id(embedder), confidence
+    key = id(index.graph), id(embedder), settings.confidence
     made = _MADE.get(key)
     if made is None:
-        made = _MADE[key] = BuiltIn(index, embedder, confidence=confidence)
+        made = _MADE[key] = BuiltIn(index, embedder, settings)
     return made
 
 
@@ -231,6 +259,7 @@ class AutoWithModel:
             pattern=drafted.pattern,
             complete=drafted.complete,
             notes=drafted.notes,
+            total=drafted.total,
             reading=say(choice.query, reader.vocabulary),
         )
 

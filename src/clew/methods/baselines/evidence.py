@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 from clew.grounding import ground
 from clew.index.store.directory import Index
@@ -14,28 +13,29 @@ from clew.llm.prompting import Sampling, Talk, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.baselines.read_triples import Read, ReadTriples
 from clew.methods.kg_rag.method import built_in_decompose
+from clew.methods.run import Run
 from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import auto_of
 from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, AnswerEntity, Match, Step, Usage
+from clew.types import Abstention, Answer, AnswerEntity, Match, Step
 
 ZERO_SHOT = Sampling(temperature=0.0, max_tokens=2_048)
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
+class RetrievedTriples:
     """Triple ids, best first; `notes` say what a limit left out of them."""
 
     triples: Sequence[int] = ()
     notes: tuple[str, ...] = ()
 
 
-def first_of(triples: Sequence[int], most: int) -> Retrieved:
+def first_of(triples: Sequence[int], most: int) -> RetrievedTriples:
     """At most `most` of some triples, and a note on how many there were."""
     if len(triples) <= most:
-        return Retrieved(triples)
-    return Retrieved(triples[:most], (f"{most:,} of {len(triples):,} triples are read",))
+        return RetrievedTriples(triples)
+    return RetrievedTriples(triples[:most], (f"{most:,} of {len(triples):,} triples are read",))
 
 
 class EvidenceMethod(ABC):
@@ -57,44 +57,32 @@ class EvidenceMethod(ABC):
         )
 
     @abstractmethod
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """What is read."""
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question from retrieved triples, or abstain with a reason. Raises LlmError."""
-        began = perf_counter()
-        talk = None if self.model is None else Talk.begin(self.model, id)
-        timings: dict[str, float] = {}
-        found = Retrieved()
+        run = Run.begin(self.name, id, self.model)
+        found = RetrievedTriples()
         try:
-            called = self.called(question, entities, talk)
-            seeds = self.seeds(question, called)
-            timings["link"] = perf_counter() - began
-            missing = self.find_topic_entities.missing(question, entities, seeds)
-            since = perf_counter()
-            found = self.retrieve(question, seeds, talk) if missing is None else found
-            timings["retrieve"] = perf_counter() - since
-            since = perf_counter()
-            if missing is not None:
-                read = Read(abstained=missing)
-            elif not found.triples:
-                read = Read(abstained=Abstention("empty_result", "no triples were retrieved"))
-            else:
-                read = self.read(question, entities, called, found.triples, talk)
-            timings["read"] = perf_counter() - since
+            with run.stage("link"):
+                called = self.called(question, entities, run.talk)
+                seeds = self.seeds(question, called)
+                missing = self.find_topic_entities.missing(question, entities, seeds)
+            with run.stage("retrieve"):
+                found = self.retrieve(question, seeds, run.talk) if missing is None else found
+            with run.stage("read"):
+                if missing is not None:
+                    read = Read(abstained=missing)
+                elif not found.triples:
+                    read = Read(abstained=Abstention("empty_result", "no triples were retrieved"))
+                else:
+                    read = self.read(question, entities, called, found.triples, run.talk)
         except BudgetReached as error:
             read = Read(abstained=Abstention("budget", str(error)))
-        timings["total"] = perf_counter() - began
-        return replace(
-            self._grounded(question, read),
-            complete=read.complete and not found.notes,
-            id=id,
-            method=self.name,
-            model=None if talk is None else talk.model.name,
-            usage=Usage() if talk is None else talk.usage,
-            timings_ms={stage: round(1000 * seconds, 3) for stage, seconds in timings.items()},
-            steps=(self._step(found), *(() if talk is None else talk.steps)),
-        )
+        run.steps.append(self._step(found))
+        complete = read.complete and not found.notes
+        return run.finish(replace(self._grounded(question, read), complete=complete))
 
     def called(
         self, question: str, entities: Sequence[str], talk: Talk | None
@@ -106,7 +94,7 @@ class EvidenceMethod(ABC):
         """Where retrieval begins: at the entities of the question."""
         return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
 
-    def _step(self, found: Retrieved) -> Step:
+    def _step(self, found: RetrievedTriples) -> Step:
         names, relations = self.graph.entities, self.graph.relations
         told = [
             [names[head], relations[relation], names[tail]]

@@ -8,27 +8,15 @@ Experiment 2 (with hops=3, top=30). Without a model, the question's pattern is f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clew.graph.neighbourhood import find_candidates, hub_notes
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import EvidenceMethod, Retrieved
-from clew.methods.settings import positive
+from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.settings import KapingSettings
 from clew.text.embedder import Embedder
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Hops around the entities, and triples that are read."""
-
-    hops: int = 1
-    top: int = 10
-
-    def __post_init__(self) -> None:
-        positive("kaping", hops=self.hops, top=self.top)
 
 
 class Kaping(EvidenceMethod):
@@ -42,15 +30,15 @@ class Kaping(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: KapingSettings | None = None,
     ) -> None:
         super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
         self.vectors = TripleVectors.of(self.index, embedder)
-        self.settings = settings or Settings()
+        self.settings = settings or KapingSettings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The most similar triples within the hops."""
         similarity = self.vectors.similarities(question)
         candidates = find_candidates(self.graph, seeds, self.settings.hops, similarity)
-        triples, _ = self.vectors.top(question, candidates.triples, self.settings.top)
-        return Retrieved(triples.tolist(), hub_notes(candidates))
+        triples, _ = self.vectors.top(question, candidates.triples, self.settings.k)
+        return RetrievedTriples(triples.tolist(), hub_notes(candidates))

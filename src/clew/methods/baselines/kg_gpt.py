@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from clew.graph.neighbourhood import triples_at
 from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, data_lines, listed, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples, first_of
+from clew.methods.baselines.settings import KgGptSettings
 from clew.methods.kg_rag.chain import Hop, Proofs, follow, given_proofs, hops_of
-from clew.methods.settings import positive
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.text.normalise import normalise
@@ -31,17 +30,6 @@ from clew.types import Abstention
 
 MOST_SENTENCES = 5
 _NUMBER = re.compile(r"^\s*(?:\d{1,2}[.):]|[-*])\s*(.+)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Relations that are chosen for a sub-sentence, and triples that are read at most."""
-
-    relations: int = 3
-    most: int = 200
-
-    def __post_init__(self) -> None:
-        positive("kg-gpt", relations=self.relations, most=self.most)
 
 
 class KgGpt(EvidenceMethod):
@@ -55,12 +43,12 @@ class KgGpt(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: KgGptSettings | None = None,
     ) -> None:
         super().__init__(index, embedder, model=model)
-        self.settings = settings or Settings()
+        self.settings = settings or KgGptSettings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The evidence: triples of the chosen relations, sub-sentence by sub-sentence."""
         if talk is None:
             return self._of_pattern(question, seeds)
@@ -80,7 +68,7 @@ class KgGpt(EvidenceMethod):
             reached = np.setdiff1d(self._ends(triples), frontier)
             frontier = reached if len(reached) else frontier
         read = first_of(taken.tolist(), self.settings.most)
-        return Retrieved(read.triples, (*notes, *read.notes))
+        return RetrievedTriples(read.triples, (*notes, *read.notes))
 
     def _ends(self, triples: Int64) -> Int64:
         out = self.graph.out
@@ -99,13 +87,13 @@ class KgGpt(EvidenceMethod):
         named = {normalise(name): relation for relation, name in names.items()}
         reply = talk.ask(
             prompt_named("clew.methods.baselines", "kg_gpt_relations"), ZERO_SHOT,
-            COUNT=str(self.settings.relations),
+            COUNT=str(self.settings.k),
             RELATIONS=data_lines(names.values()), SENTENCE=as_data(sentence),
         )  # fmt: skip
         found = (named[norm] for line in listed(reply) if (norm := normalise(line)) in named)
-        return list(dict.fromkeys(found))[: self.settings.relations]
+        return list(dict.fromkeys(found))[: self.settings.k]
 
-    def _of_pattern(self, question: str, seeds: Sequence[int]) -> Retrieved:
+    def _of_pattern(self, question: str, seeds: Sequence[int]) -> RetrievedTriples:
         names = [self.graph.entities[seed] for seed in seeds]
         pattern = self.read.decompose.pattern(question, ())
         if isinstance(pattern, Abstention):
@@ -117,7 +105,7 @@ class KgGpt(EvidenceMethod):
             triples = self._of_hop(hop, known[hop.start])
             known[hop.end] = follow(self.graph, hop, known, triples)
             taken |= dict.fromkeys(triples)
-        return Retrieved(list(taken))
+        return RetrievedTriples(list(taken))
 
     def _of_hop(self, hop: Hop, starts: Proofs) -> list[int]:
         """The triples of an edge at what is known, by id."""

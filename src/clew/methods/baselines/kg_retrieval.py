@@ -8,7 +8,6 @@ hubs the first `most` triples by relation in turn are taken, so that every relat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +16,9 @@ from clew.graph.neighbourhood import triples_at
 from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, listed, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, Retrieved, first_of
-from clew.methods.settings import positive
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples, first_of
+from clew.methods.baselines.settings import KgRetrievalSettings
 from clew.text.embedder import Embedder
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Triples that are read at most."""
-
-    most: int = 200
-
-    def __post_init__(self) -> None:
-        positive("kg-retrieval", most=self.most)
 
 
 class KgRetrieval(EvidenceMethod):
@@ -43,10 +32,10 @@ class KgRetrieval(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: KgRetrievalSettings | None = None,
     ) -> None:
         super().__init__(index, embedder, model=model)
-        self.settings = settings or Settings()
+        self.settings = settings or KgRetrievalSettings()
 
     def called(
         self, question: str, entities: Sequence[str], talk: Talk | None
@@ -62,10 +51,10 @@ class KgRetrieval(EvidenceMethod):
         listed_names = self.find_topic_entities.called(question, listed(reply))
         return listed_names or super().called(question, entities, talk)
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Attributes and relations, both ways; of each relation in turn."""
         triples = triples_at(self.graph, seeds)
-        return first_of(triples[_in_turn(self.graph.out.relation[triples])].tolist(), self.settings.most)
+        return first_of(triples[_in_turn(self.graph.out.relation[triples])].tolist(), self.settings.k)
 
 
 def _in_turn(relations: NDArray[np.integer]) -> NDArray[np.intp]:

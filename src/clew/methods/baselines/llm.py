@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from time import perf_counter
 
 from clew.errors import UsageError
 from clew.index.store.directory import Index
-from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, as_data, prompt_named, short
 from clew.llm.refusals import declines
 from clew.llm.types import ChatModel
-from clew.methods.kg_rag.method import TABLE_3
+from clew.methods.baselines.settings import LlmSettings
+from clew.methods.kg_rag.method import table_3
+from clew.methods.run import Run
 from clew.methods.simgrag.examples import default_shots
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Seed and temperature of the model's sampling; `shots` worked questions in the prompt.
-
-    The paper that has this baseline has none; SimGRAG gives it 12 (section C.2). Raises UsageError for values
-    out of range.
-    """
-
-    seed: int = 0
-    temperature: float = 0.3
-    shots: int = 0
-
-    def __post_init__(self) -> None:
-        if self.shots < 0 or not 0 <= self.temperature <= 2:
-            raise UsageError("llm: shots must be at least 0, the temperature from 0 to 2")
-
-    @property
-    def sampling(self) -> Sampling:
-        """KG-RAG's Table 3."""
-        return replace(TABLE_3, seed=self.seed, temperature=self.temperature)
-
-    @property
-    def examples(self) -> str:
-        """The worked questions, those of SimGRAG, with answers alone."""
-        shots = default_shots().of("question", self.shots)
-        return "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in shots)
 
 
 class Llm:
@@ -57,21 +28,25 @@ class Llm:
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: LlmSettings | None = None,
     ) -> None:
         self.model = needed(model, self.name)
-        self.settings = settings or Settings()
+        self.settings = settings or LlmSettings()
+        self.sampling = table_3(self.settings.seed, self.settings.temperature)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, ungrounded. Raises LlmError."""
-        began = perf_counter()
         talk = Talk.begin(self.model, id)
-        try:
-            text = ask_alone(talk, question, self.settings.sampling, self.settings.examples)
-            answer = ungrounded(question, text)
-        except BudgetReached as error:
-            answer = Answer(question, abstained=Abstention("budget", str(error)))
-        return finished(answer, self.name, talk, began, id)
+        examples = solved_examples(self.settings.shots)
+        return Run(self.name, id, talk).answer(
+            question, lambda: ungrounded(question, ask_alone(talk, question, self.sampling, examples))
+        )
+
+
+def solved_examples(shots: int) -> str:
+    """Return the first worked questions of SimGRAG, with answers alone."""
+    solved = default_shots().of("question", shots)
+    return "".join(f"Question: {as_data(s.query)}\nAnswer: {', '.join(s.answers)}\n\n" for s in solved)
 
 
 def ask_alone(talk: Talk, question: str, sampling: Sampling, examples: str = "") -> str:
@@ -97,17 +72,3 @@ def ungrounded(question: str, text: str) -> Answer:
         detail = f'the model says that it has no answer: "{short(text)}"'
         return Answer(question, abstained=Abstention("not_in_evidence", detail))
     return Answer(question, text=text, grounded=False)
-
-
-def finished(answer: Answer, name: str, talk: Talk, began: float, id: str | None) -> Answer:
-    """The answer with what it cost."""
-    total = round((perf_counter() - began) * 1000, 3)
-    return replace(
-        answer,
-        method=name,
-        model=talk.model.name,
-        usage=talk.usage,
-        timings_ms={"total": total},
-        steps=tuple(talk.steps),
-        id=id,
-    )

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from time import perf_counter
 
 from clew.index.store.directory import Index
-from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk, as_data, data_lines, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.llm import Settings, ask_alone, finished, needed, ungrounded
+from clew.methods.baselines.llm import ask_alone, needed, solved_examples, ungrounded
+from clew.methods.baselines.settings import LlmSettings
 from clew.methods.kg_rag.chain import Plan
 from clew.methods.kg_rag.decompose import ModelDecompose
+from clew.methods.kg_rag.method import table_3
 from clew.methods.kg_rag.reformulate import reformulated
+from clew.methods.run import Run
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, Chain, SubAnswer
+from clew.types import Answer, Chain, SubAnswer
 
 
 class LlmQd:
@@ -33,34 +34,32 @@ class LlmQd:
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: LlmSettings | None = None,
     ) -> None:
         self.model = needed(model, self.name)
-        self.settings = settings or Settings()
-        self.sampling = self.settings.sampling
+        self.settings = settings or LlmSettings()
+        self.sampling = table_3(self.settings.seed, self.settings.temperature)
         self.decompose = ModelDecompose(self.sampling)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with a chain, ungrounded. Raises LlmError."""
-        began = perf_counter()
         talk = Talk.begin(self.model, id)
-        plan, links = Plan(), list[SubAnswer]()
-        try:
+        links = list[SubAnswer]()
+        plan = Plan()
+
+        def work() -> Answer:
+            nonlocal plan
             plan = self.decompose(question, entities, talk)
             for sub in plan.questions:
                 links.append(self._link(sub.text, links, talk))
             told = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
-            prompt, sampling = (
-                prompt_named("clew.methods.baselines", "llm_qd_synthesise"),
-                replace(self.sampling, max_tokens=512),
-            )
-            answer = ungrounded(
-                question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=as_data(question))
-            )
-        except BudgetReached as error:
-            answer = Answer(question, abstained=Abstention("budget", str(error)))
+            prompt = prompt_named("clew.methods.baselines", "llm_qd_synthesise")
+            sampling = replace(self.sampling, max_tokens=512)
+            return ungrounded(question, talk.ask(prompt, sampling, ANSWERS=told, QUESTION=as_data(question)))
+
+        answer = Run(self.name, id, talk).answer(question, work)
         chain = Chain(plan.reasoning, tuple(links), plan.notes) if links else None
-        return finished(replace(answer, chain=chain, complete=not plan.cut), self.name, talk, began, id)
+        return replace(answer, chain=chain, complete=not plan.cut)
 
     def _link(self, text: str, links: Sequence[SubAnswer], talk: Talk) -> SubAnswer:
         asked = text
@@ -70,5 +69,5 @@ class LlmQd:
             reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=as_data(text), EARLIER=earlier)
             asked = reformulated(reply, text) or text
         sampling = replace(self.sampling, repeat_penalty=1.1)
-        reply = ask_alone(talk, asked, sampling, self.settings.examples)
+        reply = ask_alone(talk, asked, sampling, solved_examples(self.settings.shots))
         return SubAnswer(text, asked, reply)

@@ -21,7 +21,7 @@ from clew.methods.kg_rag.chain import (
     used_of,
 )
 from clew.methods.kg_rag.decompose import PatternDecompose
-from clew.methods.kg_rag.sub_answer import Asked, known_proofs
+from clew.methods.kg_rag.sub_answer import AskedSubQuestion, known_proofs
 from clew.types import Abstention, Pattern
 
 
@@ -62,10 +62,12 @@ class ReadTriples:
         if talk is None:
             return self._by_pattern(question, entities, triples)
         seeds = tuple(dict.fromkeys(entity for found in called.values() for entity in found))
-        asked = Asked(Plan(), SubQuestion(question), question, tuple(triples), (), seeds, called=called)
+        asked = AskedSubQuestion(
+            Plan(), SubQuestion(question), question, tuple(triples), (), seeds, called=called
+        )
         return self._by_model(asked, talk)
 
-    def _by_model(self, asked: Asked, talk: Talk) -> Read:
+    def _by_model(self, asked: AskedSubQuestion, talk: Talk) -> Read:
         known = known_proofs(asked)
         lines = fact_lines(self.graph, asked.triples, known)
         given = Given(self.graph, lines.facts, known, frozenset(asked.seeds), self.is_name)

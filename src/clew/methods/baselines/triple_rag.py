@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,20 +15,9 @@ from clew.graph.neighbourhood import triples_at
 from clew.index.store.directory import Index
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import EvidenceMethod, Retrieved
-from clew.methods.settings import positive
+from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.settings import TripleRagSettings
 from clew.text.embedder import Embedder
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Facts that are drawn, and the seed of the draw."""
-
-    count: int = 5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        positive("triple-rag", count=self.count)
 
 
 class TripleRag(EvidenceMethod):
@@ -43,14 +31,14 @@ class TripleRag(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: TripleRagSettings | None = None,
     ) -> None:
         super().__init__(index, embedder, model=model)
-        self.settings = settings or Settings()
+        self.settings = settings or TripleRagSettings()
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """Draw from the 1-hop facts."""
         facts = np.sort(triples_at(self.graph, seeds))
         draw = random.Random(f"{self.settings.seed} {question}")  # noqa: S311 (a sample, no secret)
-        drawn = draw.sample(range(len(facts)), min(self.settings.count, len(facts)))
-        return Retrieved(facts[drawn].tolist())
+        drawn = draw.sample(range(len(facts)), min(self.settings.k, len(facts)))
+        return RetrievedTriples(facts[drawn].tolist())

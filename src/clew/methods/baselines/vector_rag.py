@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import wrap
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,37 +21,19 @@ from clew.graph.neighbourhood import best_of
 from clew.index.store.directory import Index
 from clew.index.vectors.dots import summed_rows
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
-from clew.llm.errors import BudgetReached
 from clew.llm.prompting import LONGEST_LINE, Talk, as_data, data_lines, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, Retrieved
-from clew.methods.baselines.llm import finished, ungrounded
-from clew.methods.settings import positive
+from clew.methods.baselines.documents import Document
+from clew.methods.baselines.evidence import ZERO_SHOT, EvidenceMethod, RetrievedTriples
+from clew.methods.baselines.llm import ungrounded
+from clew.methods.baselines.settings import VectorRagSettings
+from clew.methods.run import Run
 from clew.text.embedder import Embedder, unit_rows
-from clew.types import Abstention, Answer, Step
+from clew.types import Answer, Step
 
 _BLANK = re.compile(r"\n\s*\n")
 MOST_TRIPLES = 60
 """Triples of one document that are read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text of the user's own, and what it is called."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Documents that are read; `texts` are read instead of the graph."""
-
-    documents: int = 3
-    texts: tuple[Document, ...] = ()
-
-    def __post_init__(self) -> None:
-        positive("vector-rag", documents=self.documents)
 
 
 class VectorRag(EvidenceMethod):
@@ -66,9 +47,9 @@ class VectorRag(EvidenceMethod):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: VectorRagSettings | None = None,
     ) -> None:
-        self.settings = settings or Settings()
+        self.settings = settings or VectorRagSettings()
         texts = self.settings.texts
         if texts and model is None:
             raise UsageError("Only a chat model reads texts. Name one with --llm, or leave the texts out")
@@ -87,25 +68,24 @@ class VectorRag(EvidenceMethod):
         """Answer from documents, or abstain with a reason. Raises LlmError."""
         if not self.paragraphs or self.model is None:
             return super().answer(question, id=id, entities=entities)
-        began = perf_counter()
         talk = Talk.begin(self.model, id)
+        run = Run(self.name, id, talk)
         found = [self.paragraphs[i] for i in self._nearest(question)]
-        try:
-            documents = data_lines(p.text for p in found)
-            prompt = prompt_named("clew.methods.baselines", "vector_rag")
+        run.steps.append(Step("documents", {"texts": [{"from": p.source, "text": p.text} for p in found]}))
+        documents = data_lines(p.text for p in found)
+        prompt = prompt_named("clew.methods.baselines", "vector_rag")
+
+        def work() -> Answer:
             text = talk.ask(prompt, ZERO_SHOT, DOCUMENTS=documents, QUESTION=as_data(question))
-            answer = ungrounded(question, text)
-        except BudgetReached as error:
-            answer = Answer(question, abstained=Abstention("budget", str(error)))
-        answer = finished(answer, self.name, talk, began, id)
-        shown = [{"from": p.source, "text": p.text} for p in found]
-        return replace(answer, steps=(Step("documents", {"texts": shown}), *answer.steps))
+            return ungrounded(question, text)
+
+        return run.answer(question, work)
 
     def seeds(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """The entities whose documents are nearest: none need be linked."""
         return tuple(int(node) for node in self._nearest(question))
 
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> Retrieved:
+    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The triples of these documents."""
         triples, notes = list[int](), list[str]()
         for node in seeds:
@@ -114,11 +94,11 @@ class VectorRag(EvidenceMethod):
             if stop - start > MOST_TRIPLES:
                 name = self.graph.labels[node]
                 notes.append(f"{MOST_TRIPLES} of the {stop - start:,} triples of {name} are read")
-        return Retrieved(triples, tuple(notes))
+        return RetrievedTriples(triples, tuple(notes))
 
     def _nearest(self, question: str) -> NDArray[np.int64]:
         scores = self._vectors @ self.embedder.embed([question])[0]
-        return best_of(scores, self.settings.documents, np.arange(len(scores)))
+        return best_of(scores, self.settings.k, np.arange(len(scores)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,12 +48,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
-from typing import Literal
 
-from clew.errors import UsageError
 from clew.graph.graph import Graph
-from clew.graph.neighbourhood import CandidateTriples, HopLimits, find_candidates, hub_notes
+from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
 from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
 from clew.llm.errors import BudgetReached
@@ -64,23 +61,23 @@ from clew.llm.types import ChatModel
 from clew.methods.fact_lines import other_names
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
-from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
+from clew.methods.kg_rag.demonstrations import default_demonstrations
 from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
-from clew.methods.kg_rag.reformulate import Handed, ModelReformulate, Reformulate, SubstituteAnswers
+from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
 from clew.methods.kg_rag.retrieve import Top, nearest_first, nearest_of_all, with_lists
-from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, Asked, FollowHop, ModelAnswer
-from clew.methods.kg_rag.synthesise import Draft, LastAnswer, Main, ModelSynthesis, Synthesise
+from clew.methods.kg_rag.settings import Frontier, KgRagSettings
+from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, AskedSubQuestion, FollowHop, ModelAnswer
+from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Synthesis, Synthesise
 from clew.methods.relation_ranking import RelationRanking
+from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.settings import positive
 from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
-from clew.types import Abstention, Answer, AnswerEntity, Chain, Step, Usage
+from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
 
-Frontier = Literal["question", "answers"]
 TABLE_3 = Sampling(temperature=0.3, top_k=40, min_p=0.05, max_tokens=256)
 ANSWER_TOKENS = 2_048
 """Tokens of a reply that states answers."""
@@ -88,51 +85,9 @@ About = Callable[[str, Sequence[str]], tuple[str, str]]
 """(question, entities) → what the graph records, and other names of what the question names, for a prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """N hops, K triples for a sub-question, where candidates begin, and hops around an earlier answer.
-
-    `handed` says what of a sub-answer goes on: what is proved, or the model's sentence (3.4.3). `lists` adds
-    whole lists to the top K; `schema` shows what the graph records to the step that decomposes.
-    `directed` follows triples from head to tail alone (3.4.2, *unidirectional*). `limits` bound a hop at
-    hubs. `seed` and `temperature` are those of the model's sampling; `shots` of the `examples` (Clew's own if
-    None) are in the prompt that decomposes. Raises UsageError for values out of range.
-    """
-
-    hops: int = 3
-    top: int = 30
-    frontier: Frontier = "answers"
-    handed: Handed = "facts"
-    lists: bool = True
-    schema: Literal["typed", "none"] = "typed"
-    directed: bool = False
-    answer_hops: int = 1
-    limits: HopLimits = field(default_factory=HopLimits)
-    seed: int = 0
-    temperature: float = 0.3
-    shots: int = 3
-    examples: tuple[Demonstration, ...] | None = None
-
-    def __post_init__(self) -> None:
-        positive("kg-rag", hops=self.hops, top=self.top, answer_hops=self.answer_hops)
-        if self.frontier not in ("question", "answers"):
-            raise UsageError(f"There is no frontier {self.frontier!r}. It is question or answers.")
-        if self.handed not in ("facts", "sentences"):
-            raise UsageError(f"Nothing is handed on as {self.handed!r}. It is facts or sentences.")
-        if self.schema not in ("typed", "none"):
-            raise UsageError(f"There is no schema {self.schema!r}. It is typed or none.")
-        if self.shots < 0 or not 0 <= self.temperature <= 2:
-            raise UsageError("kg-rag: shots must be at least 0, the temperature from 0 to 2")
-
-    @property
-    def sampling(self) -> Sampling:
-        """Table 3, with the same seed for all steps (4.2.1)."""
-        return replace(TABLE_3, seed=self.seed, temperature=self.temperature)
-
-    @property
-    def worked(self) -> tuple[Demonstration, ...]:
-        """The examples of the prompt that decomposes."""
-        return (default_demonstrations() if self.examples is None else self.examples)[: self.shots]
+def table_3(seed: int, temperature: float) -> Sampling:
+    """Return the sampling of Table 3, with the same seed for all steps (4.2.1)."""
+    return replace(TABLE_3, seed=seed, temperature=temperature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +100,13 @@ class Steps:
     synthesise: Synthesise
 
 
-def model_steps(graph: Graph, settings: Settings, about: About, is_name: IsName | None = None) -> Steps:
+def model_steps(graph: Graph, settings: KgRagSettings, about: About, is_name: IsName | None = None) -> Steps:
     """Make the steps as in the paper, by a chat model."""
-    sampling, handed = settings.sampling, settings.handed
+    sampling, handed = table_3(settings.seed, settings.temperature), settings.handed
+    demonstrations = default_demonstrations() if settings.examples is None else settings.examples
     stated = replace(sampling, max_tokens=ANSWER_TOKENS)
     return Steps(
-        ModelDecompose(sampling, settings.worked, about),
+        ModelDecompose(sampling, demonstrations[: settings.shots], about),
         ModelAnswer(graph, replace(stated, repeat_penalty=1.1), is_name),
         ModelReformulate(graph, sampling, handed),
         ModelSynthesis(graph, stated, handed, is_name),
@@ -177,18 +133,17 @@ class _Work:
     """What is known of a question while it is worked on."""
 
     question: str
-    talk: Talk | None
+    run: Run
     plan: Plan = field(default_factory=Plan)
     seeds: tuple[int, ...] = ()
     called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
-    steps: list[Step] = field(default_factory=list[Step])
-    timings: dict[str, float] = field(default_factory=dict[str, float])
     complete: bool = True
 
-    def time(self, stage: str, since: float) -> None:
-        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
+    @property
+    def talk(self) -> Talk | None:
+        return self.run.talk
 
 
 class KgRag:
@@ -202,11 +157,11 @@ class KgRag:
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: KgRagSettings | None = None,
         steps: Steps | None = None,
     ) -> None:
         self.index = with_triple_vectors(index, embedder)
-        self.graph, self.model, self.settings = self.index.graph, model, settings or Settings()
+        self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()
         self.vectors = TripleVectors.of(self.index, embedder)
         auto = auto_of(self.index, embedder)
         self.find_topic_entities = FindTopicEntities(self.graph, self.index.names, auto.linker, auto.reader)
@@ -230,37 +185,24 @@ class KgRag:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
-        began = perf_counter()
-        work = _Work(question, None if self.model is None else Talk.begin(self.model, id))
+        work = _Work(question, Run.begin(self.name, id, self.model))
         try:
             answer = self._answer(work, entities)
         except BudgetReached as error:
             answer = self._abstain(work, Abstention("budget", f"{error}{_so_far(self.graph, work.links)}"))
-        work.time("total", began)
-        talk = work.talk
-        return replace(
-            answer,
-            id=id,
-            method=self.name,
-            model=None if talk is None else talk.model.name,
-            usage=Usage() if talk is None else talk.usage,
-            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
-            steps=(*work.steps, *(() if talk is None else talk.steps)),
-        )
+        return work.run.finish(answer)
 
     def _answer(self, work: _Work, entities: Sequence[str]) -> Answer:
-        since = perf_counter()
-        work.called = self.find_topic_entities.called(work.question, entities)
-        work.seeds = tuple(dict.fromkeys(entity for found in work.called.values() for entity in found))
-        work.time("link", since)
-        since = perf_counter()
+        with work.run.stage("link"):
+            work.called = self.find_topic_entities.called(work.question, entities)
+            work.seeds = tuple(dict.fromkeys(entity for found in work.called.values() for entity in found))
         if entities:
             missing = self.find_topic_entities.missing(work.question, entities, work.seeds)
             if missing is not None:
                 return self._abstain(work, missing)
-        work.plan = self.steps.decompose(work.question, entities, work.talk)
+        with work.run.stage("decompose"):
+            work.plan = self.steps.decompose(work.question, entities, work.talk)
         work.complete = not work.plan.cut
-        work.time("decompose", since)
         if work.plan.abstained is not None:
             return self._abstain(work, work.plan.abstained)
         if work.plan.pattern is not None:
@@ -282,16 +224,14 @@ class KgRag:
             return self._abstain(work, self._ended(work))
         return self._grounded(work, self._draft(work))
 
-    def _draft(self, work: _Work) -> Draft:
+    def _draft(self, work: _Work) -> Synthesis:
         """Section 3.4.4; the answer to a lone sub-question is the answer."""
         link = work.links[0]
         if self.model is not None and self._asks_alone(work):
-            return Draft(link.text, link.proofs, link.value, link.rests_on)
-        since = perf_counter()
+            return Synthesis(link.text, link.proofs, link.value, link.rests_on)
         main = Main(work.question, work.seeds, work.called)
-        draft = self.steps.synthesise(main, work.plan, work.links, work.talk)
-        work.time("synthesise", since)
-        return draft
+        with work.run.stage("synthesise"):
+            return self.steps.synthesise(main, work.plan, work.links, work.talk)
 
     def _asks_alone(self, work: _Work) -> bool:
         """Whether a plan is one sub-question, in whose place the main question is asked."""
@@ -301,30 +241,28 @@ class KgRag:
         self, work: _Work, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
-        since = perf_counter()
-        similarity = self.vectors.similarities(text)
         settings = self.settings
-        found = find_candidates(
-            self.graph, entities, hops, similarity, settings.limits, directed=settings.directed
-        )
+        with work.run.stage("candidates"):
+            similarity = self.vectors.similarities(text)
+            found = find_candidates(
+                self.graph, entities, hops, similarity, settings.limits, directed=settings.directed
+            )
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
             "triples by hop": [len(hop) for hop in found.hops],
             "left out": found.left_out,
         }
-        work.steps.append(Step(name, detail))
+        work.run.steps.append(Step(name, detail))
         work.complete &= not found.left_out
         work.notes += hub_notes(found)
-        work.time("candidates", since)
         return found
 
     def _link(self, work: _Work, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
-        since = perf_counter()
         text, notes = question.text, ()
         if work.links:
-            text, notes = self.steps.reformulate(work.plan, question, work.links, work.talk)
-            work.time("reformulate", since)
+            with work.run.stage("reformulate"):
+                text, notes = self.steps.reformulate(work.plan, question, work.links, work.talk)
         repeated = any(normalise(text) == normalise(link.asked) for link in work.links)
         if repeated and question.hop is None and not self._says_all:
             work.notes.append(f"over-decomposed: dropped a sub-question that repeats another: {text}")
@@ -334,7 +272,9 @@ class KgRag:
         top = self._top(work, candidates, text if shown == text else f"{text} {shown}")
         notes = (*notes, *top.notes)
         called = {} if work.links else work.called
-        asked = Asked(work.plan, question, shown, top.triples, tuple(work.links), work.seeds, notes, called)
+        asked = AskedSubQuestion(
+            work.plan, question, shown, top.triples, tuple(work.links), work.seeds, notes, called
+        )
         link = self._sub_answer(work, asked)
         if not link.answered and question.hop is None and self.model is not None and not self._says_all:
             link = self._farther(work, asked, shown) or link
@@ -344,15 +284,13 @@ class KgRag:
             return None
         return link
 
-    def _sub_answer(self, work: _Work, asked: Asked) -> Link:
-        since = perf_counter()
-        link = self.steps.answer(asked, work.talk)
-        work.time("sub_answers", since)
-        return link
+    def _sub_answer(self, work: _Work, asked: AskedSubQuestion) -> Link:
+        with work.run.stage("sub_answers"):
+            return self.steps.answer(asked, work.talk)
 
-    def _farther(self, work: _Work, asked: Asked, text: str) -> Link | None:
+    def _farther(self, work: _Work, asked: AskedSubQuestion, text: str) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
-        hops, top = self.settings.hops, self.settings.top
+        hops, top = self.settings.hops, self.settings.k
         if self.settings.directed:
             return None
         triples = nearest_of_all(self.graph, self.vectors, text, top)
@@ -378,21 +316,19 @@ class KgRag:
             named = entities_named_in(self.graph, text, work.seeds)
             around = tuple(dict.fromkeys([*answers, *named]))
             candidates = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
-        since = perf_counter()
+        with work.run.stage("top_k"):
+            return self._nearest(candidates, text, around)
+
+    def _nearest(self, candidates: CandidateTriples, text: str, around: tuple[int, ...]) -> Top:
+        settings = self.settings
         if not settings.lists or settings.frontier == "question":
-            picked = self.vectors.top(text, candidates.triples, settings.top)[0].tolist()
-            top = Top(tuple(picked))
-        else:
-            # All of these triples are at the named entities; the rest of the text tells them apart.
-            said = without_names(self.graph, text, around)
-            picked = nearest_first(self.vectors, candidates, said, settings.top)
-            if not picked and self.model is not None and not settings.directed:
-                picked = nearest_of_all(self.graph, self.vectors, text, settings.top)
-            top = (
-                with_lists(self.graph, picked, set(around)) if self.model is not None else Top(tuple(picked))
-            )
-        work.time("top_k", since)
-        return top
+            return Top(tuple(self.vectors.top(text, candidates.triples, settings.k)[0].tolist()))
+        # All of these triples are at the named entities; the rest of the text tells them apart.
+        said = without_names(self.graph, text, around)
+        picked = nearest_first(self.vectors, candidates, said, settings.k)
+        if not picked and self.model is not None and not settings.directed:
+            picked = nearest_of_all(self.graph, self.vectors, text, settings.k)
+        return Top(tuple(picked)) if self.model is None else with_lists(self.graph, picked, set(around))
 
     @property
     def _says_all(self) -> bool:
@@ -419,7 +355,7 @@ class KgRag:
         plan = work.plan
         return as_chain(self.graph, plan, work.links, work.notes) if plan.questions else None
 
-    def _grounded(self, work: _Work, draft: Draft) -> Answer:
+    def _grounded(self, work: _Work, draft: Synthesis) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
         if draft.abstained is not None:
             return self._abstain(work, draft.abstained)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 from clew.graph.graph import Graph
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
 from clew.llm.refusals import declines
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion
 from clew.methods.kg_rag.decompose import hop_text
+from clew.methods.kg_rag.settings import Handed
 from clew.text.labels import readable
 
 LONGEST_QUESTION = 2_000
 """Characters of a question; a longer line is none."""
-Handed = Literal["facts", "sentences"]
 """What goes on to later steps: what the evidence proves of a sub-answer, or all that was said."""
 MOST_NAMES = 30
 """Names of one sub-answer that a prompt repeats."""

@@ -17,7 +17,7 @@ from clew.methods.kg_rag.retrieve import lists_are_whole
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedSubQuestion:
     """A sub-question to be answered: as it is asked, from which triples (best first), after which links.
 
     `seeds` are the entities of the main question, `called` what it calls them.
@@ -36,7 +36,7 @@ class Asked:
 class AnswerSubQuestion(Protocol):
     """Answers a sub-question from triples."""
 
-    def __call__(self, asked: Asked, talk: Talk | None) -> Link:
+    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
         """Answer; a link without proofs if the triples do not hold the answer. Raises LlmError."""
         ...
 
@@ -50,7 +50,7 @@ class ModelAnswer:
     is_name: IsName | None = None
     prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "sub_answer"))
 
-    def __call__(self, asked: Asked, talk: Talk | None) -> Link:
+    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
         """Ask the model, and ground its reply."""
         if talk is None:
             raise ValueError("this form needs a model")
@@ -82,7 +82,7 @@ def _leaps(graph: Graph, proofs: Proofs, known: Proofs) -> bool:
     return all(proof[:-1] not in held and len(proof) > 1 for proof in proofs.values())
 
 
-def known_proofs(asked: Asked) -> dict[int, tuple[int, ...]]:
+def known_proofs(asked: AskedSubQuestion) -> dict[int, tuple[int, ...]]:
     """Where proofs begin: the earlier answers, the last ones first, and the question's entities."""
     known: dict[int, tuple[int, ...]] = {}
     for link in reversed(asked.earlier):
@@ -96,7 +96,7 @@ class FollowHop:
 
     graph: Graph
 
-    def __call__(self, asked: Asked, talk: Talk | None) -> Link:
+    def __call__(self, asked: AskedSubQuestion, talk: Talk | None) -> Link:
         """Walk the edge through the given triples; notes how many the whole graph has."""
         hop, pattern = asked.question.hop, asked.plan.pattern
         if hop is None or pattern is None:

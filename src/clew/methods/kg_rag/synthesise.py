@@ -12,8 +12,9 @@ from clew.llm.grounded_reply import Fact, Given, ask_and_ground
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, data_line, prompt_named
 from clew.methods.fact_lines import fact_lines, other_names
 from clew.methods.kg_rag.chain import Link, Plan, Proofs, SubQuestion
-from clew.methods.kg_rag.reformulate import Handed, answer_line
-from clew.methods.kg_rag.sub_answer import Asked, known_proofs
+from clew.methods.kg_rag.reformulate import answer_line
+from clew.methods.kg_rag.settings import Handed
+from clew.methods.kg_rag.sub_answer import AskedSubQuestion, known_proofs
 from clew.types import Abstention
 
 MOST_TRIPLES = 80
@@ -21,7 +22,7 @@ MOST_TRIPLES = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Synthesis:
     """A final answer: its text, and the entities that it rests on with their proofs; or a value with triples.
 
     `abstained` says why there is none.
@@ -39,7 +40,7 @@ class Draft:
 class Synthesise(Protocol):
     """Answers the main question from the chain."""
 
-    def __call__(self, main: Main, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
+    def __call__(self, main: Main, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Synthesis:
         """Answer; without proofs and value if nothing that was said is in the chain. Raises LlmError."""
         ...
 
@@ -66,11 +67,11 @@ class ModelSynthesis:
     is_name: IsName | None = None
     prompt: Prompt = field(default_factory=lambda: prompt_named("clew.methods.kg_rag", "synthesise"))
 
-    def __call__(self, main: Main, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
+    def __call__(self, main: Main, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Synthesis:
         """Ask the model; what it states has to be proved by the chain."""
         if talk is None:
             raise ValueError("this form needs a model")
-        asked = Asked(plan, SubQuestion(main.question), main.question, (), links, main.seeds)
+        asked = AskedSubQuestion(plan, SubQuestion(main.question), main.question, (), links, main.seeds)
         known = known_proofs(asked)
         told, facts = self._told(links, known)
         given = Given(self.graph, facts, known, frozenset(main.seeds), self.is_name)
@@ -80,7 +81,7 @@ class ModelSynthesis:
             "QUESTION": as_data(main.question),
         }
         found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
-        return Draft(
+        return Synthesis(
             found.text, found.proofs, found.value, found.rests_on, found.notes, found.abstained, found.cut
         )
 
@@ -114,7 +115,7 @@ class LastAnswer:
 
     graph: Graph
 
-    def __call__(self, main: Main, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Draft:
+    def __call__(self, main: Main, plan: Plan, links: Sequence[Link], talk: Talk | None) -> Synthesis:
         """The last link's entities."""
         proofs = links[-1].proofs
-        return Draft(" · ".join(self.graph.labels[e] for e in proofs), proofs)
+        return Synthesis(" · ".join(self.graph.labels[e] for e in proofs), proofs)

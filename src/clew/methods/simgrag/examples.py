@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, cast
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+from msgspec import Meta
 
 from clew.errors import InputError
-from clew.llm.prompting import as_data, data_line, filled
+from clew.json_lines import read_json
+from clew.llm.prompting import Prompt, as_data, data_line, filled
+from clew.llm.shapes import ShapeError, build
 
 DECOMPOSITIONS = "decompositions"
 """What a file of examples may hold for KG-RAG (`methods/kg_rag/demonstrations.py`)."""
 Task = Literal["question", "claim"]
 Triples = tuple[tuple[str, str, str], ...]
+Graph = Annotated[Triples, Meta(min_length=1)]
+"""The triples of an example, at least one."""
 
 LONGEST_NAME = 200
 """Characters of a name of the graph that a prompt shows."""
@@ -34,35 +41,27 @@ ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A worked example: a question or claim, its segments and triples, evidence graphs, and what they say."""
+    """A worked example: a question or claim, its triples and segments, evidence graphs, and what they say."""
 
     query: str
-    divided: tuple[str, ...]
-    triples: Triples
-    evidence: tuple[Triples, ...]
-    reason: str
-    answers: tuple[str, ...]
-    verdict: str = ""
+    triples: Graph
+    divided: tuple[str, ...] = ()
+    evidence: tuple[Graph, ...] = ()
+    reason: str = ""
+    answers: tuple[str, ...] = ()
+    verdict: Literal["", "True", "False", "Unknown"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Shots:
     """Demonstration examples for questions and for claims."""
 
-    questions: tuple[Shot, ...]
-    claims: tuple[Shot, ...]
+    questions: Annotated[tuple[Shot, ...], Meta(max_length=MOST_SHOTS)] = ()
+    claims: Annotated[tuple[Shot, ...], Meta(max_length=MOST_SHOTS)] = ()
 
     def of(self, task: Task, count: int) -> tuple[Shot, ...]:
         """The first `count` of a task."""
         return (self.questions if task == "question" else self.claims)[:count]
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A filled prompt, and the hash of its file and examples, without what was asked."""
-
-    text: str
-    version: str
 
 
 @cache
@@ -80,62 +79,28 @@ def default_shots() -> Shots:
     )
 
 
+def read_shots(path: Path) -> Shots:
+    """Read a user's examples for one graph; a task that the file leaves out keeps Clew's own.
+
+    Raises InputError: the file cannot be read, or does not hold examples.
+    """
+    return shots_from(read_json(path, ADVICE), str(path))
+
+
 def shots_from(value: object, where: str) -> Shots:
     """Read examples from JSON; InputError says which is wrong."""
     if not isinstance(value, dict) or not value.keys() <= {"questions", "claims", DECOMPOSITIONS}:
         raise InputError(f"{where}: not an object with 'questions' and 'claims'. {ADVICE}")
     fields = cast("dict[str, object]", value)
-    read: dict[str, tuple[Shot, ...]] = {}
-    for task, items in fields.items():
-        if task == DECOMPOSITIONS:
-            continue
-        if not isinstance(items, list) or len(cast("list[object]", items)) > MOST_SHOTS:
-            raise InputError(f"{where}: {task!r} is not a list of at most {MOST_SHOTS} examples. {ADVICE}")
-        read[task] = tuple(
-            _shot(item, f"{where}: {task}[{at}]", task == "claims")
-            for at, item in enumerate(cast("list[object]", items))
-        )
-    if len(read) == 2:
-        return Shots(read["questions"], read["claims"])
-    own = default_shots()
-    return Shots(read.get("questions", own.questions), read.get("claims", own.claims))
-
-
-def _shot(item: object, where: str, is_claim: bool) -> Shot:
-    fields: Mapping[str, Any] = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-    verdict = fields.get("verdict", "")
-    if is_claim and verdict not in ("True", "False", "Unknown"):
-        raise InputError(f'{where}: \'verdict\' is not "True", "False" or "Unknown". {ADVICE}')
-    query, reason = fields.get("query"), fields.get("reason", "")
-    if not isinstance(query, str) or not isinstance(reason, str):
-        raise InputError(f"{where}: 'query' is missing, or no string. {ADVICE}")
-    graphs = fields.get("evidence", [])
-    if not isinstance(graphs, list):
-        raise InputError(f"{where}: 'evidence' is not a list of graphs. {ADVICE}")
-    return Shot(
-        query,
-        _strings(fields.get("divided", []), f"{where}: 'divided'"),
-        _triples(fields.get("triples"), f"{where}: 'triples'"),
-        tuple(_triples(g, f"{where}: 'evidence'") for g in cast("list[object]", graphs)),
-        reason,
-        _strings(fields.get("answers", []), f"{where}: 'answers'"),
-        verdict,
-    )
-
-
-def _strings(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(s, str) for s in cast("list[object]", value)):
-        raise InputError(f"{where} is not a list of strings. {ADVICE}")
-    return tuple(cast("list[str]", value))
-
-
-def _triples(value: object, where: str) -> Triples:
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{where} is not a list of triples. {ADVICE}")
-    rows = [_strings(row, where) for row in cast("list[object]", value)]
-    if any(len(row) != 3 for row in rows):
-        raise InputError(f"{where}: a triple has three strings. {ADVICE}")
-    return tuple((row[0], row[1], row[2]) for row in rows)
+    try:
+        shots = build(Shots, fields)
+    except ShapeError as error:
+        raise InputError(f"{where}: {error}. {ADVICE}") from error
+    unsaid = [at for at, shot in enumerate(shots.claims) if not shot.verdict]
+    if unsaid:
+        raise InputError(f"{where}: claims[{unsaid[0]}] has no verdict. {ADVICE}")
+    left = {task: getattr(default_shots(), task) for task in ("questions", "claims") if task not in fields}
+    return replace(shots, **left)
 
 
 def as_name(text: str) -> str:
@@ -162,14 +127,26 @@ def pattern_prompt(task: Task, query: str, shots: Sequence[Shot], hints: str = "
     return _filled(f"pattern_{task}", examples or "(none)", query, HINTS=hints)
 
 
-def read_prompt(task: Task, query: str, graphs: Sequence[Triples], shots: Sequence[Shot]) -> Prompt:
-    """The reading prompt (Tables 18 and 19)."""
+OPEN = 'If they say nothing of it, it is "Unknown".'
+CLOSED = (
+    "The evidence is the nearest in a graph that records all there is. What it says nothing of is not so:\n"
+    '   a claim of it is "False", a claim that denies it is "True".'
+)
+"""What silence of the evidence means for a claim."""
+
+
+def read_prompt(
+    task: Task, query: str, graphs: Sequence[Triples], shots: Sequence[Shot], *, closed_world: bool = False
+) -> Prompt:
+    """The reading prompt (Tables 18 and 19); in a closed world what the evidence lacks is not so."""
+    shots = [shot for shot in shots if not (closed_world and shot.verdict == "Unknown")]
     examples = "\n".join(
         f'{number}. {task}: "{as_data(shot.query)}"\n'
         f"evidence: {verbalise(shot.evidence)}\n{_read_reply(shot, task)}"
         for number, shot in enumerate(shots, 1)
     )
-    return _filled(f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs))
+    silence = CLOSED if closed_world else OPEN
+    return _filled(f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs), SILENCE=silence)
 
 
 def _pattern_reply(shot: Shot) -> str:
@@ -185,4 +162,4 @@ def _filled(name: str, examples: str, query: str, **parts: str) -> Prompt:
     text = template(name)
     version = hashlib.sha256(f"{text}\n{examples}".encode()).hexdigest()[:12]
     values = {"EXAMPLES": examples, "QUERY": as_data(query), **parts}
-    return Prompt(filled(text, values), version)
+    return Prompt(f"simgrag/{name}", "", filled(text, values), version)

@@ -19,7 +19,6 @@ from clew.graph.match.distances import Distances
 from clew.graph.values import parse_value, year_of
 from clew.grounding import cite
 from clew.methods.simgrag.find_subgraphs import (
-    BOUND,
     MOST_WAYS,
     Unfit,
     find_subgraphs,
@@ -27,8 +26,9 @@ from clew.methods.simgrag.find_subgraphs import (
     same_relations,
     unfit,
 )
-from clew.methods.simgrag.join import FixedEdge, Table, join
-from clew.methods.simgrag.operations import Operation, Plan, counted_name
+from clew.methods.simgrag.join import FixedEdge, JoinTable, join
+from clew.methods.simgrag.operations import Operation, PatternPlan, counted_name
+from clew.methods.simgrag.settings import BOUND
 from clew.text.normalise import normalise
 from clew.types import AnswerEntity, Citation, Match, Pattern, PatternEdge
 
@@ -69,21 +69,21 @@ class _Lacking(Exception):
 
 
 @dataclass(frozen=True)
-class Executor:
+class PlanExecutor:
     """Carries out plans over one graph."""
 
     graph: Graph
     distances: Distances
     bound: float = BOUND
 
-    def run(self, plan: Plan) -> Executed:
+    def run(self, plan: PatternPlan) -> Executed:
         """Execute a plan; what is wrong with its names or shape is in `left`."""
         try:
             return self._run(plan)
         except _Lacking as lacking:
             return Executed(left=lacking.left)
 
-    def _run(self, plan: Plan) -> Executed:
+    def _run(self, plan: PatternPlan) -> Executed:
         if not plan.pattern.nodes:
             return Executed(left=Unfit("no_relation", "the graph records nothing of what is asked for"))
         asks = any(op.op == "exists" for op in plan.operations)
@@ -92,7 +92,7 @@ class Executor:
         except _Lacking as lacking:
             if not asks or lacking.left.reason != "empty_result":
                 raise
-            table = Table(0)  # all names are there, and nothing of this shape
+            table = JoinTable(0)  # all names are there, and nothing of this shape
         before, notes = table, list[str]()
         for at, op in enumerate(plan.operations):
             if op.op in ("count", "sum", "average", "exists") or not table.nodes:
@@ -106,7 +106,7 @@ class Executor:
                 table = self._kept(plan, op, table)
         return self._entities(plan, table, notes)
 
-    def _entities(self, plan: Plan, table: Table, notes: list[str]) -> Executed:
+    def _entities(self, plan: PatternPlan, table: JoinTable, notes: list[str]) -> Executed:
         answer = self._answer(plan)
         if not table.rows:
             return Executed(
@@ -119,7 +119,7 @@ class Executor:
         proofs = tuple(table.proof(int(row)) for row in first)
         return Executed(answers, proofs, table.complete, tuple(dict.fromkeys(notes)))
 
-    def _answer(self, plan: Plan) -> int:
+    def _answer(self, plan: PatternPlan) -> int:
         """The node asked for: the one the plan names, else the last unknown."""
         unknown = [i for i, node in enumerate(plan.pattern.nodes) if not node.known]
         if plan.answer >= 0:
@@ -128,7 +128,9 @@ class Executor:
             raise _Lacking(Unfit("empty_result", "the model's pattern has no unknown to answer with"))
         return unknown[-1]
 
-    def _value(self, plan: Plan, op: Operation, table: Table, before: Table, notes: list[str]) -> Executed:
+    def _value(
+        self, plan: PatternPlan, op: Operation, table: JoinTable, before: JoinTable, notes: list[str]
+    ) -> Executed:
         """A number, or yes and no, with the triples of the rows that it comes from."""
         if not table.nodes or op.op == "exists":
             value, rows = ("yes", table) if table.rows else ("no", before)
@@ -152,14 +154,14 @@ class Executor:
         answer = AnswerEntity(value, value, 1.0)
         return Executed((answer,), (proof[:MOST_CITED],), rows.complete, tuple(dict.fromkeys(notes)))
 
-    def _first_of_values(self, plan: Plan, table: Table, place: int) -> NDArray[np.intp]:
+    def _first_of_values(self, plan: PatternPlan, table: JoinTable, place: int) -> NDArray[np.intp]:
         """One row for each triple that leads to a value: two things may have the same number."""
         at = [i for i, e in enumerate(plan.pattern.edges) if place in (e.head, e.tail)]
         return _first_rows(
             table.triples[at[-1]] if at and at[-1] < len(table.triples) else table.nodes[place]
         )
 
-    def _about(self, pattern: Pattern) -> Table:
+    def _about(self, pattern: Pattern) -> JoinTable:
         """What is so instead: the edges of a pattern at its first known node, the other end left open."""
         for edge in pattern.edges:
             for known, other in ((edge.head, edge.tail), (edge.tail, edge.head)):
@@ -175,7 +177,7 @@ class Executor:
 
     # Operations on rows
 
-    def _kept(self, plan: Plan, op: Operation, table: Table) -> Table:
+    def _kept(self, plan: PatternPlan, op: Operation, table: JoinTable) -> JoinTable:
         answer = self._answer(plan)
         if op.op == "keep" and (counted := counted_name(op.node)):
             numbers = _counts(table.nodes[answer], table.nodes[plan.place(counted)])
@@ -195,7 +197,7 @@ class Executor:
         order = np.argsort(-signed[kept], kind="stable")
         return table.take(np.flatnonzero(kept)[order])
 
-    def _passing(self, plan: Plan, op: Operation, table: Table) -> NDArray[np.bool_]:
+    def _passing(self, plan: PatternPlan, op: Operation, table: JoinTable) -> NDArray[np.bool_]:
         """Which rows pass a test on the value of a node: with a number, a date, a name, or another node."""
         values, column = self.graph.values, table.nodes[plan.place(op.node)]
         other = plan.place(str(op.than))
@@ -216,7 +218,7 @@ class Executor:
             numbers[dates] = [year_of(days) for days in numbers[dates]]
         return _passes(numbers, op.test, np.full(table.rows, wanted))
 
-    def _with(self, plan: Plan, table: Table, other: Pattern) -> Table:
+    def _with(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
         """The rows, and those of another whole pattern; only the node asked for is left of both."""
         answer = self._answer(plan)
         names = [normalise(node.name) for node in other.nodes]
@@ -229,14 +231,14 @@ class Executor:
         width = max(len(table.triples), len(more.triples))
         columns = [np.concatenate([_column(table, i), _column(more, i)]) for i in range(width)]
         nodes = {answer: np.concatenate([table.nodes[answer], more.nodes[names.index(name)]])}
-        return Table(table.rows + more.rows, nodes, tuple(columns), table.complete and more.complete)
+        return JoinTable(table.rows + more.rows, nodes, tuple(columns), table.complete and more.complete)
 
-    def _without(self, plan: Plan, table: Table, other: Pattern) -> Table:
+    def _without(self, plan: PatternPlan, table: JoinTable, other: Pattern) -> JoinTable:
         """The rows for which another pattern has no match with the same things."""
         places = {normalise(node.name): i for i, node in enumerate(plan.pattern.nodes)}
         shift = len(plan.pattern.nodes)
         where = {i: places.get(normalise(n.name), shift + i) for i, n in enumerate(other.nodes)}
-        numbered = Table(table.rows, {**table.nodes, -1: np.arange(table.rows)}, (), table.complete)
+        numbered = JoinTable(table.rows, {**table.nodes, -1: np.arange(table.rows)}, (), table.complete)
         ways = self._ways(other, {i for i, place in where.items() if place in table.nodes})
         gone = np.zeros(table.rows, np.bool_)
         for way in ways:
@@ -250,20 +252,20 @@ class Executor:
 
     # Patterns
 
-    def _all(self, pattern: Pattern) -> Table:
+    def _all(self, pattern: Pattern) -> JoinTable:
         """All matches of a pattern: those of its connected parts, each with each."""
-        table = Table()
+        table = JoinTable()
         for part, places in _parts(pattern):
             table = _crossed(table, self._part_table(part, places))
         return table
 
-    def _part_table(self, part: Pattern, places: Sequence[int]) -> Table:
+    def _part_table(self, part: Pattern, places: Sequence[int]) -> JoinTable:
         """The matches of a connected part, by the places that its nodes have in the whole."""
         if not part.edges:
             return self._of_type(part, places)
-        found: list[Table] = []
+        found: list[JoinTable] = []
         for way in self._ways(part, set()):
-            rows = Table()
+            rows = JoinTable()
             for place, entities in way.entities.items():
                 rows = rows.with_node(place, entities)
             found.append(self._typed(part, join(self.graph, rows, way.edges)))
@@ -271,18 +273,18 @@ class Executor:
         for more in found[1:]:
             columns = tuple(np.concatenate(pair) for pair in zip(united.triples, more.triples, strict=True))
             nodes = {p: np.concatenate([united.nodes[p], more.nodes[p]]) for p in united.nodes}
-            united = Table(united.rows + more.rows, nodes, columns, united.complete and more.complete)
+            united = JoinTable(united.rows + more.rows, nodes, columns, united.complete and more.complete)
         return replace(united, nodes={places[p]: column for p, column in united.nodes.items()})
 
-    def _of_type(self, part: Pattern, places: Sequence[int]) -> Table:
+    def _of_type(self, part: Pattern, places: Sequence[int]) -> JoinTable:
         """All things of one type."""
         node = part.nodes[0]
         mask = None if node.known or node.type is None else self.distances.allowed(node)
         if mask is None or not mask.any():
             raise _Lacking(Unfit("no_relation", f'it declares no type like "{node.type or node.name}"'))
-        return Table().with_node(places[0], np.flatnonzero(mask))
+        return JoinTable().with_node(places[0], np.flatnonzero(mask))
 
-    def _typed(self, part: Pattern, table: Table) -> Table:
+    def _typed(self, part: Pattern, table: JoinTable) -> JoinTable:
         """The rows whose unknowns are of the types that the pattern says, where any are."""
         for place, node in enumerate(part.nodes):
             mask = None if node.known or node.type is None else self.distances.allowed(node)
@@ -353,7 +355,7 @@ class Executor:
 
     def _fitting(self, part: Pattern, ends: tuple[int, int], relation: int) -> int:
         """How many triples of a relation have ends of the types that the pattern says; all without types."""
-        table = join(self.graph, Table(), [FixedEdge(0, relation, 1)])
+        table = join(self.graph, JoinTable(), [FixedEdge(0, relation, 1)])
         fits = np.ones(table.rows, np.bool_)
         for column, place in enumerate(ends):
             node = part.nodes[place]
@@ -382,17 +384,17 @@ def _part(pattern: Pattern, places: set[int]) -> tuple[Pattern, list[int]]:
     return Pattern(tuple(pattern.nodes[p] for p in order), edges), order
 
 
-def _crossed(one: Table, other: Table) -> Table:
+def _crossed(one: JoinTable, other: JoinTable) -> JoinTable:
     """Each row of one with each of another."""
     if not one.nodes:
         return other
     left = one.take(np.repeat(np.arange(one.rows), other.rows))
     right = other.take(np.tile(np.arange(other.rows), one.rows))
     nodes = {**left.nodes, **right.nodes}
-    return Table(left.rows, nodes, (*left.triples, *right.triples), one.complete and other.complete)
+    return JoinTable(left.rows, nodes, (*left.triples, *right.triples), one.complete and other.complete)
 
 
-def _column(table: Table, at: int) -> Int64:
+def _column(table: JoinTable, at: int) -> Int64:
     return table.triples[at] if at < len(table.triples) else np.full(table.rows, -1, np.int64)
 
 

@@ -15,15 +15,10 @@ from clew.graph.graph import Graph
 from clew.graph.match.distances import Distances, FixedDistances, Mask
 from clew.graph.match.matcher import TIE, Budget, Distinct, match
 from clew.methods.simgrag.examples import Triples
+from clew.methods.simgrag.settings import BOUND
 from clew.text.normalise import normalise
 from clew.types import Match, MatchResult, Pattern, PatternNode, Reason
 
-BOUND = 1.0
-"""GSD per edge up to which a pattern fits.
-
-With `PatternDistances`, 102 of 109 ways to say a relation of four graphs are nearer to it with the built-in
-embedder, 108 with MiniLM, and 1 and 3 of 24 relations that they lack (benchmarks/bound.py).
-"""
 SAME_NAME = 0.5
 """Distance up to which an entity may stand for a name with which it shares no word."""
 DISTINCT: Distinct = "triples"
@@ -272,11 +267,27 @@ def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distanc
 
 def subgraph_texts(graph: Graph, matches: Sequence[Match]) -> list[Triples]:
     """The triples of each match by names, as people read them; equal subgraphs once."""
-    texts: dict[Triples, None] = {}
-    for found in matches:
-        rows: list[tuple[str, str, str]] = []
-        for triple in dict.fromkeys(found.triples):
-            head, relation, tail = graph.triple(triple)
-            rows.append((graph.labels[head], graph.relation_labels[relation], graph.labels[tail]))
-        texts[tuple(rows)] = None
-    return list(texts)
+    return list(dict.fromkeys(triple_names(graph, found.triples) for found in matches))
+
+
+def triple_names(graph: Graph, triples: Sequence[int]) -> Triples:
+    """Some triples by names, as people read them, each once."""
+    rows: list[tuple[str, str, str]] = []
+    for triple in dict.fromkeys(triples):
+        head, relation, tail = graph.triple(triple)
+        rows.append((graph.labels[head], graph.relation_labels[relation], graph.labels[tail]))
+    return tuple(rows)
+
+
+def named_entities(graph: Graph, pattern: Pattern, distances: Distances) -> list[int]:
+    """The entities that the names of a pattern stand for, where the graph has them."""
+    found: list[int] = []
+    for node in pattern.nodes:
+        near = distances.node_candidates(node, 1) if node.known else None
+        if (
+            near is not None
+            and len(near.entities)
+            and _stands_for(graph, node, int(near.entities[0]), distances)
+        ):
+            found.append(int(near.entities[0]))
+    return found

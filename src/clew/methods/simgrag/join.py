@@ -26,7 +26,7 @@ class FixedEdge:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class JoinTable:
     """Matches by rows.
 
     `nodes[place]` int64 [rows] are entities, `triples[i]` int64 [rows] are triple ids, -1 none. `complete` is
@@ -38,13 +38,13 @@ class Table:
     triples: tuple[Int64, ...] = ()
     complete: bool = True
 
-    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> JoinTable:
         """Some of the rows, by number or mask."""
         nodes = {place: column[rows] for place, column in self.nodes.items()}
         count = int(np.count_nonzero(rows)) if rows.dtype == np.bool_ else len(rows)
-        return Table(count, nodes, tuple(column[rows] for column in self.triples), self.complete)
+        return JoinTable(count, nodes, tuple(column[rows] for column in self.triples), self.complete)
 
-    def with_node(self, place: int, entities: Sequence[int] | Int64) -> Table:
+    def with_node(self, place: int, entities: Sequence[int] | Int64) -> JoinTable:
         """Every row with each of some entities at a place."""
         column = np.asarray(entities, np.int64)
         repeated = self.take(np.repeat(np.arange(self.rows), len(column)))
@@ -55,7 +55,7 @@ class Table:
         return tuple(dict.fromkeys(int(column[row]) for column in self.triples if column[row] >= 0))
 
 
-def join(graph: Graph, table: Table, edges: Sequence[FixedEdge]) -> Table:
+def join(graph: Graph, table: JoinTable, edges: Sequence[FixedEdge]) -> JoinTable:
     """Extend a table by edges, those first whose ends are there already. No row takes a triple twice."""
     left = list(edges)
     while left:
@@ -65,7 +65,7 @@ def join(graph: Graph, table: Table, edges: Sequence[FixedEdge]) -> Table:
     return table
 
 
-def _joined(graph: Graph, table: Table, edge: FixedEdge) -> Table:
+def _joined(graph: Graph, table: JoinTable, edge: FixedEdge) -> JoinTable:
     near = edge.head if edge.head in table.nodes else edge.tail if edge.tail in table.nodes else None
     if near is None:
         heads, tails, slots = _triples(graph, edge.relation)
@@ -74,7 +74,7 @@ def _joined(graph: Graph, table: Table, edge: FixedEdge) -> Table:
         places = np.tile(np.arange(count), table.rows)
         whole = table.complete and count == len(slots)
         nodes = {**base.nodes, edge.head: heads[places], edge.tail: tails[places]}
-        return _once(Table(len(places), nodes, (*base.triples, slots[places]), whole))
+        return _once(JoinTable(len(places), nodes, (*base.triples, slots[places]), whole))
     far = edge.tail if near == edge.head else edge.head
     starts, others, slots = _at(graph, np.unique(table.nodes[near]), edge.relation, back=near == edge.tail)
     low = np.searchsorted(starts, table.nodes[near], "left")
@@ -86,13 +86,13 @@ def _joined(graph: Graph, table: Table, edge: FixedEdge) -> Table:
     places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(low, counts)
     base = table.take(rows)
     reached = others[places]
-    joined = Table(len(rows), base.nodes, (*base.triples, slots[places]), whole)
+    joined = JoinTable(len(rows), base.nodes, (*base.triples, slots[places]), whole)
     if far in table.nodes:
         return _once(joined.take(base.nodes[far] == reached))
     return _once(replace(joined, nodes={**base.nodes, far: reached}))
 
 
-def _once(table: Table) -> Table:
+def _once(table: JoinTable) -> JoinTable:
     """The rows whose last triple is none of the others."""
     *others, last = table.triples
     if not others:

@@ -35,27 +35,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
 from clew.errors import UsageError
 from clew.graph.match.distances import Distances
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.llm.errors import BudgetReached, ContextOverflow, ReplyInvalid
-from clew.llm.managed import ManagedModel
 from clew.llm.profiles import Form
-from clew.llm.prompting import short
+from clew.llm.prompting import Talk, short
 from clew.llm.run import run_sync
 from clew.llm.typed import TypedReplies
-from clew.llm.types import ChatModel, Reply, Request, add_usage
+from clew.llm.types import ChatModel, Reply, Request
 from clew.methods.fact_lines import other_names
 from clew.methods.relation_ranking import RelationRanking
+from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.simgrag.examples import Shots, Task, as_name, default_shots
-from clew.methods.simgrag.execute import Executed, Executor
+from clew.methods.simgrag.examples import Task, as_name, default_shots
+from clew.methods.simgrag.execute import Executed, PlanExecutor
 from clew.methods.simgrag.find_subgraphs import (
-    BOUND,
     Unfit,
     find_about_claim,
     find_by_letter,
@@ -65,9 +63,10 @@ from clew.methods.simgrag.find_subgraphs import (
 )
 from clew.methods.simgrag.ground import Draft
 from clew.methods.simgrag.gsd import gsd_terms
-from clew.methods.simgrag.operations import Plan
+from clew.methods.simgrag.operations import PatternPlan
 from clew.methods.simgrag.pattern_distances import Cut, FewCandidates, PatternDistances
 from clew.methods.simgrag.read import ReadAnswers, read_answers
+from clew.methods.simgrag.settings import SimgragSettings
 from clew.methods.simgrag.write_pattern import (
     WrittenPattern,
     answer_nodes,
@@ -75,7 +74,7 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, near_names
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.found import Found, text_of
 from clew.text.embedder import Embedder
@@ -94,53 +93,20 @@ TYPES = 16
 """k(t) of the paper's letter (section C.1)."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How SimGRAG works: it reads `k` subgraphs, and shows the model so many `shots`.
-
-    `candidates` is the k(n) of the paper's letter, None for unlimited ones; with it `candidate_relations` is
-    k(r), as many if None, and `candidate_types` k(t), 16 if None. `examples` are the user's own shots.
-    `schema`
-    "typed" shows what this graph records in the first prompt (*Limitations*) and offers operations; "none" is
-    the paper's, as is a cut of candidates. `bound` is the GSD per edge above which a match does not fit.
-    Raises UsageError for values out of range.
-    """
-
-    k: int = 3
-    shots: int = 12
-    candidates: int | None = None
-    candidate_relations: int | None = None
-    candidate_types: int | None = None
-    examples: Shots | None = None
-    schema: Literal["typed", "none"] = "typed"
-    bound: float = BOUND
-
-    def __post_init__(self) -> None:
-        cuts = (self.candidates, self.candidate_relations, self.candidate_types)
-        if self.k < 1 or self.shots < 0 or any(cut is not None and cut < 1 for cut in cuts):
-            raise UsageError("k and candidates must be at least 1, shots at least 0")
-        if self.schema not in ("typed", "none"):
-            raise UsageError(f"There is no schema {self.schema!r}. It is typed or none")
-        if self.candidates is None and cuts != (None, None, None):
-            raise UsageError("Relations and types are cut where candidates are. Give candidates too")
-
-    @property
-    def cut(self) -> Cut | None:
-        """The paper's cut of candidates; None for none."""
-        if self.candidates is None:
-            return None
-        return Cut(
-            self.candidates, self.candidate_relations or self.candidates, self.candidate_types or TYPES
-        )
+def _cut_of(settings: SimgragSettings) -> Cut | None:
+    """Return the paper's cut of candidates; None for none."""
+    most = settings.candidates
+    if most is None:
+        return None
+    return Cut(most, settings.candidate_relations or most, settings.candidate_types or TYPES)
 
 
-class Counted(TypedReplies):
-    """A chat model that keeps the replies it gave, so that usage is known however a question ends."""
+class QuestionModel(TypedReplies):
+    """The chat model of a question, which keeps its replies: usage is known however the question ends."""
 
-    def __init__(self, model: ChatModel, refused: set[Form]) -> None:
-        super().__init__(model.name, model.profile, refused)
-        self._model = model
-        self.replies: list[Reply] = []
+    def __init__(self, talk: Talk, refused: set[Form]) -> None:
+        super().__init__(talk.model.name, talk.model.profile, refused)
+        self._model, self._replies = talk.model, talk.replies
 
     async def complete(self, request: Request) -> Reply:
         """Reply to a request; raises as the model does, and ReplyInvalid for a repair that is too long."""
@@ -151,7 +117,7 @@ class Counted(TypedReplies):
                 raise
             # A repair shows the model its own reply, and that may be a long one.
             raise ReplyInvalid("it is no use, and too long to be shown again") from error
-        self.replies.append(reply)
+        self._replies.append(reply)
         return reply
 
     def stream(self, request: Request) -> Any:  # noqa: ANN401
@@ -162,22 +128,11 @@ class Counted(TypedReplies):
         """Leave the model open: it is the caller's."""
 
 
-@dataclass
-class Work:
-    """What is known of a question or claim while it is worked on."""
-
-    model: Counted
-    timings: dict[str, float] = field(default_factory=dict[str, float])
-    steps: list[Step] = field(default_factory=list[Step])
-
-    def note_useless(self, error: ReplyInvalid) -> None:
-        """Note what the model said last, and why it is of no use."""
-        said = self.model.replies[-1].text if self.model.replies else ""
-        self.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
-
-    def time(self, stage: str, since: float) -> None:
-        """Add the time since `since` to a stage."""
-        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
+def note_useless(run: Run, error: ReplyInvalid) -> None:
+    """Note what the model said last, and why it is of no use."""
+    replies = () if run.talk is None else run.talk.replies
+    said = replies[-1].text if replies else ""
+    run.steps.append(Step("reply", {"text": short(said), "problem": error.reason}))
 
 
 @dataclass(frozen=True)
@@ -205,34 +160,34 @@ class Retrieval:
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: SimgragSettings | None = None,
         parser: Auto | None = None,
     ) -> None:
         if model is None:
             raise UsageError("This needs a language model. Name one with --llm provider/model")
         self.index, self.graph, self.model = index, index.graph, model
-        self.settings = settings or Settings()
+        self.settings = settings or SimgragSettings()
         self.shots = self.settings.examples or default_shots()
         self.distances: Distances
-        cut = self.settings.cut
+        self.cut = cut = _cut_of(self.settings)
         if cut is None:
             table = (parser or auto_of(index, embedder)).table
             self.distances = PatternDistances(index, embedder, table)
         else:
             self.distances = FewCandidates(IndexDistances(index, embedder), cut)
         self._schema: SchemaText | None = None
+        self.ranking = RelationRanking(index.graph, embedder)
         if self.settings.schema == "typed" and cut is None:
-            self._schema = SchemaText.of(index, RelationRanking(index.graph, embedder))
+            self._schema = SchemaText.of(index, self.ranking)
         reader = parser or auto_of(index, embedder)
         self._find_entities = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
         self._refused: set[Form] = set()
 
-    def begin(self, id: str | None) -> Work:
-        """Begin a question: a fresh budget where the model has budgets."""
-        model = self.model.for_question(id) if isinstance(self.model, ManagedModel) else self.model
-        return Work(Counted(model, self._refused))
+    def model_of(self, run: Run) -> QuestionModel:
+        """Return the model as it is asked for one question."""
+        return QuestionModel(run.talk or Talk.begin(self.model, run.id), self._refused)
 
-    async def retrieve(self, work: Work, task: Task, query: str) -> Retrieved:
+    async def retrieve(self, run: Run, task: Task, query: str) -> Retrieved:
         """Write a pattern and match it; once more with hints where it fits nothing well.
 
         The paper's letter asks once.
@@ -242,43 +197,43 @@ class Retrieval:
 
         """
         hints = self._hints(task, query)
-        first = await self._once(work, task, query, hints)
+        first = await self._once(run, task, query, hints)
         nothing = first.written is not None and first.written.nothing
-        if first.left is None or first.left.reason == "budget" or self.settings.cut is not None or nothing:
+        if first.left is None or first.left.reason == "budget" or self.cut is not None or nothing:
             return first
-        again = await self._once(work, task, query, self._retry(task, query, first))
+        again = await self._once(run, task, query, self._retry(task, query, first))
         return again if again.left is None or again.pattern is not None else first
 
-    async def _once(self, work: Work, task: Task, query: str, hints: str) -> Retrieved:
-        since = perf_counter()
+    async def _once(self, run: Run, task: Task, query: str, hints: str) -> Retrieved:
         shots = self.shots.of(task, self.settings.shots)
         operations = task == "question" and self._schema is not None
-        written = await write_pattern(work.model, task, query, shots, hints, operations=operations)
-        work.time("pattern", since)
-        work.steps.append(_pattern_step(written, bool(hints)))
+        with run.stage("pattern"):
+            written = await write_pattern(
+                self.model_of(run), task, query, shots, hints, operations=operations
+            )
+        run.steps.append(_pattern_step(written, bool(hints)))
         if written.nothing:
             detail = "the model finds nothing of the kind in what the graph records"
             return Retrieved(left=Unfit("no_relation", detail), written=written)
         if written.pattern is None:
             detail = f"the model wrote no pattern to search for ({written.problem})"
             return Retrieved(left=Unfit("empty_result", detail), written=written)
-        since = perf_counter()
         if written.plan is not None:
-            executed = Executor(self.graph, self.distances, self.settings.bound).run(written.plan)
-            work.time("execute", since)
-            work.steps.append(_execute_step(written.plan, executed))
+            with run.stage("execute"):
+                executed = PlanExecutor(self.graph, self.distances, self.settings.bound).run(written.plan)
+            run.steps.append(_execute_step(written.plan, executed))
             return Retrieved(
                 written.pattern, written.segments, left=executed.left, executed=executed, written=written
             )
-        found, left = self._find(task, written.pattern)
-        work.time("match", since)
-        work.steps.append(self._match_step(written.pattern, found, left))
+        with run.stage("match"):
+            found, left = self._find(task, written.pattern)
+        run.steps.append(self._match_step(written.pattern, found, left))
         return Retrieved(written.pattern, written.segments, found, left, written=written)
 
     def _find(self, task: Task, pattern: Pattern) -> tuple[MatchResult, Unfit | None]:
         """The best matches, and why they do not fit; the paper's letter reads whatever is nearest."""
         graph, distances, settings = self.graph, self.distances, self.settings
-        if settings.cut is not None:
+        if self.cut is not None:
             found = find_by_letter(graph, pattern, distances, settings.k)
             return found, None if found.matches else unfit(graph, pattern, found, distances, settings.bound)
         if task == "claim" or not answer_nodes(pattern):
@@ -328,8 +283,7 @@ class Retrieval:
 
     def near_names(self, left: Unfit) -> tuple[str, ...]:
         """Names of the graph that may have been meant by those that it lacks."""
-        hits = [hit for name in left.names for hit in self.index.names.fuzzy(name, 3)]
-        return tuple(dict.fromkeys(self.graph.labels[h.entity] for h in hits))
+        return near_names(self.graph, self.index.names, left.names)
 
 
 def _pattern_step(written: WrittenPattern, hinted: bool) -> Step:
@@ -359,38 +313,25 @@ class SimGRAG(Retrieval):
         self, question: str, *, id: str | None = None, entities: Sequence[str] = ()
     ) -> Answer:
         """Answer one question; `entities` are named to the model as what the question is about."""
-        began = perf_counter()
-        work = self.begin(id)
+        run = Run.begin(self.name, id, self.model)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         try:
-            found = await self._answer(work, question, asked)
+            found = await self._answer(run, question, asked)
         except BudgetReached as error:
             found = Found(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
-            work.note_useless(error)
-            found = Found(
-                abstained=Abstention("empty_result", f"the model gave no usable reply: {error.reason}")
+            note_useless(run, error)
+            detail = f"the model gave no usable reply: {error.reason}"
+            found = Found(abstained=Abstention("empty_result", detail))
+        return run.finish(
+            Answer(
+                question, found.answers, found.text, found.abstained, found.citations, found.pattern,
+                complete=found.complete, notes=found.notes,
             )
-        work.time("total", began)
-        return Answer(
-            question=question,
-            answers=found.answers,
-            text=found.text,
-            abstained=found.abstained,
-            citations=found.citations,
-            pattern=found.pattern,
-            method=self.name,
-            model=self.model.name,
-            complete=found.complete,
-            notes=found.notes,
-            usage=add_usage(reply.usage for reply in work.model.replies),
-            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
-            steps=tuple(work.steps),
-            id=id,
-        )
+        )  # fmt: skip
 
-    async def _answer(self, work: Work, question: str, asked: str) -> Found:
-        retrieved = await self.retrieve(work, "question", asked)
+    async def _answer(self, run: Run, question: str, asked: str) -> Found:
+        retrieved = await self.retrieve(run, "question", asked)
         pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
         if left is not None or pattern is None:
             left = left or Unfit("empty_result", "the model wrote no pattern")
@@ -403,24 +344,22 @@ class SimGRAG(Retrieval):
             return Found(
                 done.answers, done.citations(self.graph), text, pattern, None, done.complete, done.notes
             )
-        since = perf_counter()
         shots = self.shots.of("question", self.settings.shots)
+        graphs = subgraph_texts(self.graph, found.matches)
         try:
-            read = await read_answers(work.model, asked, subgraph_texts(self.graph, found.matches), shots)
+            with run.stage("read"):
+                read = await read_answers(self.model_of(run), asked, graphs, shots)
         except ReplyInvalid as error:
-            work.note_useless(error)
+            note_useless(run, error)
             detail = f"the model was asked, and states no answer: {error.reason}"
             return Found(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
-        work.time("read", since)
-        work.steps.append(_read_step(read))
-        since = perf_counter()
-        ties = self.settings.cut is None
-        result = Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
-        work.time("ground", since)
-        return result
+        run.steps.append(_read_step(read))
+        ties = self.cut is None
+        with run.stage("ground"):
+            return Draft(self.graph, self.distances, question, pattern, found, read, ties).grounded()
 
 
-def _execute_step(plan: Plan, executed: Executed) -> Step:
+def _execute_step(plan: PatternPlan, executed: Executed) -> Step:
     left = executed.left
     detail = {
         "operations": [op.op for op in plan.operations],

@@ -47,7 +47,7 @@ class PlanReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PatternPlan:
     """A pattern that may be unconnected, or have no known node, and what to do with its matches.
 
     `answer` is the place of the node asked for, -1 for none. `others` are the patterns of the operations
@@ -65,7 +65,7 @@ class Plan:
         return next((i for i, node in enumerate(self.pattern.nodes) if normalise(node.name) == norm), -1)
 
 
-def plan_of(reply: PlanReply) -> Plan:
+def plan_of(reply: PlanReply) -> PatternPlan:
     """Read a reply. Raises PatternError for a name that is none, or one that no triple has."""
     pattern = loose_pattern(reply.triples, reply.answer)
     if len(reply.operations) > MOST_OPERATIONS:
@@ -73,7 +73,7 @@ def plan_of(reply: PlanReply) -> Plan:
     others = {
         at: loose_pattern(op.triples) for at, op in enumerate(reply.operations) if op.op in ("without", "or")
     }
-    plan = Plan(pattern, -1, tuple(reply.operations), others)
+    plan = PatternPlan(pattern, -1, tuple(reply.operations), others)
     answer = plan.place(reply.answer) if reply.answer else -1
     if reply.answer and answer < 0:
         raise PatternError(
@@ -88,7 +88,7 @@ def plan_of(reply: PlanReply) -> Plan:
             raise PatternError(
                 f"the model's operation {op.op}: {data_line(op.node)!r} is in none of its triples"
             )
-    return Plan(pattern, answer, tuple(reply.operations), others)
+    return PatternPlan(pattern, answer, tuple(reply.operations), others)
 
 
 def counted_name(node: str) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.claims.claim_values import find_values
 from clew.graph.graph import ValueKind
+from clew.graph.kernels import Array, fast_entry
 from clew.graph.match.distances import Distance, Mask, Measure, NearestEntities
 from clew.index.names.containing import nodes_containing
 from clew.index.store.directory import Index
@@ -45,8 +45,8 @@ def without_article(name: str) -> str:
     return rest if rest and first.casefold() in ARTICLES else name
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True)
-def _far(entities, scale, query):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+@fast_entry
+def _far(entities: Array, scale: Array, query: Array) -> Array:
     """L2 distances float32 [N] of int8 rows [N, d], each times its scale, from a query float32 [d]."""
     far = np.empty(len(entities), np.float32)
     for row in range(len(entities)):

@@ -14,16 +14,18 @@ from typing import Literal
 
 from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import clean, read_value
+from clew.llm.prompting import Prompt
 from clew.llm.refusals import declines
 from clew.llm.reply import StatedAnswer, is_none, stated_answer
 from clew.llm.shapes import build
 from clew.llm.typed import complete_parsed
 from clew.llm.types import ChatModel, Reply, Request, ask
-from clew.methods.simgrag.examples import Prompt, Shot, Triples, read_prompt
+from clew.methods.simgrag.examples import Shot, Triples, read_prompt
 
 Judged = Literal["True", "False", "Unknown"]
 LONGEST_PROSE = 20_000
 """Characters of a reply in prose that are looked through."""
+_GRAPH = re.compile(r"\[(\d{1,3})\]")
 _YES_NO = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _VERDICT = re.compile(
     r"((?:\bnot|n['’]t)\s+(?:be(?:en)?\s+)?(?:\w+ly\s+)?)?"
@@ -64,6 +66,11 @@ class ReadVerdict:
     prompt: Prompt
     replies: tuple[Reply, ...]
 
+    @property
+    def graphs(self) -> tuple[int, ...]:
+        """Positions of the subgraphs that the reason names, as in *graph [1] says so*."""
+        return tuple(dict.fromkeys(int(n) - 1 for n in _GRAPH.findall(self.reason) if int(n)))
+
 
 async def read_answers(
     model: ChatModel, question: str, graphs: Sequence[Triples], shots: Sequence[Shot]
@@ -75,7 +82,7 @@ async def read_answers(
 
     """
     prompt = read_prompt("question", question, graphs, shots)
-    request = ask(prompt.text, temperature=0.0)
+    request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _stated(text, request))
     stated = typed.value
     items = () if len(stated.items) == 1 and is_none(stated.items[0]) else stated.items
@@ -83,16 +90,23 @@ async def read_answers(
 
 
 async def read_verdict(
-    model: ChatModel, claim: str, graphs: Sequence[Triples], shots: Sequence[Shot]
+    model: ChatModel,
+    claim: str,
+    graphs: Sequence[Triples],
+    shots: Sequence[Shot],
+    *,
+    closed_world: bool = False,
 ) -> ReadVerdict:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
+
+    In a `closed_world` what the evidence says nothing of is not so.
 
     Raises:
         LlmError: the model cannot be asked, or gives no verdict.
 
     """
-    prompt = read_prompt("claim", claim, graphs, shots)
-    request = ask(prompt.text, temperature=0.0)
+    prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world)
+    request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _verdict(text, request))
     verdict, reason = typed.value
     return ReadVerdict(verdict, reason, prompt, typed.replies)

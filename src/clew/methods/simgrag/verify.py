@@ -1,31 +1,47 @@
 """`verify` with a chat model: SimGRAG's fact verification (Tables 17 and 19), in two calls.
 
 The claim becomes a pattern, its best subgraphs are read, and the model says *True*, *False* or *Unknown*.
-Its verdict stands only on evidence: what fits no part of the claim well supports and refutes nothing.
-FactKG's verdicts are two; a third is needed where a graph is not all that is known (`closed_world` brings
-it back to two).
+Its verdict stands only on evidence: what fits no part of the claim well supports and refutes nothing. Where
+the pattern fits nothing well, the paths between the things that it names are evidence too (`connect.py`).
+FactKG's verdicts are two; a third is needed where a graph is not all that is known. In a closed world the
+model is told that silence means *not so*, also where there is nothing to show: it knows whether the claim
+denies.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from time import perf_counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from clew.claims.verify import Verify
+from clew.errors import UsageError
 from clew.grounding import cite, triple_text
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync
-from clew.llm.types import ChatModel, add_usage
-from clew.methods.simgrag.find_subgraphs import subgraph_texts
-from clew.methods.simgrag.method import Retrieval, Retrieved, Settings, Work
+from clew.llm.types import ChatModel
+from clew.methods.run import Run
+from clew.methods.simgrag.connect import connect
+from clew.methods.simgrag.examples import Triples
+from clew.methods.simgrag.find_subgraphs import named_entities, triple_names, unfit
+from clew.methods.simgrag.method import Retrieval, Retrieved, note_useless
 from clew.methods.simgrag.read import read_verdict
+from clew.methods.simgrag.settings import SimgragSettings
 from clew.text.embedder import Embedder
-from clew.types import ClaimPart, Pattern, Step, Verdict, Verification
+from clew.types import ClaimPart, Match, Pattern, Step, Verdict, Verification
 
 _VERDICTS: dict[str, Verdict] = {"True": "supported", "False": "refuted", "Unknown": "not_enough_info"}
 SAME_RELATION = 1.0
 """Distance up to which a triple's relation is the one that a part of a claim means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The model's verdict, and the subgraphs that it rests on: matches of the pattern, and paths."""
+
+    verdict: Verdict = "not_enough_info"
+    matches: tuple[Match, ...] = ()
+    paths: tuple[tuple[int, ...], ...] = ()
 
 
 class VerifyWithModel(Retrieval):
@@ -39,7 +55,7 @@ class VerifyWithModel(Retrieval):
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: SimgragSettings | None = None,
         verify: Verify | None = None,
     ) -> None:
         parser = None if verify is None else verify.parser
@@ -52,57 +68,74 @@ class VerifyWithModel(Retrieval):
     async def verify_async(
         self, claim: str, *, id: str | None = None, closed_world: bool = False
     ) -> Verification:
-        """Verify one claim; in a closed world what is not supported is refuted."""
-        began = perf_counter()
-        work = self.begin(id)
-        verdict: Verdict = "not_enough_info"
-        retrieved = Retrieved()
-        stopped = False
+        """Verify one claim; in a closed world what the graph does not record is not so."""
+        run = Run.begin(self.name, id, self.model)
+        judged, retrieved, stopped = Judgement(), Retrieved(), False
         try:
-            retrieved = await self.retrieve(work, "claim", claim)
-            verdict = await self._read(work, claim, retrieved)
+            retrieved = await self.retrieve(run, "claim", claim)
+            judged = await self._read(run, claim, retrieved, closed_world=closed_world)
         except BudgetReached as error:
             stopped = True
-            work.steps.append(Step("budget", {"problem": str(error)}))
+            run.steps.append(Step("budget", {"problem": str(error)}))
         except ReplyInvalid as error:
             stopped = True
-            work.note_useless(error)
-        if closed_world and verdict == "not_enough_info" and not stopped:
-            verdict = "refuted"
-        parts = self._parts(claim, retrieved, verdict)
-        work.time("total", began)
-        return Verification(
-            claim=claim,
-            verdict=verdict,
-            parts=parts,
-            citations=tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids),
-            method=self.name,
-            model=self.model.name,
-            usage=add_usage(reply.usage for reply in work.model.replies),
-            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
-            pattern=retrieved.pattern,
-            steps=tuple(work.steps),
-            id=id,
+            note_useless(run, error)
+        if closed_world and judged.verdict == "not_enough_info" and not stopped:
+            judged = replace(judged, verdict="refuted")
+        parts = self._parts(claim, retrieved, judged)
+        cited = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+        return run.finish(Verification(claim, judged.verdict, parts, cited, pattern=retrieved.pattern))
+
+    async def _read(self, run: Run, claim: str, retrieved: Retrieved, *, closed_world: bool) -> Judgement:
+        """The model's verdict on the evidence; without evidence only of a closed world."""
+        found = retrieved.found.matches if retrieved.left is None else ()
+        paths = self._paths(run, claim, retrieved)
+        shown: dict[Triples, Match] = {}
+        for match in found:
+            shown.setdefault(triple_names(self.graph, match.triples), match)
+        evidence = [*shown, *(triple_names(self.graph, path) for path in paths or ())]
+        if not evidence and (not closed_world or retrieved.written is None):
+            return Judgement()
+        shots = self.shots.of("claim", self.settings.shots)
+        with run.stage("read"):
+            read = await read_verdict(self.model_of(run), claim, evidence, shots, closed_world=closed_world)
+        detail = {"prompt": read.prompt.version, "reason": read.reason, "verdict": read.verdict}
+        run.steps.append(Step("read", detail))
+        matches, named = list(shown.values()), read.graphs
+        if not named and closed_world and paths is not None:
+            return Judgement(_VERDICTS[read.verdict])  # it rests on what the graph does not record
+        return Judgement(
+            _VERDICTS[read.verdict],
+            tuple(m for at, m in enumerate(matches) if not named or at in named),
+            tuple(
+                p for at, p in enumerate(paths or (), len(matches)) if at in named or not (named or matches)
+            ),
         )
 
-    async def _read(self, work: Work, claim: str, retrieved: Retrieved) -> Verdict:
-        """The model's verdict on the evidence; not enough where no evidence fits."""
-        if retrieved.pattern is None or retrieved.left is not None:
-            return "not_enough_info"
-        since = perf_counter()
-        graphs = subgraph_texts(self.graph, retrieved.found.matches)
-        read = await read_verdict(work.model, claim, graphs, self.shots.of("claim", self.settings.shots))
-        work.time("read", since)
-        detail = {"prompt": read.prompt.version, "reason": read.reason, "verdict": read.verdict}
-        work.steps.append(Step("read", detail))
-        return _VERDICTS[read.verdict]
+    def _paths(self, run: Run, claim: str, retrieved: Retrieved) -> Sequence[tuple[int, ...]] | None:
+        """How the graph joins what the pattern names; None where the pattern itself fits."""
+        pattern, graph, distances = retrieved.pattern, self.graph, self.distances
+        if pattern is None or self.cut is not None:
+            return None if pattern is not None else ()
+        if unfit(graph, pattern, retrieved.found, distances, self.settings.bound) is None:
+            return None
+        with run.stage("connect"):
+            named = named_entities(graph, pattern, distances)
+            found = connect(graph, named, self.ranking.alike(claim))
+        shown = [[list(triple) for triple in triple_names(graph, path)] for path in found.paths]
+        run.steps.append(Step("connect", {"paths": shown, "complete": found.complete}))
+        return found.paths
 
-    def _parts(self, claim: str, retrieved: Retrieved, verdict: Verdict) -> tuple[ClaimPart, ...]:
-        """One part for each triple of the pattern, with the best match's triple for it."""
-        pattern, found = retrieved.pattern, retrieved.found
-        if pattern is None or not found.matches or retrieved.left is not None:
-            return (ClaimPart(claim, verdict),)
-        triples = found.matches[0].triples
+    def _parts(self, claim: str, retrieved: Retrieved, judged: Judgement) -> tuple[ClaimPart, ...]:
+        """One part for each triple of the pattern, with the triple for it of the match that it rests on.
+
+        The whole claim is one part where its proof is a path, or where there is none.
+        """
+        verdict, pattern = judged.verdict, retrieved.pattern
+        if pattern is None or not judged.matches:
+            ids = tuple(dict.fromkeys(triple for path in judged.paths for triple in path))
+            return (ClaimPart(claim, verdict, tuple(triple_text(self.graph, t) for t in ids), ids),)
+        triples = judged.matches[0].triples
         held = [self._holds(pattern, at, triples[at]) for at in range(len(triples))]
         mixed = verdict == "refuted" and any(held) and not all(held)
         parts: list[ClaimPart] = []
@@ -144,7 +177,7 @@ class AutoVerify:
         embedder: Embedder,
         *,
         model: ChatModel | None = None,
-        settings: Settings | None = None,
+        settings: SimgragSettings | None = None,
     ) -> None:
         self.plain = Verify(index, embedder)
         self.with_model = VerifyWithModel(index, embedder, model=model, settings=settings, verify=self.plain)
@@ -154,7 +187,7 @@ class AutoVerify:
         plain = self.plain.verify(claim, id=id)
         if plain.verdict != "not_enough_info":
             return plain
-        asked = self.with_model.verify(claim, id=id)
+        asked = self.with_model.verify(claim, id=id, closed_world=closed_world)
         timings = {**plain.timings_ms, **asked.timings_ms}
         timings["total"] = plain.timings_ms.get("total", 0.0) + asked.timings_ms.get("total", 0.0)
         told = replace(asked, method=self.name, timings_ms=timings, steps=(*plain.steps, *asked.steps))
@@ -163,3 +196,14 @@ class AutoVerify:
         if closed_world:
             plain = self.plain.verify(claim, id=id, closed_world=True)
         return replace(plain, model=told.model, usage=told.usage, timings_ms=timings, steps=told.steps)
+
+
+def make_auto_verifier(
+    index: Index, embedder: Embedder, *, model: ChatModel | None, settings: SimgragSettings | None
+) -> Verify | AutoVerify:
+    """Make the default verifier: without a model the built-in one alone, which has no settings."""
+    if model is not None:
+        return AutoVerify(index, embedder, model=model, settings=settings)
+    if settings is not None:
+        raise UsageError("These settings are for a language model. Name one with --llm provider/model")
+    return Verify(index, embedder)

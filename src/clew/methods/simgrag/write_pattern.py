@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from clew.errors import PatternError
 from clew.graph.match.patterns import pattern_from_json, unknown_type
-from clew.llm.prompting import query_text
+from clew.llm.prompting import Prompt, query_text
 from clew.llm.types import ChatModel, Reply, Typed, ask
-from clew.methods.simgrag.examples import Prompt, Shot, Task, as_name, pattern_prompt, template
-from clew.methods.simgrag.operations import Plan, PlanReply, clean_name, plan_of
+from clew.methods.simgrag.examples import Shot, Task, as_name, pattern_prompt, template
+from clew.methods.simgrag.operations import PatternPlan, PlanReply, clean_name, plan_of
 from clew.text.normalise import normalise
 from clew.types import Pattern
 
@@ -44,7 +44,7 @@ class WrittenPattern:
     problem: str
     prompt: Prompt
     replies: tuple[Reply, ...]
-    plan: Plan | None = None
+    plan: PatternPlan | None = None
     nothing: bool = False
 
 
@@ -66,7 +66,7 @@ async def write_pattern(
 
     """
     prompt = pattern_prompt(task, query, shots, hints)
-    request = ask(prompt.text, temperature=0.0)
+    request = ask(prompt.user, temperature=0.0)
     if operations:
         return _planned(prompt, await model.complete_as(request, PlanReply))
     typed = await model.complete_as(request, PatternReply)

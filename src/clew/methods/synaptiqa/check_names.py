@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from clew.methods.synaptiqa.choose_name import Choose, Unknown
 from clew.methods.synaptiqa.name_space import SAME, NameSpace, Near
-from clew.methods.synaptiqa.values import Place, Values
+from clew.methods.synaptiqa.values import KnownValues, Place
 from clew.stores.cypher.direction import Correction
 from clew.stores.cypher.labels import admits_type
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tokens import quote_name, render
-from clew.stores.cypher.tree import LabelExpression, NodePattern, Path, Relationship, Statement
+from clew.stores.cypher.tree import LabelExpression, NodePattern, PathPattern, Relationship, Statement
 from clew.stores.cypher.uses import NameUse, ValueUse, uses_of
 from clew.stores.naming import naming_property
 from clew.text.embedder import Embedder
@@ -32,7 +32,7 @@ CLEAR = 0.9
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedStatement:
     """A statement with names that exist, what was replaced, and the names for which nothing was chosen."""
 
     statement: Statement
@@ -52,7 +52,9 @@ class _Place:
 class NameCheck:
     """Compares the names of statements with those of one graph."""
 
-    def __init__(self, schema: GraphSchema, values: Values, embedder: Embedder, lexicon: Lexicon) -> None:
+    def __init__(
+        self, schema: GraphSchema, values: KnownValues, embedder: Embedder, lexicon: Lexicon
+    ) -> None:
         self.schema, self._values = schema, values
         self._embedder, self._lexicon = embedder, lexicon
         self._labels = self._space(schema.labels)
@@ -62,7 +64,7 @@ class NameCheck:
     def _space(self, names: Iterable[str]) -> NameSpace:
         return NameSpace(tuple(names), self._embedder, self._lexicon)
 
-    def names(self, statement: Statement, question: str, choose: Choose) -> Checked:
+    def names(self, statement: Statement, question: str, choose: Choose) -> CheckedStatement:
         """Check relations, then labels (by the relations at them), then properties (by the labels).
 
         Raises as `choose`.
@@ -72,15 +74,15 @@ class NameCheck:
         if labels.unknown and labels.corrections:
             # A label that is known now may tell that of its neighbour.
             again = self._replaced(labels.statement, self._labels_at(labels.statement), question, choose)
-            labels = Checked(again.statement, labels.corrections + again.corrections, again.unknown)
+            labels = CheckedStatement(again.statement, labels.corrections + again.corrections, again.unknown)
         keys = self._replaced(labels.statement, self._properties(labels.statement), question, choose)
-        return Checked(
+        return CheckedStatement(
             keys.statement,
             relations.corrections + labels.corrections + keys.corrections,
             relations.unknown + labels.unknown + keys.unknown,
         )
 
-    def values(self, statement: Statement, question: str, choose: Choose) -> Checked:
+    def values(self, statement: Statement, question: str, choose: Choose) -> CheckedStatement:
         """Check the values that properties are compared with. Raises as `choose`, and StoreError."""
         implied = implied_labels(statement, self.schema)
         places = (self._value(use, implied) for use in uses_of(statement).values)
@@ -88,9 +90,9 @@ class NameCheck:
 
     def _replaced(
         self, statement: Statement, places: Sequence[_Place], question: str, choose: Choose
-    ) -> Checked:
+    ) -> CheckedStatement:
         if not places:
-            return Checked(statement)
+            return CheckedStatement(statement)
         unknown = list(dict.fromkeys(place.unknown for place in places))
         choices = dict(zip(unknown, choose(question, statement.text, unknown), strict=True))
         edits: dict[int, str] = {}
@@ -105,7 +107,7 @@ class NameCheck:
             made[Correction(each.kind, each.written, edits[place.token], reason)] = None
         left = tuple(each for each in unknown if choices[each].name is None)
         text = render(statement.tokens, edits)
-        return Checked(parse(text) if edits else statement, tuple(made), left)
+        return CheckedStatement(parse(text) if edits else statement, tuple(made), left)
 
     def _relations(self, statement: Statement) -> list[_Place]:
         """Relations that the graph lacks, with those like them that the labels at their ends allow."""
@@ -246,7 +248,7 @@ def _by_variable(statement: Statement, schema: GraphSchema) -> dict[str, set[str
 def _hops(
     statement: Statement,
 ) -> Iterator[tuple[Relationship, NodePattern | None, NodePattern | None]]:
-    for path in (p for p in statement.query.walk() if isinstance(p, Path)):
+    for path in (p for p in statement.query.walk() if isinstance(p, PathPattern)):
         for at, edge in enumerate(path.elements):
             if isinstance(edge, Relationship):
                 left, right = path.elements[at - 1], path.elements[at + 1]

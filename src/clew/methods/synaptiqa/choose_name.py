@@ -36,7 +36,7 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NameChoice:
     """The name that was chosen, None if none; and by what."""
 
     name: str | None
@@ -46,7 +46,7 @@ class Choice:
 class Choose(Protocol):
     """Chooses a name of the graph for each that it lacks."""
 
-    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Return a choice for each unknown name, in their order."""
         ...
 
@@ -58,18 +58,24 @@ class ChooseBySimilarity:
     least: float = LEAST
     margin: float = MARGIN
 
-    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Return a choice for each; the question is not looked at."""
-        return [self.one(each.near) for each in unknown]
+        return [self.one(each) for each in unknown]
 
-    def one(self, near: Sequence[Near]) -> Choice:
-        """Choose among names that are sorted by likeness."""
+    def one(self, each: Unknown) -> NameChoice:
+        """Choose among the names near to one, which are sorted by likeness."""
+        near = each.near
         if not near or near[0].score < self.least:
-            return Choice(None, "nothing is like it")
-        if len(near) > 1 and near[0].score - near[1].score < self.margin:
-            return Choice(None, f"{near[0].name!r} and {near[1].name!r} are about as like it")
-        likeness = "the same name" if near[0].score >= SAME else f"most similar, {near[0].score:.2f}"
-        return Choice(near[0].name, near[0].why or likeness)
+            return NameChoice(None, "nothing is like it")
+        best, others = near[0], near[1:]
+        same = [n for n in near if n.score >= SAME]
+        cased = [n for n in same if n.name.casefold() == each.written.casefold()]
+        sole = cased or same
+        if len(sole) == 1:
+            return NameChoice(sole[0].name, sole[0].why or "the same name")
+        if others and best.score - others[0].score < self.margin:
+            return NameChoice(None, f"{best.name!r} and {others[0].name!r} are about as like it")
+        return NameChoice(best.name, best.why or f"most similar, {best.score:.2f}")
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class ChooseByModel:
     talk: Talk
     similarity: ChooseBySimilarity = ChooseBySimilarity()
 
-    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+    def __call__(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         """Ask once for all names that are not clear. Raises LlmError."""
         choices = [self._plain(each) for each in unknown]
         asked = [at for at, choice in enumerate(choices) if choice is None]
@@ -92,12 +98,12 @@ class ChooseByModel:
                 choices[at] = choice
         return [choice for choice in choices if choice is not None]
 
-    def _plain(self, each: Unknown) -> Choice | None:
+    def _plain(self, each: Unknown) -> NameChoice | None:
         if not each.near:
-            return Choice(None, "nothing is like it")
-        return self.similarity.one(each.near) if each.near[0].score >= SAME else None
+            return NameChoice(None, "nothing is like it")
+        return self.similarity.one(each) if each.near[0].score >= SAME else None
 
-    def _ask(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[Choice]:
+    def _ask(self, question: str, query: str, unknown: Sequence[Unknown]) -> list[NameChoice]:
         text = self.talk.ask(
             prompt_named("clew.methods.synaptiqa", "choose"),
             _SAMPLING,
@@ -121,10 +127,10 @@ class Picked:
     choices: list[int]
 
 
-def _picked(each: Unknown, number: int) -> Choice:
+def _picked(each: Unknown, number: int) -> NameChoice:
     if 1 <= number <= len(each.near):
-        return Choice(each.near[number - 1].name, "chosen by the model")
-    return Choice(None, "the model chose none")
+        return NameChoice(each.near[number - 1].name, "chosen by the model")
+    return NameChoice(None, "the model chose none")
 
 
 def _shown(number: int, each: Unknown) -> str:

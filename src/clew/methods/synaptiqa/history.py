@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from clew.errors import InputError
+from clew.history import History
 from clew.text.embedder import Embedder
 
 
@@ -16,6 +19,13 @@ class Solved:
 
     question: str
     query: str
+
+
+def read_solved(path: Path) -> tuple[Solved, ...]:
+    """Read the solved questions of a history, of all sources. Raises InputError, ParseError for a line."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such history. Make one: clew history import")
+    return tuple(Solved(entry.question, entry.query) for entry in History(path).entries())
 
 
 def most_similar(

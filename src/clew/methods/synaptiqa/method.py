@@ -33,24 +33,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import Literal
 
-from clew.errors import UsageError
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.baselines.llm import needed
 from clew.methods.fact_lines import other_names
-from clew.methods.synaptiqa.check_names import Checked
+from clew.methods.run import Run
+from clew.methods.synaptiqa.check_names import CheckedStatement
 from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySimilarity, Unknown
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
-from clew.methods.synaptiqa.history import Solved, most_similar
+from clew.methods.synaptiqa.history import most_similar
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, Result, embedded_store
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
+from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
 from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.rules.auto import auto_of
@@ -64,48 +64,10 @@ from clew.types import Abstention, Answer, AnswerEntity, Citation, Reason, Step
 
 Called = Callable[[str, Sequence[str]], str]
 """(question, entities) → other names of what the question names, as a line of a prompt."""
-PARTS = ("clean", "names", "directions", "values")
-"""Parts of the query optimisation (section III.B) that an ablation may leave out."""
 MOST_SHOWN = 20
 """Rows that the steps of an answer show."""
 _LONGEST = 2_000
 """Characters of a model's reply that the steps show."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How SynaptiQA works: solved questions as `shots`, tokens of the schema, `repairs`, who chooses a name.
-
-    `clean` says when the model cleans a statement. `without` are the parts of section III.B that are left
-    out, with commas: `clean`, `names` (of labels, relations, properties), `directions`, `values`. `history`
-    are the solved questions; `allow_ungrounded` lets the model answer where the graph does not. Raises
-    UsageError for values out of range.
-    """
-
-    shots: int = 5
-    schema_tokens: int = 1_500
-    repairs: int = 2
-    chooser: Literal["llm", "similarity"] = "llm"
-    clean: Literal["needed", "always"] = "needed"
-    without: str = ""
-    allow_ungrounded: bool = False
-    history: tuple[Solved, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.shots < 0 or self.repairs < 0 or self.schema_tokens < 100:
-            raise UsageError("shots and repairs must be at least 0, schema_tokens at least 100")
-        if self.chooser not in ("llm", "similarity"):
-            raise UsageError(f"There is no chooser {self.chooser!r}. It is llm or similarity")
-        if self.clean not in ("needed", "always"):
-            raise UsageError(f"A statement is not cleaned {self.clean!r}. It is needed or always")
-        wrong = sorted(self.left_out - set(PARTS))
-        if wrong:
-            raise UsageError(f"There is no part {wrong[0]!r} to leave out. Parts are: {', '.join(PARTS)}")
-
-    @property
-    def left_out(self) -> frozenset[str]:
-        """The parts that are left out."""
-        return frozenset(part.strip() for part in self.without.split(",") if part.strip())
 
 
 class SynaptiQA:
@@ -119,11 +81,11 @@ class SynaptiQA:
         graph: QueriedGraph,
         embedder: Embedder,
         model: ChatModel,
-        settings: Settings | None = None,
+        settings: SynaptiqaSettings | None = None,
         called: Called | None = None,
     ) -> None:
         self.graph, self.embedder = graph, embedder
-        self.model, self.settings = model, settings or Settings()
+        self.model, self.settings = model, settings or SynaptiqaSettings()
         self.called = called
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -131,26 +93,16 @@ class SynaptiQA:
 
         `entities` are named to the model. Raises LlmError if the model, StoreError if the database fails.
         """
-        began = perf_counter()
         talk = Talk.begin(self.model, id)
+        run = Run(self.name, id, talk)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         names = "" if self.called is None or not self.optimised else self.called(question, entities)
-        work = _Work(self.graph, self.settings, self.embedder, talk, asked, self.optimised, names)
+        work = _Work(self.graph, self.settings, self.embedder, run, talk, asked, self.optimised, names)
         try:
             found = work.answer()
         except BudgetReached as error:
             found = Answer(question, abstained=Abstention("budget", str(error)), query=work.query)
-        work.time("total", began)
-        return replace(
-            found,
-            question=question,
-            method=self.name,
-            model=self.model.name,
-            usage=talk.usage,
-            timings_ms={stage: round(ms, 3) for stage, ms in work.timings.items()},
-            steps=tuple(talk.steps),
-            id=id,
-        )
+        return run.finish(replace(found, question=question))
 
 
 class KgQuery(SynaptiQA):
@@ -164,7 +116,11 @@ class KgQuery(SynaptiQA):
 
 
 def make_synaptiqa(
-    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+    index: Index,
+    embedder: Embedder,
+    *,
+    model: ChatModel | None = None,
+    settings: SynaptiqaSettings | None = None,
 ) -> PatternQuery | SynaptiQA:
     """Make `synaptiqa` over an index: with a model, or by patterns. Raises MissingExtra without ladybug."""
     store = embedded_store(index.graph)
@@ -179,7 +135,11 @@ def make_synaptiqa(
 
 
 def make_kg_query(
-    index: Index, embedder: Embedder, *, model: ChatModel | None = None, settings: Settings | None = None
+    index: Index,
+    embedder: Embedder,
+    *,
+    model: ChatModel | None = None,
+    settings: SynaptiqaSettings | None = None,
 ) -> SynaptiQA:
     """Make `kg-query` over an index. Raises UsageError without a model, MissingExtra without ladybug."""
     model = needed(model, KgQuery.name)
@@ -204,36 +164,30 @@ class _Work:
     """One question while it is worked on."""
 
     graph: QueriedGraph
-    settings: Settings
+    settings: SynaptiqaSettings
     embedder: Embedder
+    run: Run
     talk: Talk
     question: str
     optimised: bool
     names: str = ""
     query: str | None = None
-    timings: dict[str, float] = field(default_factory=dict[str, float])
-
-    def time(self, stage: str, since: float) -> None:
-        """Add the time since `since` to a stage."""
-        self.timings[stage] = self.timings.get(stage, 0.0) + (perf_counter() - since) * 1000
 
     def answer(self) -> Answer:
         """Write, try and repair queries until one has rows, and read these. Raises LlmError, StoreError."""
         schema = self.graph.slicer.slice(self.question, self.settings.schema_tokens)
         writer = QueryWriter(self.talk, schema, self.names)
-        since = perf_counter()
-        shots = most_similar(self.settings.history, self.question, self.settings.shots, self.embedder)
-        self._shown("schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]})
-        reply = writer.write(self.question, shots)
-        self.time("write", since)
+        with self.run.stage("write"):
+            shots = most_similar(self.settings.history, self.question, self.settings.shots, self.embedder)
+            self._shown("schema", {"left_out": writer.schema.left_out, "solved": [s.question for s in shots]})
+            reply = writer.write(self.question, shots)
         repairs = self.settings.repairs if self.optimised else 0
         tried = self._try(reply, writer)
         for _ in range(repairs):
             if tried.kind in ("rows", "lacks"):
                 break
-            since = perf_counter()
-            reply = writer.repair(self.question, tried.query or reply, _feedback(tried))
-            self.time("write", since)
+            with self.run.stage("write"):
+                reply = writer.repair(self.question, tried.query or reply, _feedback(tried))
             tried = self._try(reply, writer)
         if tried.result is None or tried.kind != "rows":
             return self._nothing(tried)
@@ -241,7 +195,6 @@ class _Work:
 
     def _try(self, reply: str, writer: QueryWriter) -> _Tried:
         """Make a statement of a reply and run it."""
-        since = perf_counter()
         lacking = lacks(reply) if self.optimised else None
         if lacking is not None:
             tried = _Tried("", "lacks", lacking)
@@ -249,18 +202,16 @@ class _Work:
             return tried
         tried = _Tried("", "error")
         try:
-            statement = self._optimised(reply, writer, tried) if self.optimised else parse(reply.strip())
-            tried.query = self.query = statement.print().strip().removesuffix(";")
-            self.time("check", since)
-            since = perf_counter()
-            tried.result = self.graph.run(statement)
+            with self.run.stage("check"):
+                statement = self._optimised(reply, writer, tried) if self.optimised else parse(reply.strip())
+                tried.query = self.query = statement.print().strip().removesuffix(";")
+            with self.run.stage("query"):
+                tried.result = self.graph.run(statement)
             void = is_void(tried.result.rows) or (bool(tried.unknown) and is_absence(tried.result.rows))
             tried.kind = "empty" if void else "rows"
             tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
             tried.problem = str(error)
-        finally:
-            self.time("query" if tried.query else "check", since)
         self._show(reply, tried)
         return tried
 
@@ -318,17 +269,16 @@ class _Work:
         tried.corrections += made
         return parse(render(statement.tokens, edits)) if edits else statement
 
-    def _checked(self, checked: Checked, tried: _Tried) -> Statement:
+    def _checked(self, checked: CheckedStatement, tried: _Tried) -> Statement:
         tried.corrections += checked.corrections
         tried.unknown += checked.unknown
         return checked.statement
 
     def _read(self, result: Result, query: str) -> Answer:
         """Answer from rows: what the model names of them, cited by their triples."""
-        since = perf_counter()
         rows = [row for row in result.rows if row.triples] or list(result.rows)
-        read = read_rows(self.talk, self.question, query, result.columns, rows)
-        self.time("read", since)
+        with self.run.stage("read"):
+            read = read_rows(self.talk, self.question, query, result.columns, rows)
         self._shown("read", {"text": read.text, "answers": [cell.label for cell, _ in read.found.values()]})
         if not read.found:
             detail = f"none of the model's answers is in the rows of the query {query}"
@@ -337,7 +287,8 @@ class _Work:
         citations = tuple(_citation(cell.entity, proofs) for cell, proofs in read.found.values())
         text = read.text or " · ".join(a.label for a in answers)
         absent = "what the graph does not record is taken not to be so"
-        notes = (absent,) if not any(c.triples for c in citations) else ()
+        denied = {a.label for a in answers} <= {"no", "0"} and not any(c.triples for c in citations)
+        notes = (absent,) if denied else ()
         return Answer(
             self.question,
             answers,

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.graph.graph import Graph
 from clew.methods.synaptiqa.check_names import NameCheck
 from clew.methods.synaptiqa.index_triples import IndexTriples
-from clew.methods.synaptiqa.read_rows import ReadRow, StoredTriples, Triples, read_row
+from clew.methods.synaptiqa.read_rows import (
+    MOST_TRIPLES,
+    TYPE,
+    ReadRow,
+    StoredTriples,
+    Triples,
+    is_void,
+    read_row,
+)
 from clew.methods.synaptiqa.schema_slice import SchemaSlicer
 from clew.methods.synaptiqa.values import StoredValues
 from clew.stores.cypher.direction import Directions, correct_directions
-from clew.stores.cypher.evidence import is_evidence, sample_of_evidence, with_evidence
+from clew.stores.cypher.evidence import (
+    is_evidence,
+    sample_of_evidence,
+    subquery_evidence,
+    with_evidence,
+)
 from clew.stores.cypher.guard import Rules
 from clew.stores.cypher.schema import GraphSchema
 from clew.stores.cypher.tree import Projection, Statement
 from clew.stores.cypher.uses import uses_of
 from clew.stores.errors import QueryError, StoreTimeout
 from clew.stores.ladybug import LadybugStore
-from clew.stores.naming import naming_property
 from clew.stores.store import CypherStore, Rows
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
@@ -62,7 +74,9 @@ class QueriedGraph:
         values = StoredValues(store, embedder, lexicon)
         check = NameCheck(schema, values, embedder, lexicon)
         slicer = SchemaSlicer(schema, embedder, lexicon)
-        return cls(store, schema, check, slicer, StoredTriples() if triples is None else triples)
+        return cls(
+            store, schema, check, slicer, StoredTriples(schema.namings) if triples is None else triples
+        )
 
     @classmethod
     def of_index(cls, graph: Graph, embedder: Embedder, store: CypherStore) -> QueriedGraph:
@@ -98,10 +112,25 @@ class QueriedGraph:
                     ("", "") if cell is None else (cell.label, cell.entity) for cell in row.cells
                 ]
             )
+        if len(rows) == 1 and not is_void(rows):
+            rows = [self._with_subqueries(statement, rows[0])]
         columns = tuple(name for name in found[0].columns if not is_evidence(name))
         sent = " UNION ".join(each.sent.text for each in found)
         complete, sampled = all(each.complete for each in found), not all(row.whole for row in rows)
         return Result(columns, tuple(rows), complete, sampled, sent)
+
+    def _with_subqueries(self, statement: Statement, row: ReadRow) -> ReadRow:
+        """A row with the triples that its EXISTS and COUNT found; they are no paths of the query itself."""
+        texts = subquery_evidence(statement, SAMPLE)
+        try:
+            proofs = [proof for text in texts for proof in self._read(self.store.run(text), statement)]
+        except (QueryError, StoreTimeout):
+            return replace(row, whole=False)
+        proved = dict.fromkeys(t for proof in proofs for t in proof.triples)
+        if not proved:
+            return row
+        own = [t for t in row.triples if t.triple.relation != TYPE]
+        return replace(row, triples=tuple(dict.fromkeys((*own, *proved)))[:MOST_TRIPLES])
 
     def _sampled(self, statement: Statement) -> Result:
         plain = self.store.run(statement.text)
@@ -113,8 +142,9 @@ class QueriedGraph:
         return Result(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
 
     def _read(self, found: Rows, statement: Statement) -> list[ReadRow]:
-        keys = dict.fromkeys(use.text for use in uses_of(statement).names if use.kind == "property")
-        properties = [key for key in keys if key != naming_property([key])]
+        properties = list(
+            dict.fromkeys(use.text for use in uses_of(statement).names if use.kind == "property")
+        )
         shown = [at for at, name in enumerate(found.columns) if not is_evidence(name)]
         hidden = [at for at, name in enumerate(found.columns) if is_evidence(name)]
         return [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from clew.stores.naming import node_name
+from clew.stores.naming import Naming, node_key, node_name
 from clew.stores.store import StoredEdge, StoredNode, StoredPath
 from clew.types import TripleText
 
@@ -47,13 +47,25 @@ class Triples(Protocol):
 
 @dataclass(frozen=True)
 class StoredTriples:
-    """Triples of a property graph, by the names of its nodes."""
+    """Triples of a property graph, by what its nodes are called (`namings` by label)."""
+
+    namings: Mapping[str, Naming] = field(default_factory=dict[str, Naming])
 
     def name(self, node: StoredNode) -> str:
-        """Return the value of the property that names a node."""
-        return node_name(node.labels, node.properties, node.id)
+        """Return what a node is called, with its key where others may be called so too."""
+        naming = self._naming(node)
+        label = node_name(node.labels, node.properties, node.id, naming)
+        key = node_key(node.labels, node.properties, node.id, naming)
+        return label if naming.unique or label == key else f"{label} ({key})"
 
-    label = name
+    def label(self, node: StoredNode) -> str:
+        """Return what people call a node."""
+        return node_name(node.labels, node.properties, node.id, self._naming(node))
+
+    def _naming(self, node: StoredNode) -> Naming:
+        """As the nodes of its first label whose names tell them apart, else of its first."""
+        of = [self.namings[label] for label in node.labels if label in self.namings]
+        return next((naming for naming in of if naming.unique), of[0] if of else Naming())
 
     def of_edge(self, edge: StoredEdge, head: StoredNode, tail: StoredNode) -> Proved:
         """Return (name of the head, type, name of the tail)."""
@@ -62,7 +74,7 @@ class StoredTriples:
     def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
         """Return (name of the node, property, value)."""
         text = shown(node.properties[key], self)
-        return (Proved(TripleText(self.name(node), key, text)),) if text != self.name(node) else ()
+        return (Proved(TripleText(self.name(node), key, text)),) if text != self.label(node) else ()
 
 
 @dataclass(frozen=True, slots=True)

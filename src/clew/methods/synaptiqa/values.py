@@ -30,7 +30,7 @@ class Place:
     property: str
 
 
-class Values(Protocol):
+class KnownValues(Protocol):
     """Knows the values of properties."""
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:

@@ -31,9 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 
-from clew.errors import UsageError
 from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
@@ -44,37 +42,15 @@ from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag.entities_named_in import without_names
 from clew.methods.relation_ranking import RelationRanking
+from clew.methods.run import Run
 from clew.methods.topic_entities import FindTopicEntities
 from clew.methods.walk_retrieve.generate import Context, generate
 from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks, path_to_answer, triples_of
+from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
 from clew.methods.walk_retrieve.topic_paths import PathLine, best_paths, path_lines
 from clew.reading.rules.auto import auto_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Match, Pattern, Step
-
-MOST_K = 100
-
-
-@dataclass(frozen=True, slots=True)
-class WalkRetrieveSettings:
-    """`k` nodes and `walks` of each, as many if None (section 3); `paths` of the question's entities.
-
-    With 0 paths, nodes are those nearest to the question alone, as in the paper. Raises UsageError for
-    values out of range.
-    """
-
-    k: int = 3
-    walks: int | None = None
-    paths: int = 16
-
-    def __post_init__(self) -> None:
-        for name, number, least in (
-            ("k", self.k, 1),
-            ("walks", self.walks or self.k, 1),
-            ("paths", self.paths, 0),
-        ):
-            if not least <= number <= MOST_K:
-                raise UsageError(f"--{name} is {number}; give a number from {least} to {MOST_K}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,32 +94,27 @@ class WalkRetrieve:
         """
         if self._writer is None and self.model is not None:
             return self._generate(self.model, question, id, entities)
-        began = perf_counter()
         if self._writer is None:
             raise ValueError("there is neither a model nor a built-in form")
-        written = self._writer.answer(question, id=id, entities=entities)
-        timings = {"write pattern": (perf_counter() - began) * 1000}
-        answer = replace(
-            written, method=self.name, answers=(), citations=(), text="", complete=False, timings_ms=timings
-        )
+        run = Run(self.name, id, None)
+        with run.stage("write pattern"):
+            written = self._writer.answer(question, id=id, entities=entities)
+        run.steps += written.steps
+        answer = replace(written, answers=(), citations=(), text="", complete=False)
         if written.pattern is not None and _is_matchable(written.pattern):
-            answer = self._answer(answer, written, written.pattern, timings)
+            answer = self._answer(answer, written, written.pattern, run)
         elif written.abstained is None:
             detail = "walks do not tell this of a whole graph; ask with --method auto"
             answer = replace(answer, abstained=Abstention("not_in_evidence", detail))
-        timings["total"] = (perf_counter() - began) * 1000
-        return replace(answer, timings_ms={stage: round(ms, 3) for stage, ms in timings.items()})
+        return run.finish(answer)
 
-    def _answer(self, answer: Answer, written: Answer, pattern: Pattern, timings: dict[str, float]) -> Answer:
-        since = perf_counter()
-        walks = self.retrieve(self._query(answer.question, pattern))
-        timings["retrieve"] = (perf_counter() - since) * 1000
-        since = perf_counter()
-        matches = match_in_walks(pattern, WalkEvidence.of(self.graph, walks))
-        drafted = self._read(written, pattern, matches)
-        timings["read"] = (perf_counter() - since) * 1000
-        steps = (*written.steps, self.retrieve_step(walks))
-        return replace(answer, **drafted, steps=steps)
+    def _answer(self, answer: Answer, written: Answer, pattern: Pattern, run: Run) -> Answer:
+        with run.stage("retrieve"):
+            walks = self.retrieve(self._query(answer.question, pattern))
+        run.steps.append(self.retrieve_step(walks))
+        with run.stage("read"):
+            matches = match_in_walks(pattern, WalkEvidence.of(self.graph, walks))
+            return replace(answer, **self._read(written, pattern, matches))
 
     def _query(self, question: str, pattern: Pattern) -> _Query:
         """Say the pattern as a walk from each entity that it names."""
@@ -193,42 +164,41 @@ class WalkRetrieve:
     def _generate(self, model: ChatModel, question: str, id: str | None, entities: Sequence[str]) -> Answer:
         """Section 2.2 with a model: what the question names, eq. 3, then one call."""
         talk = Talk.begin(model, id)
-        began = perf_counter()
-        answer = Answer(question, method=self.name, model=talk.model.name, complete=False, id=id)
-        called, unknown = self._topics(question, entities)
-        if unknown is not None:
-            return replace(answer, abstained=unknown)
-        topics = [entity for found in called.values() for entity in found]
-        paths = self._paths(question, topics)
-        vector = self.embedder.embed([question])[0]
-        walks = self.retrieve(_Query(vector, vector, {}, tuple(topics)))
-        timings = {"retrieve": (perf_counter() - began) * 1000}
-        since = perf_counter()
+        run = Run(self.name, id, talk)
+        answer = Answer(question, complete=False)
+        with run.stage("retrieve"):
+            called, unknown = self._topics(question, entities)
+            if unknown is not None:
+                return run.finish(replace(answer, abstained=unknown))
+            topics = [entity for found in called.values() for entity in found]
+            paths = self._paths(question, topics)
+            vector = self.embedder.embed([question])[0]
+            walks = self.retrieve(_Query(vector, vector, {}, tuple(topics)))
+        run.steps.append(self.retrieve_step(walks, paths))
         context = Context(
             self.graph, paths, walks, [self._say(walk) for walk in walks], called,
             lambda name: bool(self.names.exact(name)),
         )  # fmt: skip
         try:
-            reply = generate(talk, question, context)
+            with run.stage("read"):
+                reply = generate(talk, question, context)
         except BudgetReached as error:
-            return replace(answer, abstained=Abstention("budget", str(error)), usage=talk.usage)
-        timings |= {"read": (perf_counter() - since) * 1000, "total": (perf_counter() - began) * 1000}
+            return run.finish(replace(answer, abstained=Abstention("budget", str(error))))
         shared = [
             f'"{said}" is the name of {len(found)} things; all are read'
             for said, found in called.items()
             if len(found) > 1
         ]
-        return replace(
-            answer,
-            answers=reply.answers(self.graph),
-            citations=reply.citations(self.graph) if reply.answered else (),
-            text=reply.text if reply.answered else "",
-            abstained=reply.abstained,
-            complete=_is_complete(reply, paths),
-            notes=(*reply.notes, *shared),
-            usage=talk.usage,
-            timings_ms={stage: round(ms, 3) for stage, ms in timings.items()},
-            steps=(self.retrieve_step(walks, paths), *talk.steps),
+        return run.finish(
+            replace(
+                answer,
+                answers=reply.answers(self.graph),
+                citations=reply.citations(self.graph) if reply.answered else (),
+                text=reply.text if reply.answered else "",
+                abstained=reply.abstained,
+                complete=_is_complete(reply, paths),
+                notes=(*reply.notes, *shared),
+            )
         )
 
     def _topics(

@@ -1,0 +1,52 @@
+"""Learn from a user's questions for one index, and keep what was learned in it if it helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from clew.errors import InputError
+from clew.index.store.directory import Index
+from clew.methods.auto.method import built_in
+from clew.methods.auto.settings import AutoSettings
+from clew.reading.adapter import graph_digest, model_digest, write_adapter
+from clew.reading.feedback import Feedback, Usable, usable
+from clew.reading.fitting import LEAST, Fitted, Tell, fit
+from clew.reading.ranker import MODEL
+from clew.text.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class FittedIndex:
+    """What was learned for an index; `path` is the file that it is kept in, None if it did not help."""
+
+    index: Path
+    usable: Usable
+    result: Fitted
+    path: Path | None
+    seed: int
+
+
+def fit_index(
+    index: Index, embedder: Embedder, given: Sequence[Feedback], seed: int, tell: Tell
+) -> FittedIndex:
+    """Learn from questions; what was learned before is replaced, unless this does not help.
+
+    Raises:
+        InputError: too few of the questions can be learned from.
+        IndexAccessError: the index may not be written.
+        EmbedderError: the shipped model cannot be opened.
+
+    """
+    good = usable(given, index.names)
+    if len(good.feedback) < LEAST:
+        raise InputError(
+            f"{len(good.feedback)} of {len(given)} questions can be learned from, and at least {LEAST} are "
+            f"needed ({len(good.unknown)} have an answer that the graph does not have, "
+            f"{len(good.contradicting)} contradict each other, {len(good.repeated)} stand there twice)"
+        )
+    reader = replace(built_in(index, embedder, AutoSettings()).reader, adapter=None)
+    result = fit(reader, good.feedback, (graph_digest(index.graph), model_digest(MODEL)), seed, tell)
+    path = None if result.adapter is None else write_adapter(index.path, result.adapter)
+    return FittedIndex(index.path, good, result, path, seed)

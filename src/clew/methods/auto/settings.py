@@ -1,0 +1,19 @@
+"""What the default method can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clew.methods.options import check_options, option
+
+
+@dataclass(frozen=True, slots=True)
+class AutoSettings:
+    """How sure the built-in reader must be. Raises UsageError for a confidence outside of [0, 1]."""
+
+    confidence: float = option(
+        0.85, "how likely a learned reading must be to be answered from", least=0, most=1
+    )
+
+    def __post_init__(self) -> None:
+        check_options("auto", self)

@@ -1,0 +1,82 @@
+"""Settings of methods: fields that say what they mean, from which all options of users are derived.
+
+A method's settings are a frozen dataclass whose fields are made by `option`. The command line, experiments,
+the server and the docs read the same fields, so that what a method can be told is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, cast
+
+from clew.errors import UsageError
+
+_KEY = "clew.option"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is said of a field: a phrase for users, its type, and the values that it may have.
+
+    `reads` names a function (`module:name`) that makes the value of a path, or of a list of paths (`kind` is
+    `list`). `unset` says in words what a default of None means. One that is not `offered` is no option of
+    the command line, but of experiments.
+    """
+
+    help: str
+    kind: type
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    reads: str = ""
+    unset: str = ""
+    offered: bool = True
+
+
+def option(
+    default: Any,  # noqa: ANN401
+    help: str,
+    *,
+    kind: type | None = None,
+    **more: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Make a field of settings; `kind` is that of the default unless it is said, `more` as in `Option`."""
+    return field(default=default, metadata={_KEY: Option(help, kind or type(default), **more)})
+
+
+def options_of(settings: type) -> dict[str, tuple[Option, Any]]:
+    """Return the options of a dataclass of settings, by name, with their defaults."""
+    return {f.name: (f.metadata[_KEY], f.default) for f in fields(settings) if _KEY in f.metadata}
+
+
+def check_options(method: str, settings: object) -> None:
+    """Raise UsageError for the first option whose value is out of range, or none of the choices."""
+    for name, (told, default) in options_of(type(settings)).items():
+        value: Any = getattr(settings, name)
+        flag = f"{method}: --{name.replace('_', '-')}"
+        if value is None and default is None:
+            continue
+        if told.choices and value not in told.choices:
+            raise UsageError(f"{flag} is {value!r}; give one of: {', '.join(told.choices)}")
+        low, high = told.least, told.most
+        number = cast("float", value)
+        if (low is not None and number < low) or (high is not None and number > high):
+            wanted = f"{low:g} or more" if high is None else f"a number from {low or 0:g} to {high:g}"
+            raise UsageError(f"{flag} is {value}; give {wanted}")
+
+
+def read_options(settings: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of options with files in place of their paths. Raises as the functions that read them."""
+    from clew.plugins import imported
+
+    known, read = options_of(settings), dict(values)
+    for name, value in values.items():
+        told = known[name][0] if name in known else None
+        if told is not None and told.reads:
+            reader = cast("Any", imported(told.reads, "option"))
+            several = value if isinstance(value, list) else [value]
+            paths = [Path(str(path)) for path in cast("list[object]", several)]
+            read[name] = reader(paths if told.kind is list else paths[0])
+    return read

@@ -1,0 +1,118 @@
+"""Paths of up to three edges between two named things of a claim.
+
+A claim says one step where a graph has two or three (*works in Oslo*: at a firm, whose seat is there). Where
+its pattern fits nothing well, the model is shown how the graph connects what the claim names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+import numpy as np
+
+from clew.graph.graph import Graph, Int64
+from clew.graph.neighbourhood import triples_at
+from clew.methods.relation_ranking import Float32, path_scores
+
+MOST_PATHS = 6
+"""Paths between two things that are shown."""
+OF_ONE_KIND = 2
+"""Paths by the same relations that are shown: more say nothing more."""
+MOST_EDGES = 100_000
+"""Edges at the neighbours of a thing that are looked at; a third step is not looked for beyond."""
+MOST_LISTED = 20_000
+"""Paths of one length that are listed before they are ranked."""
+
+Path = tuple[int, ...]
+"""Triple ids, from the first thing to the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Paths between two things, the likeliest first; `complete` is False where some were not looked for."""
+
+    paths: tuple[Path, ...]
+    complete: bool = True
+
+
+def connect(graph: Graph, entities: Sequence[int], alike: Float32) -> Connection:
+    """The paths between any two entities, ranked by the words of a claim (`alike` of `RelationRanking`)."""
+    paths: dict[Path, None] = {}
+    complete = True
+    for first, last in combinations(dict.fromkeys(entities), 2):
+        found = _between(graph, first, last, alike)
+        paths |= dict.fromkeys(found.paths)
+        complete = complete and found.complete
+    return Connection(tuple(paths), complete)
+
+
+def _between(graph: Graph, first: int, last: int, alike: Float32) -> Connection:
+    search = _Search(graph, first, last)
+    listed = [list(islice(paths, MOST_LISTED + 1)) for paths in (search.one(), search.two(), search.three())]
+    complete = search.complete and all(len(paths) <= MOST_LISTED for paths in listed)
+    found = [path for paths in listed for path in paths[:MOST_LISTED]]
+    of_kind: dict[tuple[int, ...], list[Path]] = {}
+    for path in found:
+        of_kind.setdefault(search.steps(path), []).append(path)
+    kinds = list(of_kind)
+    scores = path_scores(alike, kinds)
+    best = sorted(range(len(kinds)), key=lambda at: (-scores[at], len(kinds[at]), kinds[at]))
+    shown = [path for at in best for path in of_kind[kinds[at]][:OF_ONE_KIND]]
+    return Connection(tuple(shown[:MOST_PATHS]), complete)
+
+
+class _Search:
+    """The edges at two entities, and at what lies next to them."""
+
+    def __init__(self, graph: Graph, first: int, last: int) -> None:
+        self.graph, self.first, self.last = graph, first, last
+        self.complete = True
+        self.at_first, self.at_last = triples_at(graph, [first]), triples_at(graph, [last])
+
+    def one(self) -> Iterator[Path]:
+        """Paths of one edge."""
+        yield from ((int(t),) for t in np.intersect1d(self.at_first, self.at_last))
+
+    def two(self) -> Iterator[Path]:
+        """Paths of two edges."""
+        near, far = self._by_other(self.at_first, self.first), self._by_other(self.at_last, self.last)
+        for middle in sorted(near.keys() & far.keys()):
+            yield from ((a, b) for a in near[middle] for b in far[middle])
+
+    def three(self) -> Iterator[Path]:
+        """Paths of three edges; none where too many edges lie at what is next to both ends."""
+        near, far = self._by_other(self.at_first, self.first), self._by_other(self.at_last, self.last)
+        few = min((near, far), key=self._edges)
+        if self._edges(few) > MOST_EDGES:
+            self.complete = False
+            return
+        for triple in triples_at(self.graph, sorted(few)).tolist():
+            head, _, tail = self.graph.triple(triple)
+            for one, other in dict.fromkeys(((head, tail), (tail, head))):
+                if one in near and other in far and one != other:
+                    yield from ((a, triple, b) for a in near[one] for b in far[other])
+
+    def steps(self, path: Path) -> tuple[int, ...]:
+        """The relations of a path with their direction: 2r along the edge, 2r + 1 against it."""
+        at, steps = self.first, list[int]()
+        for triple in path:
+            head, relation, tail = self.graph.triple(triple)
+            steps.append(2 * relation + (head != at))
+            at = tail if head == at else head
+        return tuple(steps)
+
+    def _by_other(self, triples: Int64, entity: int) -> dict[int, list[int]]:
+        """Triples by their other end, which is neither of the two entities."""
+        found: dict[int, list[int]] = {}
+        for triple in triples.tolist():
+            head, _, tail = self.graph.triple(triple)
+            other = tail if head == entity else head
+            if other not in (self.first, self.last):
+                found.setdefault(other, []).append(triple)
+        return found
+
+    def _edges(self, nodes: Iterable[int]) -> int:
+        at = np.fromiter(nodes, np.int64)
+        return int(self.graph.out.degrees()[at].sum() + self.graph.into.degrees()[at].sum())

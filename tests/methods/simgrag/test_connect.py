@@ -1,0 +1,132 @@
+"""Claims of other steps than the graph has: the paths that join what is named; what silence means."""
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.engine import Clew
+from clew.llm.testing import ScriptedModel
+from clew.methods.relation_ranking import RelationRanking
+from clew.methods.simgrag.connect import connect
+from clew.methods.simgrag.verify import VerifyWithModel
+
+TRIPLES = [
+    ("Una Brandt", "works_at", "Dry Dock Ltd"),
+    ("Dry Dock Ltd", "seat", "Oslo"),
+    ("Oslo", "in_country", "Norway"),
+    ("Piet Osgood", "works_at", "Bolt AG"),
+    ("Bolt AG", "seat", "Bergen"),
+    ("Una Brandt", "reports_to", "Piet Osgood"),
+]
+WORKS = ("Una Brandt", "works in", "Norway")
+
+
+@pytest.fixture(scope="module")
+def firms():
+    with Clew.from_triples(TRIPLES) as clew:
+        yield clew
+
+
+@pytest.fixture
+def verify(firms):
+    def run(claim, triple, reason, verdict, *, closed_world=False):
+        pattern = json.dumps({"divided": [claim], "triples": [triple]})
+        model = ScriptedModel([pattern, json.dumps({"reason": reason, "verdict": verdict})])
+        verifier = VerifyWithModel(firms.index, firms.embedder, model=model)
+        return verifier.verify(claim, closed_world=closed_world), model.requests[-1].messages[-1].text
+
+    return run
+
+
+def evidence_of(prompt):
+    """The graphs that a prompt shows."""
+    return json.loads(prompt.rpartition("<evidence>")[2].partition("</evidence>")[0])
+
+
+def test_a_path_of_three_steps_is_shown_and_proves_the_claim(verify, firms):
+    evidence = evidence_of(verify("Una Brandt works in Norway.", WORKS, "", "Unknown")[1])
+    path = [list(triple) for triple in TRIPLES[:3]]
+    number = list(evidence.values()).index(path) + 1
+    result, _ = verify("Una Brandt works in Norway.", WORKS, f"her firm sits there [{number}]", "True")
+    assert result.verdict == "supported"
+    assert [t.as_json() for part in result.parts for t in part.triples] == path
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "stands"),
+    [
+        ("Una Brandt does not work in Bergen.", "True", "supported"),
+        ("Una Brandt works in Bergen.", "False", "refuted"),
+    ],
+)
+def test_in_a_closed_world_the_model_says_what_silence_means(verify, claim, verdict, stands):
+    triple = ("Una Brandt", "works in", "Bergen")
+    result, prompt = verify(claim, triple, "nothing says so", verdict, closed_world=True)
+    assert result.verdict == stands
+    assert "a claim that denies it" in prompt
+    assert '"Unknown"' not in prompt.partition("Your turn")[0]
+    assert all(not part.triples for part in result.parts)
+
+
+def test_in_an_open_world_silence_is_no_verdict(verify):
+    result, prompt = verify(
+        "Una Brandt works in Bergen.", ("Una Brandt", "works in", "Bergen"), "", "Unknown"
+    )
+    assert result.verdict == "not_enough_info"
+    assert 'it is "Unknown"' in prompt
+
+
+def walks_of(graph, first, last):
+    """Every path of up to three different triples through different nodes: the slow and obvious way."""
+    found = set()
+    triples = range(len(graph.out.neighbour))
+    for length in (1, 2, 3):
+        for path in permutations(triples, length):
+            at, seen = first, {first}
+            for triple in path:
+                head, _, tail = graph.triple(triple)
+                if at not in (head, tail) or head == tail:
+                    break
+                at = tail if at == head else head
+                if at in seen:
+                    break
+                seen.add(at)
+                if at == last and triple != path[-1]:
+                    break
+            else:
+                if at == last:
+                    found.add(path)
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 4)), min_size=2, max_size=6))
+def test_paths_are_those_of_a_slow_search(monkeypatch_module, edges):
+    with Clew.from_triples([(f"n{h}", f"r{r}", f"n{t}") for h, r, t in sorted(edges)]) as clew:
+        graph = clew.index.graph
+        alike = RelationRanking(graph, clew.embedder).alike("r0 of n1")
+        for last in range(1, min(3, len(graph.entities))):
+            found = connect(graph, [0, last], alike)
+            assert found.complete
+            assert set(found.paths) == walks_of(graph, 0, last)
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    """Show all paths, not the best."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clew.methods.simgrag.connect.MOST_PATHS", 10_000)
+        patch.setattr("clew.methods.simgrag.connect.OF_ONE_KIND", 10_000)
+        yield patch
+
+
+def test_a_third_step_around_hubs_is_left_out_and_said(firms, monkeypatch):
+    monkeypatch.setattr("clew.methods.simgrag.connect.MOST_EDGES", 1)
+    graph = firms.index.graph
+    ends = [firms.index.names.exact(name)[0].entity for name in ("Una Brandt", "Norway")]
+    found = connect(graph, ends, np.zeros((1, len(graph.relations)), np.float32))
+    assert (found.paths, found.complete) == ((), False)
