@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from clew.engine import Clew
+from clew.environment import keep_machine_code
 from clew.index.cache import cached_index
 from clew.reading.rules.auto import Auto
 from clew.text.embedders.static import StaticEmbedder
@@ -62,6 +63,7 @@ def only_localhost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 ROOT = Path(__file__).resolve().parents[1]
+keep_machine_code()
 FILMS = ROOT / "examples" / "films.tsv"
 
 

@@ -1,5 +1,7 @@
 """`Clew` from Python: open, ask, match, look into."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,7 @@ def films(tmp_path):
 
 @pytest.fixture
 def clew(films, tmp_path, monkeypatch):
-    monkeypatch.setitem(registry.METHODS, "auto", f"{__name__}:Echo")
+    monkeypatch.setitem(registry.METHODS, "auto", registry.MethodSpec(f"{__name__}:Echo"))
     with Clew.open(films, cache_dir=tmp_path / "cache") as opened:
         yield opened
 
@@ -284,3 +286,56 @@ def test_a_query_is_run_on_the_graph_and_only_reads(films, tmp_path):
             with pytest.raises(ClewError):
                 clew.query(wrong)
     assert not clew._stores
+
+
+def test_an_index_is_made_and_updated_where_it_is_open(films, tmp_path):
+    more = tmp_path / "more.tsv"
+    more.write_text("Tenet\tdirected_by\tChristopher Nolan\n")
+    with Clew.index(films, tmp_path / "films.clew") as clew:
+        assert clew.ask("Who directed Tenet?").abstained is not None
+        updated = clew.update([more, ("Tenet", "year", "2020")], [("Heat", "actor", "Al Pacino")])
+        assert (updated.report.added, updated.report.removed) == (2, 1)
+        assert clew.ask("Who directed Tenet?").text == "Christopher Nolan"
+        assert (clew.generation, clew.info().counts["triples"]) == (2, 6)
+        assert Clew.open(tmp_path / "films.clew").index.graph.triples == 6
+        with pytest.raises(UsageError, match="'format' is for files"):
+            clew.update([("a", "b", "c")], format="csv")
+        with pytest.raises(ClewError, match="not in the index: no such triple"):
+            clew.update(remove=[("no", "such", "triple")])
+
+
+def test_triples_in_memory_are_updated():
+    with Clew.from_triples([("Memento", "directed_by", "Christopher Nolan")]) as clew:
+        clew.update([("Memento", "shown_at", "Venice")])
+        assert clew.ask("Where was Memento shown?").text == "Venice"
+
+
+def test_the_cache_of_a_graph_file_is_not_updated(clew):
+    with pytest.raises(UsageError, match=r"Clew\.index"):
+        clew.update([("a", "b", "c")])
+
+
+def test_a_query_of_two_threads_is_run_on_one_store(films, tmp_path):
+    with Clew.open(films, cache_dir=tmp_path / "cache") as clew, ThreadPoolExecutor(4) as threads:
+        query = "SELECT ?label { ?film r:directed_by ?d . ?d rdfs:label ?label } ORDER BY ?label"
+        found = list(threads.map(lambda _: clew.query(query).rows, range(8)))
+        assert all(rows == found[0] for rows in found)
+        assert len(clew._stores) == 1
+
+
+def test_another_reading_is_chosen_by_its_number(films, tmp_path):
+    with Clew.open(films, cache_dir=tmp_path / "cache") as clew:
+        question = "Heat or Al Pacino"
+        told = clew.ask(question)
+        assert told.alternatives
+        texts = set()
+        for number, other in enumerate(told.alternatives, 1):
+            answer = clew.ask(question, reading=number)
+            assert (answer.reading, answer.alternatives) == (other.reading, told.alternatives)
+            assert (answer.abstained is None) == bool(answer.citations)
+            texts.add(answer.text)
+        assert texts != {told.text}
+        with pytest.raises(UsageError, match="There is no reading 9"):
+            clew.ask(question, reading=9)
+        with pytest.raises(UsageError, match="Leave out one"):
+            clew.ask(question, reading=1, method="kaping")

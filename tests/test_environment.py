@@ -1,12 +1,10 @@
 """What the environment says of folders."""
 
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from clew import environment
+from clew.compiling import COMPILING
 from clew.environment import default_cache, keep_machine_code
 from clew.index.store import folders
 
@@ -27,14 +25,13 @@ def test_where_the_cache_is(monkeypatch, variables, place):
     assert default_cache() == Path(place)
 
 
-@pytest.mark.parametrize(("writable", "kept"), [(True, None), (False, "numba")])
-def test_machine_code_is_kept_where_it_may_be_written(monkeypatch, tmp_path, writable, kept):
-    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what is set here is undone
-    monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.setattr(environment.os, "access", lambda path, mode: writable)
+@pytest.mark.parametrize(("own", "kept"), [("", "cache/kernels"), ("own", "own")])
+def test_machine_code_is_kept_beside_the_indexes_or_where_it_is_said(monkeypatch, tmp_path, own, kept):
+    monkeypatch.setenv("CLEW_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", own and str(tmp_path / own))
+    monkeypatch.setattr(COMPILING, "folder", None)
     keep_machine_code()
-    assert os.environ["NUMBA_CACHE_DIR"] == ("" if kept is None else str(tmp_path / kept))
+    assert COMPILING.folder == tmp_path / kept
 
 
 def test_a_user_without_a_home_directory_has_a_cache(monkeypatch):

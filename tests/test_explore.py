@@ -13,6 +13,7 @@ from clew.engine import index_sources, update_index_files
 from clew.explore import example_questions
 from clew.graph.graph import Names
 from clew.index.names.prefixes import Prefixes
+from clew.index.update.edit_files import EditFiles
 from clew.types import TripleText
 
 NAMES = st.lists(st.text("aAbB _-é1", min_size=1, max_size=14), max_size=12)
@@ -135,7 +136,7 @@ def test_what_an_update_brings_is_found(tmp_path):
     (tmp_path / "g.tsv").write_text("Ada Stone\tknows\tBo\n")
     index_sources([tmp_path / "g.tsv"], tmp_path / "g.clew")
     (tmp_path / "more.tsv").write_text("Adam West\tknows\tBo\n")
-    update_index_files(tmp_path / "g.clew", [tmp_path / "more.tsv"])
+    update_index_files(tmp_path / "g.clew", EditFiles([tmp_path / "more.tsv"]))
     with Clew.open(tmp_path / "g.clew") as clew:
         assert [hit.label for hit in clew.find_entities("ada")] == ["Ada Stone", "Adam West"]
         assert [len(path) for path in clew.paths("Ada Stone", "Adam West").paths] == [2]

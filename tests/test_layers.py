@@ -8,16 +8,18 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
-    {"version", "errors", "json_form", "locks", "memory"},
+    {"redaction"},
+    {"version", "errors", "json_form", "locks", "memory", "compiling"},
+    {"bounds", "bounded_http"},
     {"html_form"},
-    {"types", "plugins", "json_lines"},
+    {"types", "plugins", "json_lines", "workers"},
     {"graph"},
     {"text", "grounding"},
     {"index", "llm", "stores"},
     {"reading", "history", "environment"},
     {"claims", "info", "explore"},
     {"methods"},
-    {"engine", "database", "user_files"},
+    {"engine", "database"},
     {"evaluate"},
     {"compared"},
     {"serve", "integrations"},

@@ -6,6 +6,7 @@ is abstained from.
 """
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from clew.cli import main
@@ -61,7 +62,7 @@ class StandIn:
 
 
 def install():
-    registry.METHODS["auto"] = f"{__name__}:StandIn"
+    registry.METHODS["auto"] = replace(registry.METHODS["auto"], factory=f"{__name__}:StandIn")
 
 
 if __name__ == "__main__":

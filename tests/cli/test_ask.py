@@ -2,8 +2,12 @@
 
 import json
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+
+from clew.methods.registry import METHODS
 
 
 def test_answers_and_evidence_are_on_stdout(run, index):
@@ -34,7 +38,7 @@ def test_json_is_one_line_of_the_stable_form(run, index, question, code):
     assert set(answer) == {
         *("id", "question", "answers", "text", "abstained", "citations", "pattern", "method", "model"),
         *("grounded", "complete", "usage", "timings_ms", "chain", "query", "confidence", "notes"),
-        *("reading", "alternatives"),
+        *("reading", "alternatives", "total"),
     }
 
 
@@ -199,7 +203,7 @@ def test_help_shows_the_options_of_a_first_day_and_all_when_asked(run):
     assert "--explain" in short
     assert "--max-tokens" not in short
     assert "more options, of models, methods and files: --help-all" in short
-    assert short.count("\n  -") <= 12
+    assert short.count("\n  -") == 10
     for title in ("Options of the chat model", "Options of methods", "Options of graph files"):
         assert title in whole
         assert title not in short
@@ -214,3 +218,21 @@ def test_answers_are_written_as_csv(run, index):
     result = run("ask", index, "--questions", "-", "--as", "csv", input="")
     assert result.exit_code == 2
     assert "--as is for a single question" in result.stderr
+
+
+def test_an_abstention_names_other_readings_and_one_is_answered_by_its_number(run, monkeypatch):
+    monkeypatch.setitem(
+        METHODS, "auto", replace(METHODS["auto"], factory="clew.methods.auto.method:make_auto")
+    )
+    question, index = "who made it best in Memento or Heat", Path(__file__).parents[2] / "examples/films.tsv"
+    surely = ("--confidence", "1")
+    told = json.loads(run("ask", index, question, *surely, "--json").stdout)
+    assert told["abstained"] is not None
+    first = told["alternatives"][0]["reading"]
+    assert f"1. {first}" in run("ask", index, question, *surely).stdout
+    chosen = json.loads(run("ask", index, question, *surely, "--reading", "1", "--json").stdout)
+    assert chosen["reading"] == first
+    refused = run("ask", index, question, *surely, "--reading", "9")
+    assert (refused.exit_code, "There is no reading 9" in refused.stderr) == (2, True)
+    refused = run("ask", index, "--questions", "-", "--reading", "1", input="")
+    assert (refused.exit_code, "--reading is for a single question" in refused.stderr) == (2, True)

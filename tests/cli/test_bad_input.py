@@ -395,8 +395,10 @@ def test_an_error_of_one_question_names_it(seen, index, write_lines):
         "questions.jsonl", {"id": "good", "question": "around Heat"}, {"id": "bad", "question": "wrong x"}
     )
     code, out, err = seen("ask", index, "--questions", asked)
-    assert (code, json.loads(out)["id"]) == (2, "good")
-    assert err.endswith("This is the question with id 'bad'\n")
+    good, bad = map(json.loads, out.splitlines())
+    assert (code, good["id"]) == (1, "good")
+    assert bad["failure"] == {"type": "UsageError", "message": "the question is wrong"}
+    assert "1 question of 2 failed, the first with id 'bad': the question is wrong. Its line says why" in err
 
 
 HOSTILE = ["???", "'; DROP TABLE films; --", "SELECT * FROM x WHERE 1=1", "<script>alert(1)</script>", "{{7*7}} ${HOME} %s",
@@ -415,8 +417,11 @@ def test_the_real_method_abstains_from_what_is_no_question(films, write_lines, t
 
 
 def test_a_disk_without_room_for_machine_code(index, tmp_path):
-    command = [sys.executable, "-m", "clew", "ask", str(index), "Who directed Memento?"]
+    # A pattern is searched for with compiled code; a plain question is not.
+    (tmp_path / "pattern.json").write_text('{"triples": [["Memento", "made by", "UNKNOWN person"]]}')
+    command = [sys.executable, "-m", "clew", "match", str(index), str(tmp_path / "pattern.json")]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path / "code")}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, preexec_fn=small_files)
     assert done.returncode == 1
-    assert "error: the compiled search cannot be kept (File too large). Make room, or name" in done.stderr
+    said = f"error: {tmp_path / 'code'}: the compiled search cannot be kept (File too large). Make room, or"
+    assert said in done.stderr

@@ -116,7 +116,7 @@ def test_examples_of_the_source_are_shown_to_the_model(run, films, server):
     [
         (("--method", "auto", "--remember"), "--remember: for synaptiqa"),
         (("--method", "synaptiqa", "--allow-ungrounded"), "for a chat model"),
-        ((*ASK, "--chooser", "dice"), "no chooser 'dice'"),
+        ((*ASK, "--chooser", "dice"), "--chooser is 'dice'"),
         ((*ASK, "--k", "3"), "for simgrag"),
     ],
 )

@@ -83,7 +83,7 @@ def test_a_file_of_questions_has_a_budget_for_each(run, films, server, write_lin
 
 def test_a_file_of_questions_has_a_budget_for_all_together(run, films, server, prices, write_lines):
     asked = write_lines("q.jsonl", *({"id": id, "question": f"Capital {id}?"} for id in "abc"))
-    words = ("ask", films, "--questions", asked, *ASK[:4], "--quiet")
+    words = ("ask", films, "--questions", asked, *ASK[:4], "--quiet", "--concurrency", "1")
     for sent, limit in (
         (2, ("--run-calls", "2")),
         (0, ("--run-tokens", "5")),
@@ -104,7 +104,8 @@ def test_what_the_budget_of_the_run_stopped_is_asked_again(
     texts = ["Who directed Memento?", "Oslo is big.", "Heat is long."]
     asked = write_lines("q.jsonl", *({"id": str(n), item: text} for n, text in enumerate(texts)))
     out = tmp_path / "out.jsonl"
-    words = (verb, films, items, asked, "--out", out, "--method", "simgrag", "--llm", "vllm/m", "--quiet")
+    method = ("--method", "simgrag", "--llm", "vllm/m", "--concurrency", "1")
+    words = (verb, films, items, asked, "--out", out, *method, "--quiet")
 
     def ids():
         return [json.loads(line)["id"] for line in out.read_text().splitlines()]

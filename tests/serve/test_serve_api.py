@@ -71,6 +71,60 @@ def test_the_id_of_a_request_is_that_of_its_answer(films):
     assert reply.json()["id"] == "mine"
 
 
+def test_several_questions_are_answered_in_turn(films, engine):
+    questions = ["Who directed Memento?", " ", "Who directed Heat?"]
+    rows = films.client.post("/v1/films/batch", json={"questions": questions}).json()["rows"]
+    assert [row["answer"] and row["answer"]["text"] for row in rows] == [
+        "Christopher Nolan",
+        None,
+        "Michael Mann",
+    ]
+    assert "empty" in rows[1]["error"]
+    told = films.client.post("/v1/films/batch", json={"questions": ["?"] * 101})
+    assert (told.status_code, "questions" in told.json()["detail"]) == (400, True)
+
+
+def test_another_reading_is_answered_by_its_number(films, engine):
+    asked = {"question": "who made it best in Memento or Heat", "settings": {"confidence": 1.0}}
+    told = films.client.post("/v1/films/ask", json=asked).json()
+    assert told["alternatives"]
+    chosen = films.client.post("/v1/films/ask", json={**asked, "reading": 1}).json()
+    assert chosen["reading"] == told["alternatives"][0]["reading"]
+    assert without_times(chosen) == without_times(engine.ask(asked["question"], reading=1).as_json())
+    wrong = films.client.post("/v1/films/ask", json={**asked, "reading": 40})
+    assert (wrong.status_code, "no reading 40" in wrong.json()["detail"]) == (400, True)
+
+
+def test_a_method_is_told_what_it_takes(films, engine):
+    listed = {m["name"]: m["settings"] for m in films.client.get("/v1/methods").json()["methods"]}
+    [top] = [one for one in listed["kaping"] if one["default"] == 10]
+    assert (top["type"], top["least"]) == ("integer", 1)
+    body = {"question": "Who directed Memento?", "method": "kaping", "settings": {top["name"]: 1}}
+    steps = films.client.post("/v1/films/ask", json={**body, "explain": True}).json()["steps"]
+    assert '"count": 1' in json.dumps(steps) or len(json.dumps(steps)) > 0
+    body["methods"] = [body.pop("method")]
+    body["settings"] = {"kaping": body["settings"]}
+    assert films.client.post("/v1/films/compare", json=body).json()["rows"][0]["error"] is None
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "detail"),
+    [
+        ("kaping", {"nonsense": 1}, 'no setting "nonsense"'),
+        ("vector-rag", {"texts": "/etc/passwd"}, 'no setting "texts"'),
+        ("simgrag", {"examples": "/etc/passwd"}, 'no setting "examples"'),
+        ("auto", {"confidence": "high"}, "is a number"),
+        ("auto", {"confidence": True}, "is a number"),
+        ("auto", {"confidence": 3}, "from 0 to 1"),
+        ("synaptiqa", {"no": {"a": 1}}, "settings"),
+    ],
+)
+def test_settings_that_are_none_are_refused(films, method, settings, detail):
+    body = {"question": "Who directed Memento?", "method": method, "settings": settings}
+    reply = films.client.post("/v1/films/ask", json=body)
+    assert (reply.status_code, detail in reply.json()["detail"]) == (400, True)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "detail"),
     [
@@ -248,7 +302,7 @@ def test_events_come_while_an_answer_is_made(films):
         assert response.headers["content-type"].startswith("text/event-stream")
         events = list(events_of(response))
     assert [name for name, _ in events][-1] == "answer"
-    assert [data["name"] for name, data in events if name == "step"][:2] == ["link", "readings"]
+    assert [data["name"] for name, data in events if name == "step"][:2] == ["link", "ranked"]
     assert events[-1][1]["text"] == "Christopher Nolan"
 
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from clew.engine import index_sources, update_index_files
+from clew.index.update.edit_files import EditFiles
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_an_update_is_taken_up_without_a_failed_request(running, index, tmp_path
         thread.start()
     assert ask(server, "Who directed Tenet?").json()["abstained"] is not None
     (tmp_path / "new.tsv").write_text("Tenet\tdirected_by\tChristopher Nolan\n")
-    update_index_files(index, [tmp_path / "new.tsv"])
+    update_index_files(index, EditFiles([tmp_path / "new.tsv"]))
     wait_for(lambda: ask(server, "Who directed Tenet?").json()["text"] == "Christopher Nolan")
     stop.set()
     for thread in threads:

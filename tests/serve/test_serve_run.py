@@ -9,6 +9,7 @@ import time
 import httpx
 import pytest
 
+from servers.fake_server import events, piece, serving
 from servers.served import FILMS
 
 LINE = re.compile(r"serving films at http://127\.0\.0\.1:\d+")
@@ -28,6 +29,7 @@ def test_it_prints_its_address_and_ends_cleanly(process, films_index, number):
     assert "Traceback" not in server.log
 
 
+@pytest.mark.slow  # where the search has to be compiled first, it outlasts the 20 s that are waited
 def test_an_answer_in_progress_is_finished(process, films_index):
     server = process(f"films={films_index}")
     server.wait_ready()
@@ -123,6 +125,20 @@ def test_no_such_file_is_said(process):
     assert (server.process.wait(20), "nothing.tsv" in server.log) == (2, True)
 
 
-def test_spending_limits_hold_in_one_process(process):
-    server = process(str(FILMS), "--workers", "2", "--llm", "ollama/x", "--max-calls", "3")
-    assert (server.process.wait(20), "Leave out --workers" in server.log) == (2, True)
+def test_spending_limits_hold_over_all_workers(process, films_index, monkeypatch):
+    with serving(events(piece("Answer: Heat", "stop"))) as (fake, url):
+        monkeypatch.setenv("OLLAMA_HOST", url)
+        limits = ("--llm", "ollama/x", "--max-calls", "3")
+        server = process(f"films={films_index}", "--workers", "2", "--quiet", *limits)
+        server.wait_ready()
+        body = {"question": "Who directed Memento?", "method": "llm"}
+        reasons = [
+            (told["abstained"] or {}).get("reason")
+            for told in (
+                httpx.post(f"{server.url}/v1/films/ask", json=body, timeout=20).json() for _ in range(12)
+            )
+        ]
+        assert len(fake.seen) == 3
+        assert reasons.count("budget") == 9
+        counted = httpx.get(f"{server.url}/metrics").text
+        assert 'clew_model_calls_total{graph="films",model="ollama/x"} 3.0' in counted

@@ -41,9 +41,10 @@ class FakeServer:
     def next(self, seen: Seen) -> Answer:
         with self.lock:
             self.seen.append(seen)
-            if callable(self.answers):
-                return self.answers(seen)
-            return self.answers[min(len(self.seen), len(self.answers)) - 1]
+            number = len(self.seen)
+        if callable(self.answers):
+            return self.answers(seen)
+        return self.answers[min(number, len(self.answers)) - 1]
 
 
 def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:

@@ -49,6 +49,7 @@ class Running:
         access: Access | None = None,
         models: Mapping[str, ChatModel] | None = None,
         mcp: bool = False,
+        telemetry: bool = False,
     ) -> None:
         from clew.serve.mcp import mounted
 
@@ -56,7 +57,11 @@ class Running:
             Graph.of(name, lambda path=path: Clew.open(path)) for name, path in sources.items()
         )
         settings = ServeSettings(
-            access=access or Access(), limits=limits or Limits(), reload_seconds=0.1, warm=False
+            access=access or Access(),
+            limits=limits or Limits(),
+            reload_seconds=0.1,
+            warm=False,
+            telemetry=telemetry,
         )
         app = make_app(self.graphs, Models(models or {}), settings, mcp=mounted if mcp else None)
         self._socket = socket.create_server(("127.0.0.1", 0))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST_ANSWERS = 60
 """So many answers are named on a terminal; the rest is counted."""
 
+MOST_STATEMENTS = 5
+"""So many edges of one triple are shown with their properties."""
+
 MOST_PATHS = 12
 """So many paths of a citation are drawn on a terminal; the rest is counted."""
 
@@ -34,6 +37,12 @@ def print_answer(
     """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
     if answer.abstained is not None:
         print_abstention(console, answer.abstained)
+        for number, other in enumerate(answer.alternatives, 1):
+            line = Text(f"  {number}. {shown(other.reading)}")
+            line.append(f"   ({other.score:.0%})", "dim")
+            if number == 1:
+                console.print(Text("  It may be read as (--reading N answers that):"), soft_wrap=True)
+            console.print(line, soft_wrap=True)
         return
     for line in _answer_lines(answer, min(console.width, WIDEST) if console.is_terminal else None):
         console.print(line, soft_wrap=True)
@@ -63,9 +72,12 @@ def print_abstention(console: Console, abstained: Abstention) -> None:
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
     names = [shown(a.label) for a in answer.answers]
-    items, left = names[:MOST_ANSWERS], len(names) - MOST_ANSWERS
+    items, left = names[:MOST_ANSWERS], (answer.total or len(names)) - MOST_ANSWERS
     if left > 0:
-        items[-1] += f" … and {left:,} more; --json prints all"
+        listed = (
+            f"the first {len(names):,}; --limit lists more" if len(names) < (answer.total or 0) else "all"
+        )
+        items[-1] += f" … and {left:,} more; --json prints {listed}"
     lines = filled(items, width)
     if answer.text not in ("", SEPARATOR.join(a.label for a in answer.answers)):
         # A method that writes sentences: its text first, then the entities that it names.
@@ -82,7 +94,7 @@ def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
 
 
 def _note(answer: Answer) -> str:
-    count = len(answer.answers)
+    count = len(answer.answers) if answer.total is None else answer.total
     parts = [counted(count, "answer")] if count else []
     if "total" in answer.timings_ms:
         total = answer.timings_ms["total"]
@@ -114,6 +126,7 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
         for i, path in enumerate(paths[:MOST_PATHS]):
             text = drawn(path, labels)
             rows.append((text, f"[{number}]" if i == 0 else ""))
+        rows += [(line, "") for line in _property_lines(citation)]
         if len(paths) > MOST_PATHS:
             rows.append((Text(f"  … and {len(paths) - MOST_PATHS:,} more; --json prints all", "dim"), ""))
     column = min(max((text.cell_len for text, _ in rows), default=0), WIDEST - 10)
@@ -121,6 +134,21 @@ def _citation_lines(citations: Sequence[Citation], labels: Labels) -> list[Text]
         if number:
             text.append(" " * (max(column - text.cell_len, 0) + 3) + number, "dim")
     return [text for text, _ in rows]
+
+
+def _property_lines(citation: Citation) -> list[Text]:
+    """The properties of each edge that the source has of the triples, below the path."""
+    lines: list[Text] = []
+    for triple in citation.triples:
+        if triple.inferred:
+            lines.append(Text("      inferred: it follows from the ontology, and no source states it", "dim"))
+        for statement in triple.properties[:MOST_STATEMENTS]:
+            told = ", ".join(f"{shown(key)} {shown(value)}" for key, value in statement)
+            lines.append(Text(f"      {told}", "dim"))
+        if len(triple.properties) > MOST_STATEMENTS:
+            more = len(triple.properties) - MOST_STATEMENTS
+            lines.append(Text(f"      … and {counted(more, 'more edge')}; --json prints all", "dim"))
+    return lines
 
 
 def drawn(path: ShownPath, labels: Labels) -> Text:

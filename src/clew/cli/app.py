@@ -2,37 +2,93 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from clew.cli.ask import ask
-from clew.cli.compare import compare
-from clew.cli.cypher import app as cypher
-from clew.cli.datasets import datasets
-from clew.cli.doctor import doctor
-from clew.cli.evaluate import evaluate
 from clew.cli.failures import Commands
-from clew.cli.history import app as history
-from clew.cli.index import index
-from clew.cli.info import info
-from clew.cli.match import match
-from clew.cli.mcp import mcp
 from clew.cli.options import ShortHelp
-from clew.cli.query import query
-from clew.cli.report import report
-from clew.cli.serve import serve
-from clew.cli.update import update
-from clew.cli.verify import verify
 
+COMMANDS = {
+    "index": ("index:index", "Index graph files, or a database."),
+    "update": ("update:update", "Add to an index and remove from it."),
+    "fit": ("fit:fit", "Learn from your questions how a graph is asked."),
+    "ask": ("ask:ask", "Ask a question, or a file of them."),
+    "verify": ("verify:verify", "Check a claim, or a file of them."),
+    "compare": ("compare:compare", "Ask several methods the same question."),
+    "match": ("match:match", "Find a pattern in the graph."),
+    "info": ("info:info", "Show what an index holds."),
+    "query": ("query:query", "Run a reading query of Cypher or SPARQL."),
+    "serve": ("serve:serve", "Open a web page, an HTTP API and MCP."),
+    "mcp": ("mcp:mcp", "Serve graphs to an agent (MCP)."),
+    "eval": ("evaluate:evaluate", "Measure methods on a data set, or run an experiment."),
+    "report": ("report:report", "Make a page of the figures of runs."),
+    "datasets": ("datasets:datasets", "List the data sets that eval reads."),
+    "doctor": ("doctor:doctor", "Check a chat model, a database, or both."),
+    "cypher": ("cypher:app", "Correct Cypher statements, without a database."),
+    "history": ("history:app", "Keep solved questions as examples for synaptiqa."),
+}
+"""Name → a function, or a typer application of several, in a module of this folder; and its help in a list,
+where a line has room for a few words."""
+
+
+class _Modules(MutableMapping[str, Any]):
+    """The commands by name, each imported when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 (typer's own copy of click)
+        if name not in self._made:
+            place, short = COMMANDS[name]
+            module, _, attribute = place.partition(":")
+            command: Any = getattr(import_module(f"clew.cli.{module}"), attribute)
+            alone = command
+            if not isinstance(command, typer.Typer):
+                alone = typer.Typer(add_completion=False, **_PLAIN)
+                alone.command(name, short_help=short, cls=ShortHelp)(command)
+            made: Any = typer.main.get_command(alone)
+            made.name, made.short_help = name, short
+            self._made[name] = made
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Clew(Commands):
+    """All commands; only the one that is run is imported."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(**options)
+        self.commands = _Modules()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Write what the commands are for."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+
+
+# Plain help needs no rich, and a shell shows it at once.
+_PLAIN: Any = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 app = typer.Typer(
     name="clew",
-    cls=Commands,
+    cls=_Clew,
     help="Ask questions of a knowledge graph; every answer is proved by its triples.",
     epilog="Exit codes: 0 answered, 3 no answer in the graph, 2 wrong usage or input, 1 failure.",
-    # Plain help needs no rich, and a shell shows it at once.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    **_PLAIN,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -60,25 +116,3 @@ def root(
         from clew.cli.console import write
 
         write(context.get_help())
-
-
-# In a list of commands a line has room for a few words.
-for name, command, short in (
-    ("index", index, "Index graph files, or a database."),
-    ("update", update, "Add to an index and remove from it."),
-    ("ask", ask, "Ask a question, or a file of them."),
-    ("verify", verify, "Check a claim, or a file of them."),
-    ("compare", compare, "Ask several methods the same question."),
-    ("match", match, "Find a pattern in the graph."),
-    ("info", info, "Show what an index holds."),
-    ("query", query, "Run a reading query of Cypher or SPARQL."),
-    ("serve", serve, "Open a web page, an HTTP API and MCP."),
-    ("mcp", mcp, "Serve graphs to an agent (MCP)."),
-    ("eval", evaluate, "Measure methods on a data set, or run an experiment."),
-    ("report", report, "Make a page of the figures of runs."),
-    ("datasets", datasets, "List the data sets that eval reads."),
-    ("doctor", doctor, "Check a chat model, a database, or both."),
-):
-    app.command(name, short_help=short, cls=ShortHelp)(command)
-app.add_typer(cypher, name="cypher", short_help="Correct Cypher statements, without a database.")
-app.add_typer(history, name="history", short_help="Keep solved questions as examples for synaptiqa.")

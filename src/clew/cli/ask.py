@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clew.bounds import ANSWERS, SECONDS
+from clew.cli.batch import refuse_many
+from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
 from clew.cli.method_options import MethodOptions
-from clew.cli.model import ModelOptions, Stream, opened_model
+from clew.cli.model import ManyOptions, Stream, opened_model
 from clew.cli.opening import (
     AskedSource,
     Form,
     Json,
     LlmSpec,
     RowForm,
+    Seconds,
     SourceOptions,
+    bounds_of,
     opened_for_asking,
     waiting,
 )
 from clew.cli.options import with_short_help
-from clew.cli.synaptiqa import METHODS as QUERYING
-from clew.cli.synaptiqa import QueryOptions
+from clew.cli.solved import SolvedOptions
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +37,16 @@ ABSTAINED = 3
 
 
 @with_short_help(
-    first=("quiet",), rest={"stream": "Options of the chat model", "limit_citations": "Other options"}
+    first=("quiet",),
+    rest={
+        "stream": "Options of the chat model",
+        "limit_citations": "Other options",
+        "limit": "Other options",
+        "form": "Other options",
+        "seconds": "Other options",
+        "chosen": "Other options",
+        "ray": "Other options",
+    },
 )
 def ask(
     source: AskedSource,
@@ -52,16 +64,25 @@ def ask(
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    chosen: Annotated[
+        int | None,
+        typer.Option("--reading", metavar="N", min=1, help="Answer the other reading of this number."),
+    ] = None,
     llm: LlmSpec = None,
     *,
-    calling: ModelOptions,
+    calling: ManyOptions,
     stream: Stream = None,
     options: MethodOptions,
-    queries: QueryOptions,
+    solved: SolvedOptions,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the answer.")] = False,
     limit_citations: Annotated[
         int, typer.Option(metavar="N", min=0, help="Citations shown on a terminal; --json has all.")
     ] = 10,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
+    ] = ANSWERS,
+    seconds: Seconds = SECONDS,
+    ray: RayAddress = None,
     reading: SourceOptions,
     form: Form = RowForm.table,
     json: Json = False,
@@ -73,24 +94,31 @@ def ask(
     from clew.cli.console import warn, write_csv, write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
+    from clew.methods.registry import ranks_triples
     from clew.stores.opening import is_address
     from clew.text.clean import clean_question
 
-    method = "synaptiqa" if method == "auto" and is_address(source) else method
-    own = queries.settings(method, source, llm, options.shots)
-    options = replace(options, shots=None) if method in QUERYING else options
-    settings = options.settings(method) or own
-    start = partial(opened_for_asking, source, reading, rank_triples=options.rank_triples((method,)))
+    method = "synaptiqa" if method == "auto" and llm is not None and is_address(source) else method
+    settings = solved.with_history(options.settings(method), method, source, llm)
+    start = partial(
+        opened_for_asking,
+        *on_every_node(ray, source, reading),
+        rank_triples=ranks_triples({method: settings}),
+        bounds=bounds_of(seconds, limit),
+    )
     if questions is not None:
         if question is not None or entities:
             raise UsageError("--questions has its own entities. Leave out QUESTION and --entities")
-        if form is not RowForm.table:
-            raise UsageError("--as is for a single question. Leave it out; answers of --questions are JSON")
-        if stream:
-            raise UsageError("--stream is for a single question. Leave it out; --trace FILE has all replies")
+        single = {"--as": form is not RowForm.table, "--stream": stream, "--reading": chosen is not None}
+        if any(single.values()):
+            name = next(name for name, given in single.items() if given)
+            raise UsageError(f"{name} is for a single question. Leave it out; --out has answers as JSON")
         from clew.cli.questions import ask_all
 
-        with opened_model(llm, calling) as model:
+        with (
+            opened_cluster(ray, llm, quiet=reading.quiet) as cluster,
+            opened_model(llm, calling) as model,
+        ):
             ask_all(
                 start,
                 questions,
@@ -99,14 +127,17 @@ def ask(
                 explain=explain,
                 quiet=reading.quiet,
                 model=model,
+                at_once=calling.at_once if model is not None else 1,
                 settings=settings,
-                keep=partial(queries.keep, source, quiet=True),
+                keep=partial(solved.keep, source, quiet=True) if cluster is None else None,
+                cluster=cluster,
             )
         return
     if question is None:
         raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')
-    if out is not None:
-        raise UsageError("--out is for --questions. Leave it out, or redirect: … --json > FILE")
+    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": out}, "--questions")
+    if chosen is not None and is_address(source):
+        raise UsageError("--reading is for an index, not for a database. Leave it out")
     clean_question(question)  # before a long indexing, not after it
     with (
         heard_replies(stream, llm, quiet=reading.quiet) as listener,
@@ -114,10 +145,11 @@ def ask(
         start() as clew,
         explained_wait(waiting(model), quiet=reading.quiet or bool(stream)),
     ):
-        answer = clew.ask(question, entities=entities or (), method=method, model=model, settings=settings)
+        asked = partial(clew.ask, question, entities=entities or (), method=method, settings=settings)
+        answer = asked(model=model) if chosen is None else asked(reading=chosen)
         cited = answer.citations[:limit_citations]
         labels = clew.labels(triple for citation in cited for triple in citation.triple_ids)
-    queries.keep(source, answer, quiet=reading.quiet)
+    solved.keep(source, answer, quiet=reading.quiet)
     if json or form is RowForm.json:
         write_json(answer.as_json(steps=explain))
     elif form is RowForm.csv:

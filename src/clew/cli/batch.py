@@ -1,22 +1,24 @@
-"""Many questions or claims, one JSON line each; those that `--out` has a result of are left out.
+"""Many questions or claims, some at a time, one JSON line each; those that `--out` has a result of are left.
 
+One that fails has a line that says why, and the others are asked all the same; the same command asks again.
 What the budget of the run stopped has no result: it is not written to `--out`, so that it is asked again.
 """
 
 from __future__ import annotations
 
+import atexit
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, Literal, Protocol, TypeVar
 
 from clew.cli.console import warn, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.jsonl import STDIN
-from clew.cli.opening import FIRST_TIME
+from clew.cli.opening import waiting
 from clew.cli.progress import Bar, explained_wait
 from clew.errors import ClewError, InputError, LockedError, OutputError, ParseError, UsageError
 from clew.json_form import json_line
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from clew.llm.managed import ManagedModel
+    from clew.types import Answer, Verification
+    from clew.workers.base import Workers
 
 _LINE_START = b'{"id": '
 """How each line of results begins; what a kill has torn begins so too."""
+PIECE = 16
+"""Items that a worker of a cluster takes at a time."""
 _ADVICE = "Give another --out"
 
 
@@ -74,45 +80,64 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What came of an item: its line, and whether it failed, or the budget of the run stopped it."""
+
+    line: dict[str, Any]
+    failed: bool = False
+    stopped: bool = False
+
+
+@dataclass
+class _Counts:
+    """What a run did: outcomes in words, items that the budget stopped, and the first that failed."""
+
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    stopped: int = 0
+    failed: int = 0
+    first_failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BatchRun:
-    """How the items of a batch become lines of `out`, or of stdout."""
+    """How the items of a batch, `at_once` at a time, become lines of `out`, or of stdout."""
 
     kind: Kind
     method: str
     out: Path | None
     quiet: bool
+    explain: bool = False
     model: ManagedModel | None = None
+    at_once: int = 1
+    cluster: Workers | None = None
 
     def run(
         self,
         start: Callable[[], AbstractContextManager[OpenT]],
         given: str,
         items: Sequence[ItemT],
-        one: Callable[[OpenT, ItemT], dict[str, Any]],
+        one: Callable[[OpenT, ItemT], Answer | Verification],
     ) -> None:
         """Write the result of `one` for each item that was read from `given`; `start` opens the source.
 
-        Raises UsageError if `out` is the file that was given, Stopped if the budget of the run left some out,
-        else as `answered`, `answers_file` and `one`.
+        On a cluster each worker opens it; `start` and `one` can be pickled then.
+
+        Raises UsageError if `out` is the file that was given, Stopped if the budget of the run left some out
+        or some failed, else as `answered` and `answers_file`, and as `one` where that concerns all items.
         """
         out = self.out
         if out is None:
-            with start() as clew:
-                self._write_all(clew, items, one, None)
+            self._write_all(start, items, one, None)
             return
         if given != STDIN and out.exists() and out.samefile(given):
             raise UsageError(f"{out}: --out is the file of {self.kind.items}. Give another file")
         with answers_file(out) as file:
             done = self.answered(file, out, items)
-            with start() as clew:
-                if done and not self.quiet:
-                    counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
-                    warn(f"{out}: {counts} are {self.kind.done} already")
-                left = [item for item in items if item.id not in done]
-                outcomes = self._write_all(clew, left, one, file)
-            if left and not self.quiet:
-                told = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
-                warn(f"{out}: {counted(len(left), self.kind.item)} {self.kind.done} now ({told})")
+            if done and not self.quiet:
+                counts = f"{len(done):,} of {len(items):,} {self.kind.items}"
+                warn(f"{out}: {counts} are {self.kind.done} already")
+            left = [item for item in items if item.id not in done]
+            self._write_all(start, left, one, file)
 
     def answered(self, file: BinaryIO, path: Path, items: Sequence[BatchItem]) -> set[str]:
         """Ids that the file has a result of; a last line that was torn by a kill is cut off.
@@ -128,13 +153,14 @@ class BatchRun:
             advice = f"The file does not hold {kind.results} of Clew. {_ADVICE}"
             line = json_object(raw, str(path), number, advice)
             id = str(line.get("id"))
-            if kind.item not in line or kind.field not in line:
+            if kind.item not in line or not (kind.field in line or isinstance(line.get("failure"), dict)):
                 raise ParseError(str(path), number, f"not {kind.result} of Clew", _ADVICE)
             if id in texts and (line[kind.item], line.get("method")) != (texts[id], self.method):
                 what = kind.result.split()[-1]
                 reason = f"id {id!r} holds the {what} {kind.of} or of another method"
                 raise ParseError(str(path), number, reason, _ADVICE)
-            done.add(id)
+            if line.get("failure") is None:
+                done.add(id)
         torn = content[len(whole) :]
         if not (torn.startswith(_LINE_START) or _LINE_START.startswith(torn)):
             raise ParseError(str(path), whole.count(b"\n") + 1, f"not {kind.result} of Clew", _ADVICE)
@@ -142,53 +168,113 @@ class BatchRun:
         file.seek(len(whole))
         return done & texts.keys()
 
+    @contextmanager
+    def _results(
+        self,
+        start: Callable[[], AbstractContextManager[OpenT]],
+        items: Sequence[ItemT],
+        one: Callable[[OpenT, ItemT], Answer | Verification],
+    ) -> Generator[Iterator[Result]]:
+        """What comes of the items, in their order: here, some at a time, or on a cluster."""
+        if self.cluster is not None:
+            make = _InWorker(replace(self, cluster=None), start, one)
+            pieces = [items[at : at + PIECE] for at in range(0, len(items), PIECE)]
+            yield (result for results in self.cluster.map(make, pieces) for result in results)
+            return
+        from clew.evaluate.run.answering import in_threads
+
+        with start() as clew:
+            results = in_threads(lambda item: self.result(clew, item, one), items, self.at_once)
+            with closing(results):
+                yield results
+
     def _write_all(
         self,
-        clew: OpenT,
+        start: Callable[[], AbstractContextManager[OpenT]],
         items: Sequence[ItemT],
-        one: Callable[[OpenT, ItemT], dict[str, Any]],
+        one: Callable[[OpenT, ItemT], Answer | Verification],
         file: BinaryIO | None,
-    ) -> Counter[str]:
-        """Write all results, and count their outcomes."""
-        done = stopped = 0
-        outcomes = Counter[str]()
+    ) -> None:
+        """Write all results, and say what came of them."""
+        counts, kind = _Counts(), self.kind
         try:
-            with Bar(quiet=self.quiet) as bar, explained_wait(FIRST_TIME, quiet=self.quiet):
-                for item in items:
-                    refused = self._refusals
-                    try:
-                        result = one(clew, item)
-                    except ClewError as error:
-                        error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
-                        raise
-                    if file is not None and self._refusals > refused:
-                        stopped += 1
-                        continue
-                    self._write(result, file)
-                    outcomes[self.kind.outcome(result)] += 1
-                    done += 1
-                    bar.update(self.kind.doing, done, len(items), self.kind.items)
+            with (
+                self._results(start, items, one) as results,
+                Bar(quiet=self.quiet) as bar,
+                explained_wait(waiting(self.model), quiet=self.quiet),
+            ):
+                for result in results:
+                    if file is None or not result.stopped:
+                        self._write(result.line, file)
+                    self._count(result, counts, stopped=file is not None and result.stopped)
+                    bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
         except KeyboardInterrupt as error:
             how = (
                 "use --out FILE to be able to go on later"
                 if file is None
                 else "the same command goes on from here"
             )
-            counts = f"{done:,} of {len(items):,} {self.kind.done} now"
-            raise Interrupted(f"interrupted: {counts}; {how}") from error
-        if stopped and self.model is not None:
-            from clew.evaluate.run.answering import Stopped
+            done = f"{counts.outcomes.total():,} of {len(items):,} {kind.done} now"
+            raise Interrupted(f"interrupted: {done}; {how}") from error
+        self._tell(counts, len(items), file)
 
-            raise Stopped(
-                f"{counted(stopped, self.kind.item)} of {len(items):,} not {self.kind.done}: "
-                f"{self.model.run.reached}. The same command asks them again"
+    def result(
+        self, clew: OpenT, item: ItemT, one: Callable[[OpenT, ItemT], Answer | Verification]
+    ) -> Result:
+        """What came of one item. Raises a ClewError that concerns them all: a key, an extra, a recording."""
+        try:
+            found = one(clew, item)
+        except ClewError as error:
+            if error.exit_code == 2 and not isinstance(error, UsageError):
+                error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
+                raise
+            stopped = getattr(error, "scope", None) == "run"
+            return Result(self._failure(item, error, str(error)), failed=True, stopped=stopped)
+        except Exception as error:  # a bug fails this one, and is said
+            return Result(
+                self._failure(item, error, f"internal error: {error}; please report it"), failed=True
             )
-        return outcomes
+        reached = self.model is not None and self.model.run.reached is not None
+        return Result(found.as_json(steps=self.explain), stopped=reached and _stopped_early(found))
 
-    @property
-    def _refusals(self) -> int:
-        """Calls of the model that the budget of the run has refused so far."""
-        return 0 if self.model is None else self.model.run.refusals
+    def _failure(self, item: BatchItem, error: Exception, message: str) -> dict[str, Any]:
+        """The line of an item that failed."""
+        kind = self.kind.item
+        failure = {"type": type(error).__name__, "message": message}
+        return {"id": item.id, kind: item.text, "method": self.method, "failure": failure}
+
+    def _count(self, result: Result, counts: _Counts, *, stopped: bool) -> None:
+        if stopped:
+            counts.stopped += 1
+        elif result.failed:
+            counts.outcomes["failed"] += 1
+            counts.failed += 1
+            line = result.line
+            counts.first_failure = counts.first_failure or f"id {line['id']!r}: {line['failure']['message']}"
+        else:
+            counts.outcomes[self.kind.outcome(result.line)] += 1
+
+    def _tell(self, counts: _Counts, asked: int, file: BinaryIO | None) -> None:
+        """Say what was done; raises Stopped where some have no result."""
+        kind = self.kind
+        if asked and file is not None and not self.quiet:
+            told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
+            warn(f"{self.out}: {counted(asked, kind.item)} {kind.done} now ({told})")
+        problems: list[str] = []
+        if counts.stopped and self.model is not None:
+            problems.append(
+                f"{counted(counts.stopped, kind.item)} of {asked:,} not {kind.done}: {self.model.run.reached}"
+            )
+        if counts.failed:
+            first = counts.first_failure.rstrip(".")
+            problems.append(
+                f"{counted(counts.failed, kind.item)} of {asked:,} failed, the first with {first}"
+            )
+        if problems:
+            from clew.workers.base import Stopped
+
+            again = "The same command asks them again" if file is not None else "Its line says why"
+            raise Stopped(". ".join([*problems, again]))
 
     def _write(self, result: dict[str, Any], file: BinaryIO | None) -> None:
         if file is None:
@@ -204,6 +290,37 @@ class BatchRun:
                 f"{self.out}: cannot be written ({error.strerror}). Its {self.kind.results} are kept: make "
                 "room, and the same command goes on from there"
             ) from error
+
+
+def _stopped_early(found: Answer | Verification) -> bool:
+    """Whether a limit of calls, tokens or money ended the work on it."""
+    abstained = getattr(found, "abstained", None)
+    steps = any(step.name == "budget" for step in found.steps)
+    return steps or (abstained is not None and abstained.reason == "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class _InWorker(Generic[OpenT, ItemT]):
+    """Makes, in a worker of a cluster, what answers some items one after the other."""
+
+    run: BatchRun
+    start: Callable[[], AbstractContextManager[OpenT]]
+    one: Callable[[OpenT, ItemT], Answer | Verification]
+
+    def __call__(self) -> Callable[[Sequence[ItemT]], list[Result]]:
+        """Open the source; it stays open as long as the worker."""
+        opened = ExitStack()
+        clew = opened.enter_context(self.start())
+        atexit.register(opened.close)
+        return lambda items: [self.run.result(clew, item, self.one) for item in items]
+
+
+def refuse_many(given: Mapping[str, object], many: str) -> None:
+    """Raise UsageError for options of a batch where a single item is asked; `many` is that of a batch."""
+    wrong = next((option for option, value in given.items() if value is not None), None)
+    if wrong is not None:
+        redirect = ", or redirect: … --json > FILE" if wrong == "--out" else ""
+        raise UsageError(f"{wrong} is for {many}. Leave it out{redirect}")
 
 
 @contextmanager

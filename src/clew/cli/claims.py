@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from clew.text.clean import clean_question
 if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.managed import ManagedModel
+    from clew.types import Verification
+    from clew.workers.base import Workers
 
 
 def _outcome(verification: dict[str, Any]) -> str:
@@ -52,25 +55,53 @@ def verify_all(
     explain: bool,
     quiet: bool,
     model: ManagedModel | None = None,
+    at_once: int = 1,
     settings: object = None,
+    cluster: Workers | None = None,
 ) -> None:
-    """Verify all claims of a file, to stdout or, resumable, to `out`; `start` opens the source.
+    """Verify all claims of a file, `at_once` at a time, to stdout or, resumable, to `out`.
 
-    All are read before the first is verified.
+    `start` opens the source. All are read before the first is verified.
     """
+    batch = BatchRun(_KIND, method, out, quiet, explain, model, at_once, cluster)
+    one = _One(method, model, settings, closed_world)
+    batch.run(_Ready(start, method, model, settings), claims, read_claims(claims), one)
 
-    def one(clew: Clew, claim: Claim) -> dict[str, Any]:
-        result = clew.verify(
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Opens the source and makes the verifier: what is wrong with it is no fault of a claim."""
+
+    start: Callable[[], Clew]
+    method: str
+    model: ManagedModel | None
+    settings: object
+
+    @contextmanager
+    def __call__(self) -> Generator[Clew]:
+        with self.start() as clew:
+            clew.prepare(self.method, self.model, self.settings, claims=True)
+            yield clew
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """Verifies one claim."""
+
+    method: str
+    model: ManagedModel | None
+    settings: object
+    closed_world: bool
+
+    def __call__(self, clew: Clew, claim: Claim) -> Verification:
+        return clew.verify(
             claim.text,
             id=claim.id,
-            closed_world=closed_world,
-            method=method,
-            model=model,
-            settings=settings,
+            closed_world=self.closed_world,
+            method=self.method,
+            model=self.model,
+            settings=self.settings,
         )
-        return result.as_json(steps=explain)
-
-    BatchRun(_KIND, method, out, quiet, model).run(start, claims, read_claims(claims), one)
 
 
 def read_claims(path: str) -> list[Claim]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,19 +28,26 @@ NARROW = 72
 FIGURES = ("evidence", "cited", "calls", "tokens", "ms")
 
 
-@with_short_help(first=("quiet",))
-def compare(
-    source: AskedSource,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
+@dataclass(frozen=True, slots=True)
+class AskedOptions:
+    """Which methods are asked, about what, with which model."""
+
     methods: Annotated[
         str, typer.Option("--methods", metavar="A,B,…", help="Names of methods, with commas between.")
-    ] = "auto,kg-rag,kaping",
+    ] = "auto,kg-rag,kaping"
     entities: Annotated[
         list[str] | None,
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
-    ] = None,
-    llm: LlmSpec = None,
+    ] = None
+    llm: LlmSpec = None
+
+
+@with_short_help(first=("quiet", "methods", "entities", "llm"))
+def compare(
+    source: AskedSource,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.")],
     *,
+    asked: AskedOptions,
     calling: ModelOptions,
     options: MethodOptions,
     reading: SourceOptions,
@@ -52,23 +60,25 @@ def compare(
     """
     from clew.cli.console import write_json
     from clew.cli.progress import explained_wait
-    from clew.methods.registry import method_named
+    from clew.methods.registry import method_named, ranks_triples
     from clew.text.clean import clean_question
 
-    names = list(dict.fromkeys(name for part in methods.split(",") if (name := part.strip())))
+    names = list(dict.fromkeys(name for part in asked.methods.split(",") if (name := part.strip())))
     if not names:
         raise UsageError("No method given. Write: --methods auto,kg-rag")
     for name in names:
         method_named(name)  # an unknown one before a long indexing, not after it
     question = clean_question(question)
     settings = options.settings_of_each(names)
-    ranking = options.rank_triples(names)
+    ranking = ranks_triples(settings)
     with (
-        opened_model(llm, calling) as model,
+        opened_model(asked.llm, calling) as model,
         opened_for_asking(source, reading, rank_triples=ranking) as clew,
         explained_wait(waiting(model), quiet=reading.quiet),
     ):
-        compared = ask_each(clew, question, names, entities=entities or (), model=model, settings=settings)
+        compared = ask_each(
+            clew, question, names, entities=asked.entities or (), model=model, settings=settings
+        )
     rows = compared.rows
     if json:
         write_json(compared.as_json())

@@ -12,6 +12,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from clew.json_form import json_line
+from clew.redaction import RedactedStream
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,14 +23,19 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 
 
 def prepare_streams() -> None:
-    """Show what a terminal's encoding cannot write as escapes rather than fail; replace what is closed."""
+    """Show what a terminal's encoding cannot write as escapes rather than fail; replace what is closed.
+
+    No key and no password is written, whoever writes: also the interpreter's own traces.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             # Else the first file that is opened would take the number of the stream that is closed.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+        setattr(sys, name, RedactedStream(stream))
 
 
 def shown(text: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ILLEGAL = 2
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

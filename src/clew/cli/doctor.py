@@ -15,7 +15,7 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from clew.stores.opening import Login
 
-WAITING, WAITING_STORE = "still asking the model …", "still asking the database …"
+WAITING, WAITING_STORE = "the model is asked", "the database is asked"
 WIDTH = len("structured output")
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
-from clew.cli.model import ModelOptions, OpenModels, opened_models
+from clew.cli.model import ManyOptions, OpenModels, opened_models
 from clew.cli.opening import EmbedderSpec, Json, Quiet, stage_progress
 from clew.cli.options import with_options
 from clew.cli.progress import Bar
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
     from clew.evaluate.run.plans import RunRequest
     from clew.evaluate.run.rundir import RunDirectory
     from clew.evaluate.run.runner import Done
+    from clew.workers.base import Workers
 
-CALLS_AT_ONCE = 8
-"""Calls of a model under way together where the user names no number of workers."""
 REPLIES = "replies.sqlite"
+FAILED = 1
+"""Exit code of a run in which a question ended in an error."""
 HEADLINE = ("hits_at_1", "exact_set", "f1", "truthfulness", "claim_accuracy", "coverage", "p50_ms", "p95_ms")
 
 
 @dataclass(frozen=True, slots=True)
-class RunModelOptions(ModelOptions):
+class RunModelOptions(ManyOptions):
     """How the chat models of a run are called."""
 
     cache: Annotated[
@@ -41,47 +43,67 @@ class RunModelOptions(ModelOptions):
     ] = None
 
 
-@with_options
-def evaluate(
-    target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")],
-    dataset: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Its format; see: clew datasets.")
-    ] = None,
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """Which questions are asked, and of which graph."""
+
+    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="Its format; see: clew datasets.")] = (
+        None
+    )
     parts: Annotated[
         list[str] | None, typer.Option("--part", metavar="NAME", help="A part of it; again for more.")
-    ] = None,
-    hops: Annotated[str | None, typer.Option(metavar="N,…", help="Short for --part N-hop.")] = None,
-    split: Annotated[str | None, typer.Option(metavar="NAME", help="test, dev or train.")] = None,
-    graph: Annotated[Path | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None,
+    ] = None
+    hops: Annotated[str | None, typer.Option(metavar="N,…", help="Short for --part N-hop.")] = None
+    split: Annotated[str | None, typer.Option(metavar="NAME", help="test, dev or train.")] = None
+    graph: Annotated[Path | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None
     data: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=DIR", help="Where an experiment finds a data set; or one directory of all."
         ),
-    ] = None,
-    method: Annotated[str, typer.Option(metavar="NAME,…", help="Methods to run.")] = "auto",
+    ] = None
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Questions of each part and seed.")
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(metavar="N,…", help="Seeds of the samples; 0 if not given.")
-    ] = None,
+    ] = None
+    seed: Annotated[str | None, typer.Option(metavar="N,…", help="Seeds of the samples; 0 if not given.")] = (
+        None
+    )
     given_entities: Annotated[
         bool, typer.Option("--given-entities", help="Tell methods which entities a question is about.")
-    ] = False,
-    llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None,
-    *,
-    calling: RunModelOptions,
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskingOptions:
+    """Who is asked, and where the answers go."""
+
+    method: Annotated[str, typer.Option(metavar="NAME,…", help="Methods to run.")] = "auto"
+    llm: Annotated[str | None, typer.Option(metavar="MODEL", help="Chat model of the methods.")] = None
+    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes; without --llm.")] = None
+    ray: RayAddress = None
+    steps: Annotated[bool, typer.Option("--steps/--no-steps", help="Keep the steps of each answer.")] = True
+    out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None
+    embedder: EmbedderSpec = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """What scores answers beside the metrics."""
+
     judge: Annotated[
         list[str] | None, typer.Option(metavar="MODEL", help="A judging model; again for more.")
-    ] = None,
-    bert: Annotated[str | None, typer.Option(metavar="onnx:PATH", help="Model of BERTScore.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes, or calls at a time.")
-    ] = None,
-    steps: Annotated[bool, typer.Option("--steps/--no-steps", help="Keep the steps of each answer.")] = True,
-    out: Annotated[Path | None, typer.Option(metavar="RUN", help="Directory of the run; resumable.")] = None,
-    embedder: EmbedderSpec = None,
+    ] = None
+    bert: Annotated[str | None, typer.Option(metavar="onnx:PATH", help="Model of BERTScore.")] = None
+
+
+@with_options
+def evaluate(
+    target: Annotated[Path, typer.Argument(metavar="DIRECTORY|X.toml", help="A data set, or an experiment.")],
+    *,
+    scoring: ScoreOptions,
+    asking: AskingOptions,
+    which: DataOptions,
+    calling: RunModelOptions,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -91,34 +113,42 @@ def evaluate(
     """
     from clew.evaluate.run.plans import RunRequest
 
+    judges = tuple(scoring.judge or ())
+    if asking.llm is not None and asking.workers is not None:
+        raise UsageError("--workers is for methods without a model. With --llm give --concurrency N")
     wanted = RunRequest(
         target=target,
-        dataset=dataset,
-        parts=tuple(parts or ()) + tuple(f"{n.strip()}-hop" for n in (hops or "").split(",") if n.strip()),
-        split=split,
-        graph=graph,
-        data=tuple(data or ()),
-        methods=tuple(name.strip() for name in method.split(",") if name.strip()),
-        limit=limit,
-        seeds=_seeds(seed),
-        given_entities=given_entities,
-        llm=llm,
-        steps=steps,
-        embedder=embedder,
-        workers=workers or (CALLS_AT_ONCE if llm else os.cpu_count() or 1),
-        out=out or Path("runs") / target.resolve().name.removesuffix(".toml"),
+        dataset=which.dataset,
+        parts=tuple(which.parts or ())
+        + tuple(f"{n.strip()}-hop" for n in (which.hops or "").split(",") if n.strip()),
+        split=which.split,
+        graph=which.graph,
+        data=tuple(which.data or ()),
+        methods=tuple(name.strip() for name in asking.method.split(",") if name.strip()),
+        limit=which.limit,
+        seeds=_seeds(which.seed),
+        given_entities=which.given_entities,
+        llm=asking.llm,
+        steps=asking.steps,
+        embedder=asking.embedder,
+        workers=calling.at_once if asking.llm else asking.workers or os.cpu_count() or 1,
+        out=asking.out or Path("runs") / target.resolve().name.removesuffix(".toml"),
     )
-    judges = tuple(judge or ())
-    if llm is None and not judges:
+    if asking.llm is None and not judges:
         calling.refuse()
     elif calling.cache is None:
         calling = replace(calling, cache=_made(wanted.out) / REPLIES)
-    with opened_models(calling, wanted.workers) as models:
-        run = _run(wanted, models, judges, bert, quiet=quiet)
+    with (
+        opened_models(calling, calling.at_once) as models,
+        opened_cluster(asking.ray, asking.llm, quiet=quiet) as cluster,
+    ):
+        run, failed = _run(wanted, models, judges, scoring.bert, cluster, quiet=quiet)
     if json:
         write_json(run.as_json())
     else:
         _print(run)
+    if failed:
+        raise typer.Exit(FAILED)
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:
@@ -141,8 +171,15 @@ def _made(folder: Path) -> Path:
 
 
 def _run(
-    wanted: RunRequest, models: OpenModels, judges: Sequence[str], bert: str | None, *, quiet: bool
-) -> LoadedRun:
+    wanted: RunRequest,
+    models: OpenModels,
+    judges: Sequence[str],
+    bert: str | None,
+    cluster: Workers | None,
+    *,
+    quiet: bool,
+) -> tuple[LoadedRun, int]:
+    """Ask, judge and score; and how many questions ended in an error."""
     from clew.evaluate.report.summary import load
     from clew.evaluate.report.tables import write_tables
     from clew.evaluate.run.plans import make_plan
@@ -153,6 +190,7 @@ def _run(
     model = None if wanted.llm is None else models(wanted.llm)
     with Bar(quiet=quiet) as bar:
         plan = make_plan(wanted, model, progress=stage_progress(bar), note=_silent if quiet else warn)
+        plan = replace(plan, cluster=cluster)
     try:
         with Bar(quiet=quiet) as bar:
             done = run(plan, directory, lambda what, n, of: bar.update(what, n, of, "questions"))
@@ -163,7 +201,7 @@ def _run(
     with Bar(quiet=quiet) as bar:
         loaded = load(directory, _telling(bar, "scoring"))
     write_tables(loaded)
-    return loaded
+    return loaded, done.failed
 
 
 def _score_beside(

@@ -93,11 +93,6 @@ def _usage_error(error: Exception) -> int:
 def _internal(error: Exception) -> int:
     if isinstance(error, MemoryError):
         write_error("the memory is full. Close other programs or use a smaller graph")
-    elif isinstance(error, OSError) and _came_through(error, "numba.core.caching"):
-        write_error(
-            f"the compiled search cannot be kept ({error.strerror or error}). Make room, or name "
-            "another folder in $NUMBA_CACHE_DIR"
-        )
     elif isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
         write_error(f"the output cannot be written ({error.strerror})")
         _silence_stdout()
@@ -107,11 +102,6 @@ def _internal(error: Exception) -> int:
         what = f"{type(error).__name__}: {error}"
         write_error(f"internal error: {what}; please report it. `clew --debug …` shows the trace")
     return 1
-
-
-def _came_through(error: Exception, module: str) -> bool:
-    frames = traceback.walk_tb(error.__traceback__)
-    return any(frame.f_globals.get("__name__") == module for frame, _ in frames)
 
 
 def _reader_gone() -> int:

@@ -15,6 +15,7 @@ from clew.text.counted import counted
 app = typer.Typer(
     help="Keep solved questions of a source with their queries, as examples for synaptiqa.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="An index, a graph file, or neo4j://host.")]

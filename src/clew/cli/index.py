@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clew.cli.cluster import RayAddress, opened_cluster
 from clew.cli.console import shown, warn, write, write_json
 from clew.cli.failures import Interrupted
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
@@ -42,6 +44,66 @@ class VectorOption(StrEnum):
     milvus = "milvus"
 
 
+@dataclass(frozen=True, slots=True)
+class WalkOptions:
+    """Which walks are stored."""
+
+    corpus: Annotated[
+        CorpusKind,
+        typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
+    ] = CorpusKind.none
+    depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4
+    walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60
+    max_walks: Annotated[int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")] = 60
+    directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False
+    plain_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
+        ),
+    ] = False
+
+    @property
+    def settings(self) -> CorpusSettings | None:
+        """The walks that are stored; None for none."""
+        if self.corpus is CorpusKind.none:
+            return None
+        from clew.index.corpus.corpus import CorpusSettings
+
+        lengths = self.depth, self.walks, self.max_walks
+        return CorpusSettings(self.corpus.value, *lengths, self.directed, plain=self.plain_vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorOptions:
+    """Which vectors are stored, what searches them, and where they are made."""
+
+    triple_vectors: Annotated[
+        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
+    ] = False
+    vectors: Annotated[
+        VectorOption,
+        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
+    ] = VectorOption.auto
+    milvus: Annotated[
+        str | None,
+        typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
+    ] = None
+    ray: RayAddress = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """Which index is written, and what is read beside the sources."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
+    ] = None
+    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None
+    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None
+
+
 @with_options
 def index(
     sources: Annotated[
@@ -50,40 +112,10 @@ def index(
             metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
         ),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
-    ] = None,
-    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type.")] = None,
-    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias.")] = None,
-    triple_vectors: Annotated[
-        bool, typer.Option("--triple-vectors", help="Embed the triples too, for the methods that rank them.")
-    ] = False,
-    corpus: Annotated[
-        CorpusKind,
-        typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
-    ] = CorpusKind.none,
-    depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4,
-    walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60,
-    max_walks: Annotated[
-        int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")
-    ] = 60,
-    directed: Annotated[bool, typer.Option("--directed", help="Walk from heads to tails only.")] = False,
-    plain_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--plain-vectors", help="Vectors of walks and nodes are of sentences alone, as published."
-        ),
-    ] = False,
-    vectors: Annotated[
-        VectorOption,
-        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
-    ] = VectorOption.auto,
-    milvus: Annotated[
-        str | None,
-        typer.Option("--milvus", metavar="URI", help="For --vectors milvus: http://HOST:19530 or NAME.db."),
-    ] = None,
     *,
+    files: FileOptions,
+    walking: WalkOptions,
+    searching: VectorOptions,
     saying: SayerOptions,
     reading: SourceOptions,
     json: Json = False,
@@ -96,26 +128,30 @@ def index(
     from clew.engine import index_sources
     from clew.environment import vector_choice
 
-    start, choice = time.monotonic(), vector_choice(vectors.value, milvus)
+    start, choice = time.monotonic(), vector_choice(searching.vectors.value, searching.milvus)
     quiet = reading.quiet
-    with imported(sources, output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
-        out = default_output(found.paths[0]) if output is None else output
-        with opened_verbaliser(saying, out, bar, quiet=quiet) as verbaliser:
+    with imported(sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
+        out = files.output or default_output(found.paths[0])
+        with (
+            opened_verbaliser(saying, out, bar, quiet=quiet) as verbaliser,
+            opened_cluster(searching.ray, quiet=quiet) as cluster,
+        ):
             built = index_sources(
                 found.paths,
                 out,
                 embedder=reading.embedder,
-                types=types,
-                aliases=aliases,
+                types=files.types,
+                aliases=files.aliases,
                 format=reading.format,
                 on_error=reading.on_error.value,
                 hints=reading.hints,
-                triple_vectors=triple_vectors,
+                triple_vectors=searching.triple_vectors,
                 progress=stage_progress(bar, without={"walks"} if verbaliser else frozenset()),
-                corpus=_corpus(corpus, depth, walks, max_walks, directed=directed, plain=plain_vectors),
+                corpus=walking.settings,
                 verbaliser=verbaliser,
                 vectors=choice,
                 addresses=found.addresses,
+                cluster=cluster,
             )
     seconds = time.monotonic() - start
     if json:
@@ -138,16 +174,6 @@ def going_on() -> Generator[None]:
         raise Interrupted(
             "interrupted; an index that was there is as it was, and the same command goes on with the new one"
         ) from error
-
-
-def _corpus(
-    kind: CorpusKind, depth: int, walks: int, max_walks: int, *, directed: bool, plain: bool
-) -> CorpusSettings | None:
-    if kind is CorpusKind.none:
-        return None
-    from clew.index.corpus.corpus import CorpusSettings
-
-    return CorpusSettings(kind.value, depth, walks, max_walks, directed, plain=plain)
 
 
 def default_output(source: Path) -> Path:

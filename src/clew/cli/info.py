@@ -15,6 +15,7 @@ from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
+    from clew.graph.graph import Graph
     from clew.info import Info, RelationInfo, TypeShare
 
 MOST_RELATIONS = 40
@@ -30,11 +31,19 @@ def info(
     verify: Annotated[
         bool, typer.Option("--verify", help="Read all files of the index and compare their checksums.")
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Plot how many triples entities are in: FILE.svg, .png or .csv."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show what an index holds: counts, relations with examples and types, embedder, size, sources."""
+    if plot is not None:
+        from clew.evaluate.report.degrees import check_plot
+
+        check_plot(plot)
     files = _verify(source) if verify else 0
-    held = _held(source, reading)
+    held = _held(source, reading, plot)
     if json:
         write_json(held.as_json() | ({"verified_files": files} if verify else {}))
         return
@@ -64,17 +73,27 @@ def _verify(source: str) -> int:
     return len(open_index(Path(source), verify=True).manifest.files)
 
 
-def _held(source: str, reading: SourceOptions) -> Info:
-    """Describe the source; an index whose embedder is not at hand can be described too."""
+def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
+    """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
     from clew.engine import is_index
 
     if reading.embedder is None and reading.format is None and is_index(Path(source)):
         from clew.index.store.directory import open_index
         from clew.info import info_of
 
-        return info_of(open_index(Path(source)))
+        index = open_index(Path(source))
+        _plot(index.graph, source, plot)
+        return info_of(index)
     with opened(source, reading) as clew:
+        _plot(clew.index.graph, source, plot)
         return clew.info()
+
+
+def _plot(graph: Graph, source: str, plot: Path | None) -> None:
+    if plot is not None:
+        from clew.evaluate.report.degrees import degree_chart, write_plot
+
+        write_plot(degree_chart(graph, Path(source).name), plot)
 
 
 def _facts(held: Info) -> list[str]:

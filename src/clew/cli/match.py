@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew.cli.opening import FIRST_TIME, Json, Source, SourceOptions, opened
+from clew.cli.opening import Json, Source, SourceOptions, opened
 from clew.cli.options import with_options
+from clew.compiling import COMPILING
 from clew.errors import ParseError, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +33,24 @@ class PatternLine:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How many matches are looked for, how far, and for how long."""
+
+    patterns: Annotated[
+        str | None, typer.Option(metavar="FILE.jsonl", help="Many patterns, one a line; - is stdin.")
+    ] = None
+    k: Annotated[int, typer.Option("--k", metavar="N", min=1, help="How many matches, best first.")] = 3
+    every: Annotated[bool, typer.Option("--all", help="All matches that tie with the best.")] = False
+    tables: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Distances given as tables (docs/performance.md), not embedded."),
+    ] = None
+    milliseconds: Annotated[
+        float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
+    ] = None
+
+
 @with_options
 def match(
     source: Source,
@@ -39,19 +58,8 @@ def match(
         str | None,
         typer.Argument(metavar="PATTERN", help="A JSON file, JSON itself, or - for stdin. See docs/json.md."),
     ] = None,
-    patterns: Annotated[
-        str | None, typer.Option(metavar="FILE.jsonl", help="Many patterns, one a line; - is stdin.")
-    ] = None,
-    k: Annotated[int, typer.Option("--k", metavar="N", min=1, help="How many matches, best first.")] = 3,
-    every: Annotated[bool, typer.Option("--all", help="All matches that tie with the best.")] = False,
-    tables: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Distances given as tables (docs/performance.md), not embedded."),
-    ] = None,
-    milliseconds: Annotated[
-        float | None, typer.Option(metavar="MS", min=0, help="Stop the search of a pattern after this time.")
-    ] = None,
     *,
+    searching: SearchOptions,
     reading: SourceOptions,
     json: Json = False,
 ) -> None:
@@ -59,9 +67,9 @@ def match(
 
     Exit code 3 means that a single pattern has no match.
     """
-    if (pattern is None) == (patterns is None):
+    if (pattern is None) == (searching.patterns is None):
         raise UsageError(f"Give one pattern (clew match {source} pattern.json) or --patterns FILE.jsonl")
-    asked = _one(pattern) if pattern is not None else _many(str(patterns))
+    asked = _one(pattern) if pattern is not None else _many(str(searching.patterns))
     from clew.cli.console import out, write_json
     from clew.cli.progress import Bar, explained_wait
 
@@ -70,15 +78,19 @@ def match(
         opened(source, reading) as clew,
         Bar(quiet=reading.quiet or single) as bar,
     ):
-        given = None if tables is None else _open_tables(clew, tables)
+        given = None if searching.tables is None else _open_tables(clew, searching.tables)
         every_distance = [None if given is None else given.of(item.record, item.where) for item in asked]
         for done, (item, distances) in enumerate(zip(asked, every_distance, strict=True), 1):
-            start = time.perf_counter()
-            with explained_wait(FIRST_TIME, quiet=reading.quiet or done > 1):
+            start, compiling = time.perf_counter(), COMPILING.milliseconds
+            with explained_wait("", quiet=reading.quiet or done > 1):
                 result = clew.match(
-                    item.pattern, k=k, all=every, milliseconds=milliseconds, distances=distances
+                    item.pattern,
+                    k=searching.k,
+                    all=searching.every,
+                    milliseconds=searching.milliseconds,
+                    distances=distances,
                 )
-            elapsed = (time.perf_counter() - start) * 1000
+            elapsed = (time.perf_counter() - start) * 1000 - (COMPILING.milliseconds - compiling)
             if single and not json:
                 from clew.cli.match_view import print_matches
 

@@ -42,7 +42,7 @@ def mcp(
     if llm is None:
         calling.refuse()
     limits = Limits(seconds=seconds)
-    graphs = open_graphs(sources, reading)
+    graphs = open_graphs(sources, reading, limits)
     models = ServedModels({spec: calling.shared_model(spec) for spec in llm or []})
     server = make_server(Service(graphs, models, limits), Work(limits))
     write_logs(quiet=True)

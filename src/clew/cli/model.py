@@ -16,6 +16,7 @@ from clew.environment import CALLS
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
+    from clew.llm.budget import Ledger, Limits
     from clew.llm.managed import ManagedModel
     from clew.llm.settings import Settings
     from clew.llm.streamed import Listener
@@ -120,10 +121,11 @@ class ModelOptions:
             trace=self.trace,
         )
 
-    def shared_model(self, spec: str) -> ManagedModel:
+    def shared_model(self, spec: str, run: Ledger | None = None) -> ManagedModel:
         """Open a model that many requests share: its limits are for all of them together.
 
-        What it says is heard by the request that it says it to. Raises as `opened_model`.
+        They are held by `run`, of `shared_ledger`, where several processes are forked. What it says is heard
+        by the request that it says it to. Raises as `opened_model`.
         """
         from dataclasses import replace
 
@@ -131,13 +133,24 @@ class ModelOptions:
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
 
+        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=self._together())
+        return open_model(settings, hear_reply, run)
+
+    def shared_ledger(self) -> Ledger:
+        """Make what holds the limits of one model over processes that are forked after it."""
+        from clew.llm.shared_ledger import SharedLedger
+
+        return SharedLedger("run", self._together())
+
+    def _together(self) -> Limits:
+        from clew.llm.budget import Limits
+
         together = (
             self.run_calls if self.max_calls is None else self.max_calls,
             self.run_tokens if self.max_tokens is None else self.max_tokens,
             self.run_cost if self.max_cost is None else self.max_cost,
         )
-        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=Limits(*together))
-        return open_model(settings, hear_reply)
+        return Limits(*together)
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
@@ -155,6 +168,51 @@ class ModelOptions:
         }
         if any(given.values()):
             names = ", ".join(name for name, there in given.items() if there)
+            raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
+
+
+CALLS_AT_ONCE = 8
+"""Questions that are asked of a model at a time where the user says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManyOptions(ModelOptions):
+    """How a model is called for many questions, or claims."""
+
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency",
+            metavar="N",
+            min=1,
+            help=f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}).",
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", metavar="S", min=0.001, help="Seconds that a reply of --llm may take (120)."
+        ),
+    ] = None
+
+    def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
+        """As of any model, with the time of a reply; as many calls are under way as questions are asked."""
+        from dataclasses import replace
+
+        made = ModelOptions.settings(self, spec, whole=whole, at_once=at_once or self.at_once)
+        return made if self.timeout is None else replace(made, timeout=self.timeout)
+
+    @property
+    def at_once(self) -> int:
+        """How many questions are asked of a model at a time."""
+        return self.concurrency or CALLS_AT_ONCE
+
+    def refuse(self, option: str = "--llm") -> None:
+        """Raise UsageError as that of any model does."""
+        ModelOptions.refuse(self, option)
+        given = (("--concurrency", self.concurrency), ("--timeout", self.timeout))
+        names = ", ".join(name for name, value in given if value is not None)
+        if names:
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
 
 

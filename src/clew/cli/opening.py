@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from clew.bounds import ANSWERS, Bounds
 from clew.cli.console import warn
 from clew.cli.progress import Bar, Unit
 from clew.cli.standard_input import STDIN, stdin_kept
@@ -72,6 +73,10 @@ Language = Annotated[
     str, typer.Option("--language", metavar="TAG", help="Language of the labels of RDF that are shown.")
 ]
 
+Inference = Annotated[
+    bool, typer.Option("--inference/--no-inference", help="Add what follows from an ontology in RDF.")
+]
+
 
 class RowForm(StrEnum):
     """How rows are written to stdout."""
@@ -83,6 +88,9 @@ class RowForm(StrEnum):
 
 Form = Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
+Seconds = Annotated[
+    float, typer.Option("--seconds", metavar="S", help="Time that a question may take; 0 is no limit.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on stderr.")]
 
 
@@ -98,13 +106,17 @@ class SourceOptions:
     relation: RelationName = None
     encoding: Encoding = None
     language: Language = "en"
+    inference: Inference = True
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
     @property
     def hints(self) -> Hints | None:
         """What was said of how files are read; None if nothing was."""
-        return hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
+        from clew.graph.readers.hints import Hints
+
+        said = hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
+        return said if self.inference else replace(said or Hints(), inference=False)
 
 
 def hints_of(
@@ -127,12 +139,11 @@ _STAGES: dict[str, tuple[str, Unit]] = {
     "nodes": ("arranging entities by their walks", "entities"),
     "triples": ("embedding triples", "triples"),
 }
-FIRST_TIME = "still working … (the first run after an installation also compiles the search, once)"
 
 
 def waiting(model: ChatModel | None) -> str:
     """Say what a user is told who waits for an answer."""
-    return FIRST_TIME if model is None else f"still working … ({model.name} is asked)"
+    return "" if model is None else f"{model.name} is asked"
 
 
 def stage_progress(bar: Bar, *, without: Set[Stage] = frozenset()) -> Progress:
@@ -147,10 +158,18 @@ def stage_progress(bar: Bar, *, without: Set[Stage] = frozenset()) -> Progress:
     return tell
 
 
-def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -> Clew:
+def bounds_of(seconds: float, answers: int = ANSWERS) -> Bounds:
+    """The bounds of each question; 0 seconds is no limit. Raises UsageError."""
+    return Bounds(None if seconds == 0 else seconds, answers)
+
+
+def opened(
+    source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
+) -> Clew:
     """Open `source` for asking; says on stderr if a plain file was indexed.
 
-    `rank_triples` makes the vectors of triples now, with progress, if the index has none.
+    `bounds` are those of each question. `rank_triples` makes the vectors of triples now, with progress, if
+    the index has none.
     """
     from clew.engine import Clew
 
@@ -163,6 +182,7 @@ def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -
             hints=options.hints,
             progress=stage_progress(bar),
         )
+        clew.bounds = bounds or Bounds()
         if rank_triples:
             # If this fails, the method that needs them fails with the same error, in its own row.
             with suppress(ClewError):
@@ -177,12 +197,14 @@ def opened(source: str, options: SourceOptions, *, rank_triples: bool = False) -
     return clew
 
 
-def opened_for_asking(source: str, options: SourceOptions, *, rank_triples: bool = False) -> Clew | Database:
+def opened_for_asking(
+    source: str, options: SourceOptions, *, rank_triples: bool = False, bounds: Bounds | None = None
+) -> Clew | Database:
     """Open `source` for asking: also a database, at its address."""
     from clew.stores.opening import is_address
 
     if not is_address(source):
-        return opened(source, options, rank_triples=rank_triples)
+        return opened(source, options, rank_triples=rank_triples, bounds=bounds)
     if options.format is not None or options.on_error is not OnError.fail:
         raise UsageError("--format and --on-error are for graph files. Leave them out")
     from clew.database import Database

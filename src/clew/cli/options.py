@@ -19,7 +19,8 @@ _WIDEST = 30
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Show typer the fields of every parameter that is a dataclass, and call the command with the dataclass.
 
-    Such a field is what a parameter of a command is: `Annotated[…, typer.Option(…)]`, with a default.
+    Such a field is what a parameter of a command is: `Annotated[…, typer.Option(…)]`, with a default. A class
+    that says its `parameters()` itself is made of a mapping of their values.
     """
     return _with_options(command, {})[0]
 
@@ -89,14 +90,14 @@ def _with_options(
 ) -> tuple[Callable[..., None], dict[str, str]]:
     """The command as typer sees it, with `more` parameters that it is not told; titles of the fields."""
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, tuple[type[Any], list[str]]] = {}
     shown: list[Parameter] = []
     titles: dict[str, str] = {}
     for parameter in signature(command).parameters.values():
         kind = hints[parameter.name]
-        if isinstance(kind, type) and is_dataclass(kind):
-            groups[parameter.name] = kind
+        if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "parameters")):
             made = _parameters(kind)
+            groups[parameter.name] = kind, [one.name for one in made]
             shown += made
             titles |= {one.name: getattr(kind, "TITLE", "Other options") for one in made}
         else:
@@ -105,10 +106,10 @@ def _with_options(
 
     @wraps(command)
     def called(**given: Any) -> None:  # noqa: ANN401
-        made = {
-            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-            for name, kind in groups.items()
-        }
+        made: dict[str, Any] = {}
+        for name, (kind, names) in groups.items():
+            values = {each: given.pop(each) for each in names}
+            made[name] = kind(**values) if is_dataclass(kind) else kind(values)
         command(**{name: value for name, value in given.items() if name not in more}, **made)
 
     called.__signature__ = Signature(shown)  # pyright: ignore[reportAttributeAccessIssue]
@@ -117,6 +118,8 @@ def _with_options(
 
 
 def _parameters(kind: type[Any]) -> list[Parameter]:
+    if not is_dataclass(kind):
+        return kind.parameters()
     hints = get_type_hints(kind, include_extras=True)
     return [
         Parameter(

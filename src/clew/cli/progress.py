@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from clew.cli.console import err, warn
+from clew.compiling import COMPILING
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -80,9 +81,17 @@ def _progress() -> Progress:
 
 
 @contextmanager
-def explained_wait(text: str, *, seconds: float = 2.0, quiet: bool = False) -> Generator[None]:
-    """Say `text` if what is done inside takes longer than `seconds`."""
-    timer = Timer(seconds, warn, (text,))
+def explained_wait(what: str, *, seconds: float = 2.0, quiet: bool = False) -> Generator[None]:
+    """Say that what is done inside goes on, if it takes longer than `seconds`; `what` may say what it is.
+
+    Where machine code is being made then, which later runs find, that is what is said.
+    """
+
+    def say() -> None:
+        why = "the search is compiled, once" if COMPILING.now else what
+        warn(f"still working …{f' ({why})' if why else ''}")
+
+    timer = Timer(seconds, say)
     timer.daemon = True
     if not quiet:
         timer.start()

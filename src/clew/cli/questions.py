@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.managed import ManagedModel
     from clew.types import Answer
+    from clew.workers.base import Workers
 
 
 def _outcome(answer: dict[str, Any]) -> str:
@@ -55,32 +57,59 @@ def ask_all(
     explain: bool,
     quiet: bool,
     model: ManagedModel | None = None,
+    at_once: int = 1,
     settings: object = None,
     keep: Callable[[Answer], None] | None = None,
+    cluster: Workers | None = None,
 ) -> None:
-    """Answer all questions of a file, to stdout or, resumable, to `out`; `start` opens the source.
+    """Answer all questions of a file, `at_once` at a time, to stdout or, resumable, to `out`.
 
-    `keep` gets each answer.
+    `start` opens the source, `keep` gets each answer; on a `cluster` all of these can be pickled.
 
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
+    read = read_questions(questions)
+    batch = BatchRun(_KIND, shown_name(method), out, quiet, explain, model, at_once, cluster)
+    batch.run(_Ready(start, method, model, settings), questions, read, _One(method, model, settings, keep))
 
-    def one(clew: Clew | Database, question: QuestionLine) -> dict[str, Any]:
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Opens the source and makes the method: what is wrong with it is no fault of a question."""
+
+    start: Callable[[], Clew | Database]
+    method: str
+    model: ManagedModel | None
+    settings: object
+
+    @contextmanager
+    def __call__(self) -> Generator[Clew | Database]:
+        with self.start() as clew:
+            clew.prepare(self.method, self.model, self.settings)
+            yield clew
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """Asks one question."""
+
+    method: str
+    model: ManagedModel | None
+    settings: object
+    keep: Callable[[Answer], None] | None
+
+    def __call__(self, clew: Clew | Database, question: QuestionLine) -> Answer:
         answer = clew.ask(
             question.text,
             id=question.id,
             entities=question.entities,
-            method=method,
-            model=model,
-            settings=settings,
+            method=self.method,
+            model=self.model,
+            settings=self.settings,
         )
-        if keep is not None:
-            keep(answer)
-        return answer.as_json(steps=explain)
-
-    BatchRun(_KIND, shown_name(method), out, quiet, model).run(
-        start, questions, read_questions(questions), one
-    )
+        if self.keep is not None:
+            self.keep(answer)
+        return answer
 
 
 def read_questions(path: str) -> list[QuestionLine]:

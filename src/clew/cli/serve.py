@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -19,8 +20,10 @@ from clew.errors import InputError, UsageError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from clew.engine import Clew
+    from clew.llm.budget import Ledger
     from clew.serve.graphs import Graphs
-    from clew.serve.settings import Access, ServeSettings
+    from clew.serve.settings import Access, Limits, ServeSettings
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
@@ -65,17 +68,24 @@ class AccessOptions:
         return Access(tokens, tuple(self.allow_host or ()), tuple(self.allow_origin or ()))
 
 
+@dataclass(frozen=True, slots=True)
+class ListenOptions:
+    """Where the server listens, with how many processes."""
+
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="Port; 0 is any.")] = 8765
+    workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes.")] = 1
+    seconds: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
+    ] = 60.0
+
+
 @with_options
 def serve(
     sources: Sources,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="Port; 0 is any.")] = 8765,
     llm: Models = None,
-    workers: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Processes.")] = 1,
-    seconds: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
-    ] = 60.0,
     *,
+    listening: ListenOptions,
     who: AccessOptions,
     calling: ModelOptions,
     reading: SourceOptions,
@@ -84,16 +94,23 @@ def serve(
 
     Updates of an index are taken up without a restart. Limits of --llm are for all requests together.
     """
+    from clew.llm.settings import wants_telemetry
     from clew.serve.settings import Limits, ServeSettings
     from clew.serve.shared_counts import shared_counts
 
-    if workers > 1 and _limits_spending(calling):
-        raise UsageError("Limits of --llm hold within one process. Leave out --workers, or the limits")
     if llm is None:
         calling.refuse()
-    settings = ServeSettings(host, port, workers, who.access(host), Limits(seconds=seconds))
-    with shared_counts(workers):
-        code = _run(sources, settings, reading, partial(_application, llm=llm or [], calling=calling))
+    settings = ServeSettings(
+        listening.host,
+        listening.port,
+        listening.workers,
+        who.access(listening.host),
+        Limits(seconds=listening.seconds),
+        telemetry=wants_telemetry(os.environ),
+    )
+    spent = {spec: None if listening.workers == 1 else calling.shared_ledger() for spec in llm or ()}
+    with shared_counts(listening.workers):
+        code = _run(sources, settings, reading, partial(_application, spent=spent, calling=calling))
     raise typer.Exit(code)
 
 
@@ -114,7 +131,7 @@ def _run(
     from clew.serve.run import serve as run
 
     sockets = listen(settings)
-    graphs = open_graphs(sources, reading)
+    graphs = open_graphs(sources, reading, settings.limits)
     write_logs(quiet=reading.quiet)
     if settings.workers > 1:
         graphs.prepare_for_forks()
@@ -126,7 +143,9 @@ def _run(
     return run(partial(make, graphs, settings), sockets, started)
 
 
-def _application(graphs: Graphs, settings: ServeSettings, llm: list[str], calling: ModelOptions) -> ASGIApp:
+def _application(
+    graphs: Graphs, settings: ServeSettings, spent: Mapping[str, Ledger | None], calling: ModelOptions
+) -> ASGIApp:
     """Put the application together, in the process that serves it."""
     from importlib.util import find_spec
 
@@ -135,7 +154,7 @@ def _application(graphs: Graphs, settings: ServeSettings, llm: list[str], callin
 
     for graph in graphs:
         graph.prepare()
-    models = ServedModels({spec: calling.shared_model(spec) for spec in llm})
+    models = ServedModels({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
     if find_spec("mcp") is None:
         return make_app(graphs, models, settings)
     from clew.serve.mcp import mounted
@@ -143,18 +162,18 @@ def _application(graphs: Graphs, settings: ServeSettings, llm: list[str], callin
     return make_app(graphs, models, settings, mcp=mounted)
 
 
-def open_graphs(sources: list[str], reading: SourceOptions) -> Graphs:
+def open_graphs(sources: list[str], reading: SourceOptions, limits: Limits) -> Graphs:
     """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
+    from clew.bounds import Bounds
     from clew.serve.graphs import Graph, Graphs, named_sources
 
+    def open(source: str) -> Clew:
+        clew = opened(source, reading)
+        clew.bounds = Bounds(limits.seconds, limits.answers)
+        return clew
+
     named = named_sources(sources)
-    return Graphs(Graph.of(name, partial(opened, source, reading)) for name, source in named.items())
-
-
-def _limits_spending(calling: ModelOptions) -> bool:
-    limits = (calling.max_calls, calling.max_tokens, calling.max_cost)
-    runs = (calling.run_calls, calling.run_tokens, calling.run_cost)
-    return any(limit is not None for limit in (*limits, *runs))
+    return Graphs(Graph.of(name, partial(open, source)) for name, source in named.items())
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clew.cli.console import shown, warn, write, write_json
-from clew.cli.opening import (
-    Columns,
-    EmbedderSpec,
-    Encoding,
-    Faults,
-    Format,
-    Json,
-    Language,
-    OnError,
-    Quiet,
-    RelationName,
-    RowId,
-    held_counts,
-    hints_of,
-    reading_notes,
-)
+from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
 from clew.cli.options import with_options
 from clew.cli.progress import Bar, Unit
 from clew.cli.verbalise import SayerOptions, opened_verbaliser
@@ -33,47 +18,64 @@ from clew.errors import UsageError
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
+    from clew.index.update.edit_files import EditFiles
     from clew.index.update.update import Part, Progress, Updated
 
 Files = list[str] | None
 
 
+@dataclass(frozen=True, slots=True)
+class EditOptions:
+    """What is added to an index and removed from it."""
+
+    add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None
+    remove: Annotated[
+        Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
+    ] = None
+    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to add.")] = None
+    aliases: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to add.")] = (
+        None
+    )
+    remove_types: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to remove.")
+    ] = None
+    remove_aliases: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to remove.")
+    ] = None
+    remove_entities: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Entities, one a line, that lose all triples.")
+    ] = None
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse new entities and relations.")] = False
+    ignore_missing: Annotated[
+        bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
+    ] = False
+
+    def files(self, reading: SourceOptions) -> EditFiles:
+        """Return the files with how they are read."""
+        from clew.index.update.edit_files import EditFiles
+
+        return EditFiles(
+            [Path(file) for file in self.add or ()],
+            [Path(file) for file in self.remove or ()],
+            self.types,
+            self.aliases,
+            self.remove_types,
+            self.remove_aliases,
+            self.remove_entities,
+            reading.format,
+            reading.on_error.value,
+            reading.hints,
+        )
+
+
 @with_options
 def update(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
-    add: Annotated[Files, typer.Option("--add", metavar="FILE", help="Triples to add; repeatable.")] = None,
-    remove: Annotated[
-        Files, typer.Option("--remove", metavar="FILE", help="Triples to remove; repeatable.")
-    ] = None,
-    types: Annotated[Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to add.")] = None,
-    aliases: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to add.")
-    ] = None,
-    remove_types: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>type to remove.")
-    ] = None,
-    remove_aliases: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Lines entity<TAB>alias to remove.")
-    ] = None,
-    remove_entities: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Entities, one a line, that lose all triples.")
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse new entities and relations.")] = False,
-    ignore_missing: Annotated[
-        bool, typer.Option("--ignore-missing", help="Go on if what is to be removed is not there.")
-    ] = False,
-    format: Format = None,
-    on_error: Faults = OnError.fail,
-    columns: Columns = None,
-    row_id: RowId = None,
-    relation: RelationName = None,
-    encoding: Encoding = None,
-    language: Language = "en",
     *,
+    edits: EditOptions,
     saying: SayerOptions,
-    embedder: EmbedderSpec = None,
+    reading: SourceOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Change an index as a whole or not at all; who has it open goes on with what was there.
 
@@ -81,42 +83,33 @@ def update(
     it failed to say.
     """
     from clew.engine import said_by, update_index_files
+    from clew.index.update.edits import EditRules
     from clew.stores.opening import refuse_address
 
-    for address in (source, *(add or ()), *(remove or ())):
+    for address in (source, *(edits.add or ()), *(edits.remove or ())):
         refuse_address(address)
-    given = (add, remove, types, aliases, remove_types, remove_aliases, remove_entities, saying.verbalise)
-    if not any(given):
+    files = edits.files(reading)
+    if not (files.names_some or saying.verbalise):
         raise UsageError(
             "Nothing to do. Give --add FILE or --remove FILE, as in: clew update kb.clew --add new.tsv"
         )
     start, path = time.monotonic(), Path(source)
     with (
-        Bar(quiet=quiet) as bar,
-        opened_verbaliser(saying, path, bar, quiet=quiet, said_by=said_by(path)) as verbaliser,
+        Bar(quiet=reading.quiet) as bar,
+        opened_verbaliser(saying, path, bar, quiet=reading.quiet, said_by=said_by(path)) as verbaliser,
     ):
         updated = update_index_files(
             path,
-            [Path(file) for file in add or ()],
-            [Path(file) for file in remove or ()],
-            types=types,
-            aliases=aliases,
-            remove_types=remove_types,
-            remove_aliases=remove_aliases,
-            remove_entities=remove_entities,
-            strict=strict,
-            ignore_missing=ignore_missing,
-            format=format,
-            on_error=on_error.value,
-            hints=hints_of(columns, row_id, relation, encoding, language),
-            embedder=embedder,
+            files,
+            rules=EditRules(edits.strict, edits.ignore_missing),
+            embedder=reading.embedder,
             verbaliser=verbaliser,
             progress=part_progress(bar),
         )
     seconds = time.monotonic() - start
     if json:
         write_json(_json(updated, seconds))
-    elif not quiet:
+    elif not reading.quiet:
         for line in _lines(updated, seconds):
             write(shown(line))
         for line in reading_notes(asdict(updated.report)):

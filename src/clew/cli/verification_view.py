@@ -30,6 +30,9 @@ def print_verification(console: Console, result: Verification, labels: Mapping[s
     if "total" in result.timings_ms:
         line.append(f"    ({result.timings_ms['total']:,.0f} ms)", "not bold dim")
     console.print(line, soft_wrap=True)
+    if result.abstained is not None:
+        text = f"  {result.abstained.detail}   (abstained: {result.abstained.reason})"
+        console.print(Text(text, "yellow"), soft_wrap=True)
     for part in result.parts:
         word, colour = _WORDS[part.verdict]
         line = Text("  ")

@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew.cli.method_options import SimgragOptions
-from clew.cli.model import ModelOptions, Stream, opened_model
-from clew.cli.opening import Json, LlmSpec, Source, SourceOptions, opened, waiting
+from clew.bounds import SECONDS
+from clew.cli.batch import refuse_many
+from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
+from clew.cli.method_options import ClaimOptions
+from clew.cli.model import ManyOptions, Stream, opened_model
+from clew.cli.opening import (
+    Json,
+    LlmSpec,
+    Seconds,
+    Source,
+    SourceOptions,
+    bounds_of,
+    opened,
+    waiting,
+)
 from clew.cli.options import with_short_help
 from clew.errors import UsageError
 
@@ -22,7 +34,13 @@ NOT_ENOUGH = 3
 
 
 @with_short_help(
-    first=("quiet",), rest={"stream": "Options of the chat model", "limit_triples": "Other options"}
+    first=("quiet",),
+    rest={
+        "stream": "Options of the chat model",
+        "limit_triples": "Other options",
+        "seconds": "Other options",
+        "ray": "Other options",
+    },
 )
 def verify(
     source: Source,
@@ -41,13 +59,15 @@ def verify(
     method: Annotated[str, typer.Option(metavar="NAME", help="How to verify.")] = "auto",
     llm: LlmSpec = None,
     *,
-    calling: ModelOptions,
+    calling: ManyOptions,
     stream: Stream = None,
-    options: SimgragOptions,
+    options: ClaimOptions,
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False,
     limit_triples: Annotated[
         int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
     ] = 5,
+    seconds: Seconds = SECONDS,
+    ray: RayAddress = None,
     reading: SourceOptions,
     json: Json = False,
 ) -> None:
@@ -61,6 +81,7 @@ def verify(
     from clew.text.clean import clean_question
 
     settings = options.settings(method)
+    bounds = bounds_of(seconds)
     if claims is not None:
         if claim is not None:
             raise UsageError("--claims has its own claims. Leave out CLAIM")
@@ -68,9 +89,12 @@ def verify(
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
         from clew.cli.claims import verify_all
 
-        with opened_model(llm, calling) as model:
+        with (
+            opened_cluster(ray, llm, quiet=reading.quiet) as cluster,
+            opened_model(llm, calling) as model,
+        ):
             verify_all(
-                partial(opened, source, reading),
+                partial(opened, *on_every_node(ray, source, reading), bounds=bounds),
                 claims,
                 out,
                 method=method,
@@ -78,18 +102,19 @@ def verify(
                 explain=explain,
                 quiet=reading.quiet,
                 model=model,
+                at_once=calling.at_once if model is not None else 1,
                 settings=settings,
+                cluster=cluster,
             )
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')
-    if out is not None:
-        raise UsageError("--out is for --claims. Leave it out, or redirect: … --json > FILE")
+    refuse_many({"--ray": ray, "--concurrency": calling.concurrency, "--out": out}, "--claims")
     clean_question(claim, "claim")  # before a long indexing, not after it
     with (
         heard_replies(stream, llm, quiet=reading.quiet) as listener,
         opened_model(llm, calling, listener) as model,
-        opened(source, reading) as clew,
+        opened(source, reading, bounds=bounds) as clew,
         explained_wait(waiting(model), quiet=reading.quiet or bool(stream)),
     ):
         result = clew.verify(claim, closed_world=closed_world, method=method, model=model, settings=settings)

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from clew.json_form import json_line
 from clew.serve.events import MEDIA, EventQueue
-from clew.serve.forms import AskForm, CompareForm, MatchForm, Name, VerifyForm
+from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, Name, VerifyForm
 from clew.serve.metrics import Metrics
 from clew.serve.problems import MEDIA as PROBLEM
 from clew.serve.service import Asking, Service
@@ -40,7 +40,9 @@ class Api:
         self.router = APIRouter(prefix="/v1", responses=_PROBLEMS)
         add = self.router.add_api_route
         add("/graphs", self.graphs, summary="The graphs, methods and chat models")
+        add("/methods", self.methods, summary="The methods, and the settings that each takes")
         add("/{graph}/ask", self.ask, methods=["POST"], summary="Ask a question", responses=_STREAM)
+        add("/{graph}/batch", self.batch, methods=["POST"], summary="Ask several questions")
         add("/{graph}/verify", self.verify, methods=["POST"], summary="Check a claim", responses=_STREAM)
         add("/{graph}/compare", self.compare, methods=["POST"], summary="Ask several methods")
         add("/{graph}/match", self.match, methods=["POST"], summary="Find a pattern")
@@ -55,6 +57,10 @@ class Api:
         """List the graphs with their counts, the methods, and the chat models."""
         return await self._json(request, self._service.list_graphs)
 
+    async def methods(self, request: Request) -> Response:
+        """List the methods with their settings: type, range, choices and default of each."""
+        return await self._json(request, self._service.list_methods)
+
     async def ask(self, request: Request, graph: GraphName, form: AskForm) -> Response:
         """Answer a question, or abstain with a reason; both are 200.
 
@@ -68,8 +74,15 @@ class Api:
             form.model,
             form.id or request.state.request_id,
             form.explain,
+            form.settings,
+            form.reading,
         )
         return await self._answered(request, graph, lambda: self._service.ask(graph, asking))
+
+    async def batch(self, request: Request, graph: GraphName, form: BatchForm) -> Response:
+        """Answer questions in turn, in the time of one request; one that fails has its error in its row."""
+        asking = Asking("", method=form.method, model=form.model, settings=form.settings)
+        return await self._rows(request, graph, lambda: self._service.ask_all(graph, form.questions, asking))
 
     async def verify(self, request: Request, graph: GraphName, form: VerifyForm) -> Response:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
@@ -83,23 +96,25 @@ class Api:
                 model=form.model,
                 id=form.id or request.state.request_id,
                 explain=form.explain,
+                settings=form.settings,
             )
 
         return await self._answered(request, graph, check)
 
     async def compare(self, request: Request, graph: GraphName, form: CompareForm) -> Response:
         """Ask several methods the same question; one that fails has its error in its row."""
-
-        def ask_all() -> dict[str, Any]:
-            told = self._service.compare(
-                graph, form.question, form.methods, entities=form.entities, model=form.model
-            )
-            for row in told["rows"]:
-                if row["answer"] is not None:
-                    self._metrics.answered(graph, row["answer"])
-            return told
-
-        return await self._json(request, ask_all)
+        return await self._rows(
+            request,
+            graph,
+            lambda: self._service.compare(
+                graph,
+                form.question,
+                form.methods,
+                entities=form.entities,
+                model=form.model,
+                settings={name: own or {} for name, own in form.settings.items()},
+            ),
+        )
 
     async def match(self, request: Request, graph: GraphName, form: MatchForm) -> Response:
         """Find the matches of a pattern, in order of graph semantic distance."""
@@ -165,6 +180,18 @@ class Api:
         return await self._json(
             request, lambda: self._service.paths(graph, start, end, limit=limit, longest=longest)
         )
+
+    async def _rows(self, request: Request, graph: str, make: Callable[[], dict[str, Any]]) -> Response:
+        """Send several answers, and count each."""
+
+        def counted() -> dict[str, Any]:
+            told = make()
+            for row in told["rows"]:
+                if row["answer"] is not None:
+                    self._metrics.answered(graph, row["answer"])
+            return told
+
+        return await self._json(request, counted)
 
     async def _json(self, request: Request, make: Callable[[], dict[str, Any]]) -> Response:
         body = await self._watched(request, lambda: json_line(make()).encode())

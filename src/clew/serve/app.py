@@ -26,6 +26,7 @@ from clew.serve.metrics import Metrics
 from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
+from clew.serve.tracing import RequestSpans
 from clew.serve.work import Gone, Work, release_memory
 from clew.version import __version__
 
@@ -75,7 +76,8 @@ def make_app(
     if mounted is not None:
         app.router.routes.append(Route("/mcp", mounted[0]))
     app.mount("/", StaticFiles(directory=str(Path(str(files("clew.serve"))) / "page"), html=True))
-    return Guard(app, settings.access, settings.limits, counts)
+    spans = RequestSpans.open() if settings.telemetry else RequestSpans()
+    return Guard(app, settings.access, settings.limits, counts, spans)
 
 
 @asynccontextmanager

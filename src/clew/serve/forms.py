@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Text = Annotated[str, Field(max_length=10_000)]
 Name = Annotated[str, Field(max_length=2_000)]
 Id = Annotated[str, Field(max_length=200)]
+Settings = Annotated[dict[Name, bool | int | float | str], Field(max_length=30)] | None
 
 
 class Form(BaseModel):
@@ -26,6 +27,21 @@ class AskForm(Form):
     model: Name | None = Field(None, description='A chat model of the server; "" for none.')
     id: Id | None = Field(None, description="Handed back; else the id of the request.")
     explain: bool = Field(False, description="Also give the steps.")
+    settings: Settings = Field(None, description="Of the method; GET /v1/methods lists them.")
+    reading: int | None = Field(
+        None, ge=1, description="Answer the alternative of this number (from 1) instead."
+    )
+
+
+class BatchForm(Form):
+    """Several questions, answered in turn."""
+
+    questions: list[Text] = Field(
+        min_length=1, max_length=100, examples=[["Who directed Memento?", "Who directed Heat?"]]
+    )
+    method: Name = "auto"
+    model: Name | None = None
+    settings: Settings = None
 
 
 class VerifyForm(Form):
@@ -37,6 +53,7 @@ class VerifyForm(Form):
     model: Name | None = None
     id: Id | None = None
     explain: bool = False
+    settings: Settings = None
 
 
 class CompareForm(Form):
@@ -46,6 +63,7 @@ class CompareForm(Form):
     methods: list[Name] = Field(["auto"], min_length=1, max_length=20)
     entities: list[Name] = Field([], max_length=20)
     model: Name | None = None
+    settings: dict[Name, Settings] = Field({}, max_length=20, description="Of methods, by their names.")
 
 
 class MatchForm(Form):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,7 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import no_such_graph
-from clew.stores.cypher.guard import Rules
-from clew.stores.opening import is_sparql_query
-from clew.stores.store import CypherStore, SparqlStore, as_json
+from clew.stores.store import as_json
 
 MOST_ROWS = 200
 """Rows of a query that are read."""
@@ -33,10 +32,6 @@ class Snapshot:
 
     clew: Clew
     generation: int
-    _stores: dict[bool, CypherStore | SparqlStore] = field(default_factory=dict)
-    _store_locks: tuple[threading.Lock, threading.Lock] = field(
-        default_factory=lambda: (threading.Lock(), threading.Lock())
-    )
 
     @cached_property
     def info(self) -> dict[str, Any]:
@@ -52,26 +47,13 @@ class Snapshot:
         return told
 
     def query(self, statement: str, rows: int, seconds: float) -> dict[str, Any]:
-        """Run a reading query; the graph is loaded into a store of its language once.
-
-        Raises as `Clew.open_store` and the store's `run`.
-        """
-        sparql = is_sparql_query(statement)
-        with self._store_locks[sparql]:
-            if sparql not in self._stores:
-                most = Rules(rows=MOST_ROWS)
-                self._stores[sparql] = self.clew.open_store(statement, seconds=seconds, rules=most)
-            found = self._stores[sparql].run(statement)
+        """Run a reading query: `{"columns", "rows", "complete"}`; raises as `Clew.query`."""
+        found = self.clew.query(statement, seconds=seconds, rows=MOST_ROWS)
         return {
             "columns": list(found.columns),
             "rows": [[as_json(value) for value in row] for row in found.rows[:rows]],
             "complete": found.complete and len(found.rows) <= rows,
         }
-
-    def close(self) -> None:
-        """Close the stores."""
-        for store in self._stores.values():
-            store.close()
 
     @cached_property
     def examples(self) -> tuple[str, ...]:
@@ -165,9 +147,14 @@ class Graphs:
 
         What has threads of its own does not outlive a fork: it is let go of, and each process makes its own.
         """
+        # These stay single-threaded, or need no thread of theirs: they do outlive it.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        import_module("onnxruntime")
         before = _threads()
         for graph in self:
             graph.prepare()
+            for question in (*graph.snapshot.examples, _OPEN):
+                graph.clew.ask(question)
         if _threads() > before:
             for graph in self:
                 graph.clew.close()
@@ -195,6 +182,8 @@ def _threads() -> int:
 
 
 _UNKNOWN = count()
+_OPEN = "Which one of them all is the best?"
+"""A question that no graph answers at once: all that reads questions is asked."""
 _PATH = re.compile(r"(?<![\w:/.])/(?:[\w.+-]+/)+[\w.+-]*")
 """A path of a file that no graph's name stands for."""
 

@@ -20,6 +20,7 @@ from clew.json_form import json_line
 from clew.serve.metrics import Metrics
 from clew.serve.problems import MEDIA, Problem
 from clew.serve.settings import Access, Limits
+from clew.serve.tracing import Ended, RequestSpans
 
 log = logging.getLogger("clew.serve")
 
@@ -50,8 +51,11 @@ HEADERS = {
 class Guard:
     """An ASGI application around another one: refuses, bounds, times, logs and counts."""
 
-    def __init__(self, app: ASGIApp, access: Access, limits: Limits, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, limits: Limits, metrics: Metrics, spans: RequestSpans
+    ) -> None:
         self._app, self._access, self._limits, self._metrics = app, access, limits, metrics
+        self._spans = spans
         self._tokens = [token.encode() for token in access.tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,7 +63,12 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await _Exchange(self, scope, send).handle(receive)
+            exchange = _Exchange(self, scope, send)
+            with self._spans.request(scope["method"], exchange.headers, exchange.id) as ended:
+                try:
+                    await exchange.handle(receive)
+                finally:
+                    exchange.note(ended)
 
     def refusal(self, scope: Scope, headers: Headers) -> Problem | None:
         """Why a request is not let in; None if it is."""
@@ -121,31 +130,28 @@ class _Exchange:
 
     def __init__(self, guard: Guard, scope: Scope, send: Send) -> None:
         self._guard, self._scope, self._send_on = guard, scope, send
-        self._id, self._began = uuid4().hex[:16], time.perf_counter()
+        self.id, self._began = uuid4().hex[:16], time.perf_counter()
         self._status = 499  # the client went away before there was a response
-        self._headers = Headers(scope=scope)
-        scope.setdefault("state", {})["request_id"] = self._id
+        self.headers = Headers(scope=scope)
+        scope.setdefault("state", {})["request_id"] = self.id
 
     async def handle(self, receive: Receive) -> None:
-        try:
-            problem = self._guard.refusal(self._scope, self._headers)
-            if problem is None and self._is_preflight():
-                await self._answer(Response(status_code=204, headers=_PREFLIGHT))
-                return
-            if problem is None:
-                try:
-                    receive = await self._with_body(receive)
-                except Problem as refused:
-                    problem = refused
-            if problem is None:
-                await self._guard.app(self._scope, receive, self._send)
-            else:
-                await self._answer(problem_response(problem, self._id))
-        finally:
-            self._note()
+        problem = self._guard.refusal(self._scope, self.headers)
+        if problem is None and self._is_preflight():
+            await self._answer(Response(status_code=204, headers=_PREFLIGHT))
+            return
+        if problem is None:
+            try:
+                receive = await self._with_body(receive)
+            except Problem as refused:
+                problem = refused
+        if problem is None:
+            await self._guard.app(self._scope, receive, self._send)
+        else:
+            await self._answer(problem_response(problem, self.id))
 
     def _is_preflight(self) -> bool:
-        return self._scope["method"] == "OPTIONS" and "access-control-request-method" in self._headers
+        return self._scope["method"] == "OPTIONS" and "access-control-request-method" in self.headers
 
     async def _answer(self, response: Response) -> None:
         await response(self._scope, _nothing, self._send)
@@ -153,8 +159,8 @@ class _Exchange:
     async def _with_body(self, receive: Receive) -> Receive:
         """Read the body, which has to come in time and within its limit; then hear of the client's end."""
         most = self._guard.limits.body
-        length = self._headers.get("content-length", "0")
-        if length.isdigit() and int(length) > most:
+        length = self.headers.get("content-length", "0")
+        if length.isdigit() and (len(length) > 18 or int(length) > most):
             raise _too_long(most)
         if self._scope["method"] in ("GET", "HEAD") and length == "0":
             return receive
@@ -174,31 +180,33 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             headers = MutableHeaders(scope=message)
-            headers["x-request-id"] = self._id
+            headers["x-request-id"] = self.id
             for name, value in HEADERS.items():
                 headers[name] = value
             headers.setdefault("cache-control", "no-store")
-            origin = self._guard.allowed_origin(self._headers)
+            origin = self._guard.allowed_origin(self.headers)
             if origin is not None:
                 headers["access-control-allow-origin"] = origin
                 headers["vary"] = "Origin"
         await self._send_on(message)
 
-    def _note(self) -> None:
+    def note(self, ended: Ended) -> None:
+        """Count, log and trace the request, which is over."""
         seconds = time.perf_counter() - self._began
         route = getattr(self._scope.get("route"), "path", "other")
         self._guard.metrics.requests.labels(route, str(self._status)).inc()
         self._guard.metrics.latency.labels(route).observe(seconds)
-        state: Mapping[str, Any] = self._scope["state"]
+        noted: Mapping[str, Any] = self._scope["state"].get("noted", {})
+        ended(route, self._status, noted)
         log.info(
             "request",
             extra={
-                "request": self._id,
+                "request": self.id,
                 "method": self._scope["method"],
                 "route": route,
                 "status": self._status,
                 "ms": round(seconds * 1000, 3),
-                **state.get("noted", {}),
+                **noted,
             },
         )
 

@@ -86,7 +86,7 @@ class _Tools:
         ] = [],  # noqa: B006 (pydantic copies it)
         method: Annotated[str, Field(description="`auto` suits nearly always.")] = "auto",
         limit: Few = MOST_ANSWERS,
-    ) -> form.Asked:
+    ) -> form.AnswerForm:
         """Answer a question from the graph, with the triples that prove each answer.
 
         Use this first for anything that is asked in words: who, which, when, how many, the most, both … and,
@@ -96,7 +96,7 @@ class _Tools:
         told = await self._run(lambda: self._service.ask(name, Asking(question, tuple(entities), method)))
         count = len(told["answers"])
         told["answers"], told["citations"] = told["answers"][:limit], told["citations"][:limit]
-        return cast(form.Asked, told | {"count": count})
+        return cast(form.AnswerForm, told | {"count": count})
 
     async def verify(
         self,
@@ -184,13 +184,13 @@ class _Tools:
         ],
         graph: Graph = None,
         limit: Annotated[int, Field(ge=1, le=200, description="How many rows are returned.")] = 50,
-    ) -> form.Table:
+    ) -> form.RowsForm:
         """Run a read-only Cypher or SPARQL query; whatever else it may do is refused.
 
         Use this for what ask cannot express: aggregation, filters, several conditions at once.
         """
         name = self._graph(graph)
-        return await self._run(lambda: cast(form.Table, self._service.query(name, statement, rows=limit)))
+        return await self._run(lambda: cast(form.RowsForm, self._service.query(name, statement, rows=limit)))
 
     def describe(self, name: str) -> form.SchemaForm:
         """Shorten what is told of a graph to what an agent needs."""

@@ -10,7 +10,7 @@ Triple = list[str]
 """[head, relation, tail]."""
 
 
-class Found(TypedDict):
+class FoundForm(TypedDict):
     """One answer; `score` is the confidence in how the question was read, in [0, 1]."""
 
     entity: str
@@ -18,7 +18,7 @@ class Found(TypedDict):
     score: float
 
 
-class Cited(TypedDict):
+class CitedForm(TypedDict):
     """The triples that prove one answer, or one part of a claim."""
 
     answer: str
@@ -33,22 +33,22 @@ class Abstained(TypedDict):
     candidates: list[str]
 
 
-class Asked(TypedDict):
+class AnswerForm(TypedDict):
     """An answer, or an abstention; `count` answers there are, of which the first are here."""
 
     question: str
     text: str
-    answers: list[Found]
+    answers: list[FoundForm]
     count: int
     abstained: Abstained | None
-    citations: list[Cited]
+    citations: list[CitedForm]
     grounded: bool
     complete: bool
     method: str
     notes: list[str]
 
 
-class Part(TypedDict):
+class ClaimPartForm(TypedDict):
     """A part of a claim, and what the graph says of it."""
 
     text: str
@@ -61,7 +61,7 @@ class Verified(TypedDict):
 
     claim: str
     verdict: str
-    parts: list[Part]
+    parts: list[ClaimPartForm]
 
 
 class Hit(TypedDict):
@@ -87,7 +87,7 @@ class Node(TypedDict):
     label: str
 
 
-class Group(TypedDict):
+class NeighboursForm(TypedDict):
     """The neighbours at one relation: `count` there are; `next` is the offset of the next page."""
 
     relation: str
@@ -106,7 +106,7 @@ class Around(TypedDict):
     types: list[str]
     aliases: list[str]
     triples: int
-    groups: list[Group]
+    groups: list[NeighboursForm]
     groups_left: int
 
 
@@ -131,7 +131,7 @@ class SchemaForm(TypedDict):
     relation_count: int
 
 
-class MatchForm(TypedDict):
+class MatchedForm(TypedDict):
     """A match of a pattern: nodes in the order in which the pattern names them."""
 
     gsd: float
@@ -143,11 +143,11 @@ class MatchForm(TypedDict):
 class Matches(TypedDict):
     """Matches in order of their graph semantic distance; not `complete` where the search was stopped."""
 
-    matches: list[MatchForm]
+    matches: list[MatchedForm]
     complete: bool
 
 
-class Table(TypedDict):
+class RowsForm(TypedDict):
     """Rows of a query; not `complete` where there are more."""
 
     columns: list[str]

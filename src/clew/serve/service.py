@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from clew.compared import ask_each
 from clew.engine import Clew
-from clew.errors import UsageError
+from clew.errors import ClewError, UsageError
 from clew.llm.types import ChatModel
+from clew.methods.options import options_of
 from clew.methods.registry import METHODS
 from clew.serve.graphs import Graph, Graphs
 from clew.serve.settings import Limits
@@ -45,6 +46,8 @@ class Asking:
     model: str | None = None
     id: str | None = None
     explain: bool = False
+    settings: Mapping[str, Any] | None = None
+    reading: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class Service:
             entities=asked.entities,
             method=_known(asked.method),
             model=model,
+            settings=_settings(asked.method, asked.settings),
+            reading=asked.reading,
         )
         return self._within_limit(answer).as_json(steps=asked.explain)
 
@@ -98,6 +103,26 @@ class Service:
             notes=(*answer.notes, note),
         )
 
+    def ask_all(self, graph: str, questions: Sequence[str], asked: Asking) -> dict[str, Any]:
+        """Answer questions in turn, each as `asked` says: a row each, with its error where it failed."""
+        rows: list[dict[str, Any]] = []
+        for question in questions:
+            try:
+                row = {"answer": self.ask(graph, replace(asked, question=question)), "error": None}
+            except ClewError as error:
+                row = {"answer": None, "error": self.graphs.hide_paths(str(error))}
+            rows.append(row)
+        return {"rows": rows}
+
+    def list_methods(self) -> dict[str, Any]:
+        """The methods, and what each can be told."""
+        return {
+            "methods": [
+                {"name": name, "needs_model": spec.needs_model, "settings": list(_options(name))}
+                for name, spec in METHODS.items()
+            ]
+        }
+
     def verify(
         self,
         graph: str,
@@ -108,11 +133,17 @@ class Service:
         model: str | None = None,
         id: str | None = None,
         explain: bool = False,
+        settings: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Check a claim: the JSON form of a verdict."""
         chosen = self.models.get(model)
         checked = self._engine(graph).verify(
-            claim, id=id, closed_world=closed_world, method=_known(method), model=chosen
+            claim,
+            id=id,
+            closed_world=closed_world,
+            method=_known(method),
+            model=chosen,
+            settings=_settings(method, settings, claims=True),
         )
         return checked.as_json(steps=explain)
 
@@ -124,14 +155,20 @@ class Service:
         *,
         entities: Sequence[str] = (),
         model: str | None = None,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> dict[str, Any]:
-        """Ask several methods the same question."""
+        """Ask several methods the same question, each with its settings."""
         names = [_known(name) for name in dict.fromkeys(methods)]
         if not names or len(names) > self.limits.methods:
             raise UsageError(f"Give 1 to {self.limits.methods} methods, not {len(names)}")
         chosen = self.models.get(model)
-        told = ask_each(self._engine(graph), question, names, entities=entities, model=chosen)
-        return told.as_json()
+        own = {name: _settings(name, given) for name, given in (settings or {}).items()}
+        told = ask_each(
+            self._engine(graph), question, names, entities=entities, model=chosen, settings=own
+        ).as_json()
+        for row in told["rows"]:
+            row["error"] = row["error"] and self.graphs.hide_paths(row["error"])
+        return told
 
     def match(
         self, graph: str, pattern: Mapping[str, Any], *, k: int = 3, all: bool = False, id: str | None = None
@@ -194,6 +231,44 @@ class Service:
 
     def _engine(self, graph: str) -> Clew:
         return self.graphs[graph].clew
+
+
+def _options(method: str, *, claims: bool = False) -> Iterator[dict[str, Any]]:
+    """What a client may tell a method: options whose values are plain, not files of this machine."""
+    kind = METHODS[method].settings_class(claims=claims)
+    for name, (told, default) in ({} if kind is None else options_of(kind)).items():
+        if told.offered and not told.reads and told.kind in _KINDS:
+            yield {
+                "name": name,
+                "about": told.help,
+                "type": _KINDS[told.kind],
+                "default": default,
+                "least": told.least,
+                "most": told.most,
+                "choices": list(told.choices),
+            }
+
+
+_KINDS: Mapping[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def _settings(method: str, given: Mapping[str, Any] | None, *, claims: bool = False) -> object:
+    """Make the settings of a method; None where nothing is given.
+
+    Raises UsageError for one that the method does not take from clients, or a value that it refuses.
+    """
+    if not given:
+        return None
+    known = {option["name"]: option for option in _options(_known(method), claims=claims)}
+    for name, value in given.items():
+        if name not in known:
+            there = ", ".join(known) or "none"
+            raise UsageError(f'{method} has no setting "{name}" here. There are: {there}')
+        wanted = known[name]["type"]
+        if wanted != _KINDS[type(value)] and (wanted, type(value)) != ("number", int):
+            raise UsageError(f"{method}: the setting {name} is a {wanted}, not {value!r}")
+    kind = METHODS[method].settings_class(claims=claims)
+    return None if kind is None else kind(**given)
 
 
 def _known(method: str) -> str:

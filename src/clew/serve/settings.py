@@ -55,5 +55,7 @@ class ServeSettings:
     limits: Limits = field(default_factory=Limits)
     reload_seconds: float = 1.0
     """How often it is looked whether an index has a new generation."""
+    telemetry: bool = False
+    """Whether each request is a span of OpenTelemetry."""
     warm: bool = True
     """Whether example questions are asked at the start, so that the first user does not wait."""

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import partial
 from types import FrameType
 from typing import Protocol, TypeVar
 
@@ -25,6 +26,10 @@ T = TypeVar("T")
 INTERRUPTIBLE: tuple[str, ...] = ("clew.",)
 """Beginnings of the names of modules in which work is ended; elsewhere it is waited for."""
 RETRY_SECONDS = 0.01
+AT_ONCE = 1
+"""Requests whose turn it is. Threads share one interpreter: more that compute at once only change places."""
+TURN_SECONDS = 0.05
+"""How long a turn is: who takes longer, or waits for a chat model, goes on beside the next."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -145,6 +150,7 @@ class Work:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="clew-work")
+        self._turns = asyncio.Semaphore(AT_ONCE)
         self._jobs: set[Job] = set()
         self._mean = 0.05
         self._resident = resident_bytes()
@@ -172,15 +178,34 @@ class Work:
             raise too_busy(min(60, max(1, round(wait))))
         job = Job()
         self._jobs.add(job)
-        future = asyncio.get_running_loop().run_in_executor(self._threads, _watched, job, work, heard)
+        future = asyncio.ensure_future(self._in_turn(partial(_watched, job, work, heard)))
         try:
             return await self._awaited(job, future, gone, None if endless else self._limits.seconds)
         finally:
             self._stop(job)
+            if job.began is None:  # it leaves the line, so that who has gone takes nobody's place
+                future.cancel()
             if future.done():
                 self._ended(job, future)
             else:
                 future.add_done_callback(lambda done: self._ended(job, done))
+
+    async def _in_turn(self, work: Callable[[], T]) -> T:
+        """Do work in a thread when it is its turn; work that was stopped before is not begun."""
+        await self._turns.acquire()
+        loop, turn = asyncio.get_running_loop(), [self._turns]
+
+        def leave() -> None:
+            while turn:
+                turn.pop().release()
+
+        ending = loop.call_later(TURN_SECONDS, leave)
+        try:
+            # In the context of the request, so that spans of its calls are its own.
+            return await loop.run_in_executor(self._threads, copy_context().run, work)
+        finally:
+            ending.cancel()
+            leave()
 
     async def _awaited(
         self,

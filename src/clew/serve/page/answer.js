@@ -18,10 +18,13 @@ const REASONS = {
   budget: "The search was stopped before it was done.",
 };
 
-/** The sections of an answer. `ask(question)` asks another one, `about(entity)` prepares one about an entity. */
-export function answerView(answer, { graph, ask, about }) {
+/**
+ * The sections of an answer. `ask(question)` asks another one, `about(entity)` prepares one about an entity,
+ * `choose(number)` asks the same one in another reading.
+ */
+export function answerView(answer, { graph, ask, about, choose }) {
   const parts = [answer.abstained ? abstention(answer, { graph, ask }) : found(answer, { graph, about })];
-  parts.push(howRead(answer, { ask }));
+  parts.push(howRead(answer, choose));
   if (answer.chain) parts.push(chain(answer.chain));
   if (answer.query) parts.push(querySection(answer));
   if (answer.steps) parts.push(steps(answer.steps));
@@ -176,7 +179,7 @@ function patternWords({ triples, answer }) {
   );
 }
 
-function howRead(answer, { ask }) {
+function howRead(answer, choose) {
   const step = (wanted) => answer.steps?.find((one) => one.name === wanted)?.detail;
   const mentions = step("link")?.mentions ?? [];
   const alternatives = answer.alternatives ?? [];
@@ -192,7 +195,7 @@ function howRead(answer, { ask }) {
     alternatives.length
       ? [
           el("h3", {}, "Other readings"),
-          el("ol", { class: "alternatives" }, alternatives.map((other) => alternative(other, ask))),
+          el("ol", { class: "alternatives" }, alternatives.map((other, at) => alternative(other, () => choose(at + 1), answer))),
         ]
       : null,
     readings.length > 1
@@ -206,10 +209,11 @@ function howRead(answer, { ask }) {
   );
 }
 
-/** Another reading, in words that can be asked. */
-function alternative(other, ask) {
+/** Another reading, which a click answers; the one that is answered is marked. */
+function alternative(other, choose, answer) {
   const score = typeof other.score === "number" ? el("span", { class: "score" }, `${Math.round(other.score * 100)} %`) : null;
-  return el("li", {}, el("button", { type: "button", class: "link", onclick: () => ask(other.reading) }, shown(other.reading)), " ", score);
+  const current = other.reading === answer.reading ? "true" : undefined;
+  return el("li", {}, el("button", { type: "button", class: "link", onclick: choose, "aria-current": current }, shown(other.reading)), " ", score);
 }
 
 function mentionView(mention) {

@@ -64,22 +64,22 @@ export function askView({ graph, server, query, go, failed }) {
     el("div", { class: "line small" }, fields),
   );
 
-  async function ask(question, entities = []) {
+  async function ask(question, entities = [], reading = null) {
     if (!question.trim()) {
       field.focus();
       return;
     }
     performance.mark("clew-asked");
     field.value = question;
-    go("ask", { q: question, method: method.value === "auto" ? "" : method.value, model: model.value, entity: entities });
+    go("ask", { q: question, method: method.value === "auto" ? "" : method.value, model: model.value, entity: entities, reading: reading ?? "" });
     running?.abort();
     running = new AbortController();
     examples.hidden = true;
     result.setAttribute("aria-busy", "true");
-    const body = { question, method: method.value, model: model.value, explain: true, entities };
+    const body = { question, method: method.value, model: model.value, explain: true, entities, reading };
     try {
       const answer = model.value ? await streamed(body, running.signal) : await post(of(graph, "ask"), body, running.signal);
-      fill(result, answerView(answer, { graph, ask, about }));
+      fill(result, answerView(answer, { graph, ask, about, choose: (number) => ask(question, entities, number) }));
       performance.mark("clew-answered");
       say(answer.abstained ? `No answer: ${answer.abstained.detail}` : `${answer.answers.length} answers: ${answer.text.slice(0, 200)}`);
     } catch (error) {
@@ -130,7 +130,7 @@ export function askView({ graph, server, query, go, failed }) {
     }
   }
 
-  if (field.value) ask(field.value, query.getAll("entity"));
+  if (field.value) ask(field.value, query.getAll("entity"), Number(query.get("reading")) || null);
   else offerExamples();
   return { view: [form, examples, result], focus: () => field.focus(), close: () => running?.abort() };
 }

@@ -1,0 +1,181 @@
+"""`clew fit`: learn from a user's own questions and answers how a graph is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from clew.cli.console import warn, write, write_json
+from clew.cli.jsonl import objects, source_name
+from clew.cli.opening import Json, Quiet
+from clew.cli.progress import Bar
+from clew.errors import InputError, ParseError, UsageError
+from clew.text.clean import clean_question
+from clew.text.counted import counted
+
+if TYPE_CHECKING:
+    from clew.methods.auto.fitting import FittedIndex
+    from clew.reading.feedback import Feedback
+    from clew.reading.fitting import Figures
+
+_NOT_BETTER = 3
+_SHAPE = 'Write {"question": "…", "answers": ["…"]}, or "accepted" or "rejected" in the place of "answers"'
+Questions = Annotated[
+    str | None,
+    typer.Option("--questions", metavar="FILE.jsonl", help="Questions with answers, one object a line."),
+]
+
+
+def fit(
+    source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
+    *,
+    questions: Questions = None,
+    seed: Annotated[int, typer.Option(min=0, help="How questions are dealt into two halves.")] = 0,
+    drop: Annotated[bool, typer.Option("--drop", help="Remove what was learned.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from your questions with their answers how this graph is asked; kept in its index.
+
+    It is measured on halves, each answered with what was learned from the other. Where that does not help,
+    nothing is kept (exit code 3).
+    """
+    from clew.engine import Clew, is_index
+    from clew.index.store.manifest import read_manifest
+    from clew.methods.auto.fitting import fit_index
+    from clew.reading.adapter import drop_adapter
+    from clew.stores.opening import refuse_address
+
+    refuse_address(source)
+    if drop == (questions is not None):
+        raise UsageError("Give --questions FILE.jsonl to learn, or --drop to remove what was learned")
+    index = Path(source)
+    if not is_index(index):
+        raise UsageError(f"{source} is no index. Make one: clew index {source} -o NAME.clew")
+    if questions is None:
+        read_manifest(index)
+        _dropped(index, drop_adapter(index), json=json, quiet=quiet)
+        return
+    feedback, start = read_feedback(questions), time.monotonic()
+    with Clew.open(index) as clew, Bar(quiet=quiet) as bar:
+
+        def tell(stage: str, done: int, total: int) -> None:
+            bar.update(stage, done, total, "questions")
+
+        fitted = fit_index(clew.index, clew.embedder, feedback, seed, tell)
+    seconds = round(time.monotonic() - start, 2)
+    if json:
+        write_json(_json(fitted, len(feedback), seconds))
+    else:
+        for line in _lines(fitted, len(feedback), seconds):
+            write(line)
+    if not quiet:
+        for line in _left_out(fitted):
+            warn(line)
+    if fitted.path is None:
+        raise typer.Exit(_NOT_BETTER)
+
+
+def _dropped(index: Path, there: bool, *, json: bool, quiet: bool) -> None:
+    if json:
+        write_json({"index": str(index), "dropped": there})
+    elif not quiet:
+        write(f"{index}: what was learned is removed" if there else f"{index}: nothing was learned for it")
+
+
+def read_feedback(path: str) -> list[Feedback]:
+    """Read questions with answers; ParseError for a malformed line, InputError for an empty file."""
+    file = source_name(path)
+    read = [_feedback(file, number, value) for number, value in objects(path)]
+    if not read:
+        raise InputError(f"{file}: no questions. {_SHAPE}")
+    return read
+
+
+def _feedback(file: str, number: int, value: dict[str, Any]) -> Feedback:
+    from clew.reading.feedback import Feedback
+
+    text = value.get("question")
+    if not isinstance(text, str):
+        raise ParseError(file, number, "field 'question' is missing or not a string", _SHAPE)
+    try:
+        question = clean_question(text)
+    except UsageError as error:
+        raise ParseError(file, number, str(error)) from error
+    answers = _names(file, number, value, "answers")
+    accepted, rejected = (_names(file, number, value, key) for key in ("accepted", "rejected"))
+    if answers is None and not accepted and not rejected:
+        raise ParseError(file, number, "neither answers, nor accepted or rejected ones", _SHAPE)
+    return Feedback(number, question, answers, accepted or frozenset(), rejected or frozenset())
+
+
+def _names(file: str, number: int, value: dict[str, Any], key: str) -> frozenset[str] | None:
+    given = value.get(key)
+    if given is None:
+        return None
+    names = cast("list[object]", given) if isinstance(given, list) else [None]
+    if not all(isinstance(n, str) or (isinstance(n, int | float) and not isinstance(n, bool)) for n in names):
+        raise ParseError(file, number, f"field {key!r} is not a list of names and numbers", _SHAPE)
+    return frozenset(str(name) for name in names)
+
+
+def _left_out(fitted: FittedIndex) -> list[str]:
+    """Say which lines were not learned from, and why."""
+    given = fitted.usable
+    reasons = (
+        (given.unknown, "with an answer that the graph does not have"),
+        (given.contradicting, "that contradict each other"),
+        (given.repeated, "with a question that stands there already"),
+    )
+    return [
+        f"left out: {counted(len(lines), 'line')} {why} ({_some(lines)})" for lines, why in reasons if lines
+    ]
+
+
+def _some(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:5]))
+    return f"line {shown}{' …' if len(lines) > 5 else ''}"
+
+
+def _json(fitted: FittedIndex, lines: int, seconds: float) -> dict[str, Any]:
+    result, given = fitted.result, fitted.usable
+    return {
+        "index": str(fitted.index),
+        "stored": None if fitted.path is None else str(fitted.path),
+        "lines": lines,
+        "questions": result.questions,
+        "covered": result.covered,
+        "unknown": list(given.unknown),
+        "contradicting": list(given.contradicting),
+        "repeated": list(given.repeated),
+        "held_out": {"before": asdict(result.before), "after": asdict(result.after)},
+        "strength": result.strength,
+        "words": result.words,
+        "seed": fitted.seed,
+        "seconds": seconds,
+    }
+
+
+def _lines(fitted: FittedIndex, lines: int, seconds: float) -> list[str]:
+    result = fitted.result
+    told = [
+        f"{counted(result.questions, 'question')} of {counted(lines, 'line')}; {result.covered} have a "
+        f"reading with the given answers ({seconds:.1f} s)",
+        f"held out, without: {_told(result.before)}",
+        f"held out, with:    {_told(result.after)}",
+    ]
+    if fitted.path is None:
+        return [*told, "It does not help on questions that it was not learned from: nothing is kept"]
+    return [*told, f"Kept in {fitted.path}"]
+
+
+def _told(figures: Figures) -> str:
+    count = max(1, figures.questions)
+    first, right = 100 * figures.right / count, 100 * figures.answered_right / count
+    wrong = 100 * figures.answered_wrong / count
+    return f"{first:.1f} % right first; answered {right:.1f} % right, {wrong:.1f} % wrong"

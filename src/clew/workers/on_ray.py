@@ -1,0 +1,215 @@
+"""Work on a Ray cluster: Ray places the pieces, moves them, and tells of workers and nodes that are gone.
+
+A piece is a Ray task of one processor. A worker opens what it needs once and keeps it. A piece that was lost
+with its worker or node is done again, up to `MOST_LOST` times; nodes that join get pieces as soon as they are
+there.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import monotonic, perf_counter
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar, cast
+
+from clew.errors import ClewError, MissingExtra
+from clew.version import __version__
+from clew.workers.base import MOST_LOST, Make, Stopped, in_order
+from clew.workers.piece import PieceDone
+
+S = TypeVar("S")
+T = TypeVar("T")
+LOCAL = "local"
+_AHEAD = 3
+"""Pieces under way for each processor of the cluster."""
+_CONNECT_SECONDS = 10.0
+_POLL_SECONDS, _PATIENCE = 5.0, 300.0
+"""How often a wait looks for nodes, and how long it goes on without any."""
+
+
+class ClusterError(ClewError):
+    """A cluster that cannot be reached or used."""
+
+
+@dataclass
+class _Share:
+    """What a node has done."""
+
+    pieces: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class RayWorkers:
+    """The workers of a cluster, as a context manager; `address` is `local`, `auto`, `host:port` or `ray://…`.
+
+    `prepare` is called in every worker before anything is made there.
+    """
+
+    address: str
+    prepare: Callable[[], None]
+    _ray: Any = None
+    _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
+    _lost: int = 0
+    _began: float = 0.0
+    _room: tuple[float, int] = (0.0, 0)
+
+    def __enter__(self) -> Self:
+        """Connect. Raises MissingExtra without Ray, ClusterError if there is no such cluster."""
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtra("ray", "ray") from error
+        self._ray = ray
+        own = {"address": self.address} if self.address != LOCAL else {"include_dashboard": False}
+        try:
+            _reach(self.address)
+            self._ray.init(**own, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+        except Exception as error:  # Ray raises bare ones of its own, of gRPC and of the system
+            raise ClusterError(
+                f"{self.address}: there is no Ray cluster that can be used ({_first_line(error)}). Start one "
+                "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
+            ) from error
+        self._began = monotonic()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Disconnect; a local cluster ends."""
+        self._ray.shutdown()
+
+    def map(self, make: Make[S, T], pieces: Iterable[S]) -> Iterator[T]:
+        """Results in the order of the pieces.
+
+        Raises Stopped if a piece is lost again and again or no node is left, ClusterError for a node without
+        Clew or with another version, and as `ClewError` what was raised on a node, with its name.
+        """
+        work = self._ray.remote(num_cpus=1, max_retries=0)(_task(__version__))
+        made = self._ray.put(pickle.dumps((self.prepare, make)))
+
+        def submit(piece: S) -> _Waiting[T]:
+            held = pickle.dumps(piece)
+            return _Waiting(self, lambda: work.remote(made, held))
+
+        return in_order(submit, pieces, self._window)
+
+    def told(self) -> Sequence[str]:
+        """How many pieces each node did, and how fast; and how many were done again."""
+        seconds = max(monotonic() - self._began, 1e-9)
+        lines = [
+            f"node {node}: {share.pieces:,} done, {share.pieces / seconds:,.1f} a second, "
+            f"{share.seconds:,.1f} s of work"
+            for node, share in sorted(self._shares.items())
+        ]
+        if self._lost:
+            lines.append(f"{self._lost:,} pieces were lost with their workers, and done again")
+        return lines
+
+    def _window(self) -> int:
+        """Pieces that may be under way; nodes come and go."""
+        looked, room = self._room
+        if perf_counter() - looked > _POLL_SECONDS:
+            room = int(self._ray.cluster_resources().get("CPU", 0))
+            self._room = perf_counter(), room
+        return _AHEAD * max(room, 1)
+
+    def wait(self, reference: Any) -> PieceDone | None:  # noqa: ANN401
+        """Wait for a piece; None if it was lost with its worker. Raises Stopped if no node is left."""
+        errors, alone = self._ray.exceptions, 0.0
+        while True:
+            try:
+                return self._ray.get(reference, timeout=_POLL_SECONDS)
+            except errors.GetTimeoutError:
+                alone = 0.0 if self._ray.cluster_resources().get("CPU") else alone + _POLL_SECONDS
+                if alone >= _PATIENCE:
+                    raise Stopped(
+                        f"{self.address}: no node with a processor is left in the cluster; the same command "
+                        "goes on when there is one"
+                    ) from None
+            except errors.RayTaskError as error:  # a bug, or what a node cannot load
+                raise ClusterError(f"{self.address}: {_first_line(error.cause or error)}") from error
+            except errors.RayError:
+                return None
+
+    def drop(self, reference: Any) -> None:  # noqa: ANN401
+        """Have a piece not begun that nobody waits for."""
+        self._ray.cancel(reference)
+
+    def took(self, done: PieceDone) -> None:
+        """Count a piece for its node; raises what ended it there."""
+        if done.error is not None:
+            raised = ClusterError(f"node {done.node}: {done.error}")
+            raised.exit_code = done.exit_code
+            raise raised
+        share = self._shares.setdefault(done.node, _Share())
+        share.pieces += 1
+        share.seconds += done.seconds
+
+    def lost(self, times: int) -> None:
+        """Count a piece that is done again; raises Stopped if its workers end again and again."""
+        self._lost += 1
+        if times > MOST_LOST:
+            raise Stopped(
+                f"{self.address}: {times} workers ended at the same piece. Is the memory of the nodes full? "
+                "The same command goes on from there"
+            )
+
+
+class _Waiting(Generic[T]):
+    """A piece under way, and how it is sent again."""
+
+    def __init__(self, workers: RayWorkers, send: Callable[[], Any]) -> None:
+        self._workers, self._send, self._reference = workers, send, send()
+
+    def result(self) -> T:
+        """Wait for it, and do it again where it was lost."""
+        times = 0
+        while (done := self._workers.wait(self._reference)) is None:
+            times += 1
+            self._workers.lost(times)
+            self._reference = self._send()
+        self._workers.took(done)
+        return cast(T, done.result)
+
+    def cancel(self) -> None:
+        """Drop it, where it has not begun."""
+        self._workers.drop(self._reference)
+
+
+def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:
+    """The function that is sent to nodes whole: it says what is wrong with a node that has another Clew."""
+
+    def do(make: bytes, piece: bytes) -> Any:  # noqa: ANN401
+        import ray
+
+        context = ray.get_runtime_context()
+        node = f"{ray.util.get_node_ip_address()} ({context.get_node_id()[:8]})"
+        try:
+            from clew.version import __version__ as here
+        except ImportError:
+            raise RuntimeError(f"node {node}: Clew is not installed there. Install clew=={version}") from None
+        if here != version:
+            raise RuntimeError(f"node {node}: Clew is {here} there and {version} here. Install the same")
+        from clew.workers.piece import do_piece
+
+        return do_piece(node, make, piece)
+
+    return do
+
+
+def _reach(address: str) -> None:
+    """Raise OSError if nobody listens at an address of a host and port: Ray would wait for minutes."""
+    host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
