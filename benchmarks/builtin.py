@@ -9,6 +9,7 @@ Development sets, the other halves of the published sets, and the check sets tha
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Sequence
 
 from harness import Count, ask_all, open_built_in
 from questions import (
@@ -16,6 +17,7 @@ from questions import (
     DATA,
     ROOT,
     SHARED,
+    Source,
     absent,
     databases,
     domains,
@@ -74,6 +76,7 @@ def main() -> None:
     other = open_built_in(DATA / "check" / "other.tsv")
     print(ask_all(other, jsonl(DATA / "check" / "other_questions.jsonl")).row("science (check)"), flush=True)
     missing = jsonl(DATA / "check" / "absent.jsonl")
+    lacking += _databases(args.limit, [("five graphs by a blind author (check)", databases("blind"))])
     if SHARED.exists():
         kb = open_built_in(metaqa_graph())
         for hops in (1, 2, 3):
@@ -93,21 +96,18 @@ def main() -> None:
             for which, part in ((0, "development"), (1, "check")):
                 items = sample(half(pathquestion(hops), which), args.limit, 1)
                 print(ask_all(method, items).row(f"PathQuestion {hops}H ({part} half)"), flush=True)
-        lacking += _databases(args.limit)
+        published = [("Spider development", databases("spider")), ("Overnight", databases("overnight"))]
+        lacking += _databases(args.limit, [("factory (development)", [factory()]), *published])
         method = open_built_in(SHARED / "wc2014" / "WC2014.txt")
         print(ask_all(method, wc2014()).row("WC2014 samples (development)"), flush=True)
     lacking.append(ask_all(other, missing[62:]).row("science (check)", absent=True))
     print("\n".join([ABSENT_HEADER, *lacking]))
 
 
-def _databases(limit: int) -> list[str]:
-    """Print a row for each set of graphs that people asked; give those for what no graph can answer."""
+def _databases(limit: int, sets: Sequence[tuple[str, Iterable[Source]]]) -> list[str]:
+    """Print a row for each set of graphs; give those for what no graph can answer."""
     lacking: list[str] = []
-    for name, parts in (
-        ("factory (development)", [factory()]),
-        ("Spider development", databases("spider")),
-        ("Overnight", databases("overnight")),
-    ):
+    for name, parts in sets:
         known, unknown = Count(), Count()
         for source, types, aliases, items in parts:
             method = open_built_in(source, types, aliases)

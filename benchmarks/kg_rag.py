@@ -136,7 +136,8 @@ def settings_grid() -> Iterator[tuple[int, int]]:
 
 def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) -> None:
     """Experiment 1's grid for the built-in forms; each question is read once, times are without that."""
-    from clew.methods.kg_rag.method import KgRag, Settings, built_in_steps
+    from clew.methods.kg_rag.method import KgRag, built_in_steps
+    from clew.methods.kg_rag.settings import KgRagSettings
     from clew.reading.rules.auto import Auto
 
     auto, decomposed = Auto(clew.index, clew.embedder), dict[str, Plan]()
@@ -153,17 +154,18 @@ def grid(clew: Clew, questions: Sequence[Question], frontiers: Sequence[str]) ->
 
         method = KgRag(clew.index, clew.embedder, steps=replace(steps, decompose=once))
         for hops, top in settings_grid():
-            method.settings = Settings(hops=hops, top=top, frontier=frontier)  # type: ignore[arg-type]
+            method.settings = KgRagSettings(hops=hops, k=top, frontier=frontier)  # type: ignore[arg-type]
             found = score(lambda q, m=method: m.answer(q.text, entities=[q.entity]), questions)
             print_scores(f"{frontier} N={hops} K={top}", found)
 
 
 def systems(clew: Clew, questions: Sequence[Question], names: Sequence[str]) -> None:
     """Compare what runs without a model; LLM+KG of Experiment 2 is kaping with N = 3 and K = 30."""
-    from clew.methods.baselines.kaping import Kaping, Settings
+    from clew.methods.baselines.kaping import Kaping
+    from clew.methods.baselines.settings import KapingSettings
 
     print("                                 hits  exact  set   none")
-    near = Kaping(clew.index, clew.embedder, settings=Settings(hops=3, top=30))
+    near = Kaping(clew.index, clew.embedder, settings=KapingSettings(hops=3, k=30))
     found = score(lambda q: near.answer(q.text, entities=[q.entity]), questions)
     print_scores("kaping N=3 K=30", found)
     for name in names:

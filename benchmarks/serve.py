@@ -35,6 +35,7 @@ from results import write_section
 
 from clew import Clew
 from clew.engine import index_sources, update_index_files
+from clew.index.update.edit_files import EditFiles
 
 CONNECTIONS = 8
 
@@ -363,7 +364,7 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
         asyncio.run(press(server, index, right, load))
         print(load.status, load.wrong[:3], load.updates, f"ended in {server.stop():.1f} s")
         after = Path(folder) / "fresh.tsv"
-        update_index_files(index, [after])
+        update_index_files(index, EditFiles([after]))
     settled = [megabytes for at, megabytes in load.memory if at > 60] or [load.memory[-1][1]]
     bad = sum(number for status, number in load.status.items() if status >= 500)
     statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(load.status.items()))

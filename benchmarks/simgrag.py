@@ -30,7 +30,8 @@ from results import write_section
 from clew import Clew
 from clew.llm.testing import ScriptedModel
 from clew.llm.types import Request
-from clew.methods.simgrag.method import Settings, SimGRAG
+from clew.methods.simgrag.method import SimGRAG
+from clew.methods.simgrag.settings import SimgragSettings
 from clew.text.normalise import normalise
 
 RELATIONS = {
@@ -181,7 +182,7 @@ def main() -> None:
                 "|---|---|---|---|",
             ]
             for shots in (4, 8, 12):
-                base.settings = Settings(shots=shots)
+                base.settings = SimgragSettings(shots=shots)
                 rows = [ask(clew, method_of, row)[0] for rows in asked.values() for row in rows[:20]]
                 calls = sum(a.usage.calls for a in rows) / len(rows)
                 tokens = sum(a.usage.input_tokens for a in rows) / len(rows)
