@@ -20,8 +20,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts" / "train_reader"))
 from sets import Asked, metaqa, pathquestion, spider
 
+from clew.methods.auto.settings import AutoSettings
 from clew.reading.feedback import Feedback, usable
-from clew.reading.fitting import Example, Figures, choose, learned, read_examples, without
+from clew.reading.fitting import Example, Figures, choose, figures_of, learned, read_examples, without
 from clew.reading.reader import QuestionReader
 from clew.text.embedders.static import StaticEmbedder
 
@@ -45,8 +46,11 @@ def row(name: str, examples: list[Example], seconds: float, seed: int) -> str:
     count = 2 * len(examples) // 3
     train, test = examples[:count], examples[count:]
     half = np.random.default_rng(seed).permutation(count) % 2
-    strength = choose(train, train, half, lambda _stage, _done, _total: None)[2]
-    figures = [_text(f) for f in (without(test), learned(train, strength).figures(test))]
+    confidence = AutoSettings().confidence
+    strength = choose(train, train, half, confidence, lambda _stage, _done, _total: None)[2]
+    shares = learned(train, strength).shares(test)
+    after = figures_of(list(zip(test, shares, strict=True)), confidence)
+    figures = [_text(f) for f in (without(test, confidence), after)]
     return f"| {name} | {count} | {len(test)} | {' | '.join(figures)} | {seconds:.0f} |"
 
 

@@ -69,14 +69,14 @@ DAY = 725796.0  # 1988-03-01
         ),
         (Counted(BOOKS, WRITTEN, ">=", 2), "everything of type book with at least 2 written by"),
         (Counted(BOOKS, WRITTEN, "=", 0), "everything of type book with no written by"),
-        (Extreme(BOOKS, (PAGES,), False, True), "the with the largest pages of everything of type book"),
+        (Extreme(BOOKS, (PAGES,), False, True), "the one with the largest pages of everything of type book"),
         (
             Extreme(BOOKS, (PAGES,), False, False, 3),
             "the 3 with the smallest pages of everything of type book",
         ),
         (
             Extreme(BOOKS, (WRITTEN,), True, False),
-            "the with the fewest written by of everything of type book",
+            "the one with the fewest written by of everything of type book",
         ),
     ],
 )

@@ -24,8 +24,6 @@ from clew.reading.learned_words import LikelyWords, likely_words
 from clew.reading.ranker import Scored
 from clew.reading.reader import QuestionReader
 
-CONFIDENCE = 0.6
-"""Probability from which figures count a reading as answered: the default of `auto`."""
 LEAST = 20
 """Questions with a right candidate that must be there."""
 MOST_ROWS = 100
@@ -101,10 +99,13 @@ def fit(
     reader: QuestionReader,
     given: Sequence[Feedback],
     digests: tuple[str, str],
+    confidence: float,
     seed: int = 0,
     tell: Tell = lambda _stage, _done, _total: None,
 ) -> Fitted:
     """Learn an adapter for the graph of `reader`, which has none; `digests` of its words and its model.
+
+    Figures count a reading as answered from a probability of `confidence`.
 
     Raises:
         InputError: too few questions have a candidate that answers them as `given` says.
@@ -124,7 +125,7 @@ def fit(
     if covered < ENOUGH_COVERED * len(examples):
         held_out = _read_again(reader, examples, half, tell)
         words = likely_words([(e.words, e.labels) for e in examples])
-    before, after, strength = choose(examples, held_out, half, tell)
+    before, after, strength = choose(examples, held_out, half, confidence, tell)
     if not after.better_than(before):
         return Fitted(None, len(given), covered, before, after, strength, 0)
     about = AdapterAbout(*digests, len(given), {"before": asdict(before), "after": asdict(after)})
@@ -201,7 +202,11 @@ def _labels(scored: Scored, right: NDArray[np.bool_], relations: int) -> dict[in
 
 
 def choose(
-    examples: Sequence[Example], held_out: Sequence[Example], half: NDArray[np.int64], tell: Tell
+    examples: Sequence[Example],
+    held_out: Sequence[Example],
+    half: NDArray[np.int64],
+    confidence: float,
+    tell: Tell,
 ) -> tuple[Figures, Figures, float]:
     """(without, with, strength): the figures of halves, each held out once, with the best strength.
 
@@ -219,18 +224,19 @@ def choose(
             layer.train(train, strength)
             shares[strength] += zip(test, layer.shares(test), strict=True)
     tell("learning", done, done)
-    figures = {strength: _figures(rows) for strength, rows in shares.items()}
+    figures = {strength: figures_of(rows, confidence) for strength, rows in shares.items()}
     best = max(figures, key=lambda s: figures[s].likelihood)
-    return without(held_out), figures[best], best
+    return without(held_out, confidence), figures[best], best
 
 
-def without(examples: Sequence[Example]) -> Figures:
+def without(examples: Sequence[Example], confidence: float) -> Figures:
     """How examples are answered with nothing learned."""
-    return _figures([(e, _softmax(np.array([r.score for r in e.rows], np.float32))) for e in examples])
+    shares = [_softmax(np.array([r.score for r in e.rows], np.float32)) for e in examples]
+    return figures_of(list(zip(examples, shares, strict=True)), confidence)
 
 
-def _figures(rows: Sequence[tuple[Example, Float32]]) -> Figures:
-    """Figures of the questions whose answers are known whole or in part."""
+def figures_of(rows: Sequence[tuple[Example, Float32]], confidence: float) -> Figures:
+    """Figures of the questions whose answers are known whole or in part; `rows` with their probabilities."""
     right = answered_right = answered_wrong = questions = 0
     logs: list[float] = []
     for example, shares in rows:
@@ -243,8 +249,8 @@ def _figures(rows: Sequence[tuple[Example, Float32]]) -> Figures:
         other = float(shares[:-1][~is_right[:-1]].max(initial=0.0))
         first = example.covered and whole > other
         right += first
-        answered_right += first and whole >= CONFIDENCE
-        answered_wrong += not first and other >= CONFIDENCE
+        answered_right += first and whole >= confidence
+        answered_wrong += not first and other >= confidence
     return Figures(questions, right, answered_right, answered_wrong, round(float(np.mean(logs)), 4))
 
 
@@ -342,10 +348,6 @@ class Layer:
         """The probabilities of the rows of each example."""
         table = self.table(examples)
         return np.split(self._shares(table), table.starts[1:])
-
-    def figures(self, examples: Sequence[Example]) -> Figures:
-        """How examples are answered with what was learned."""
-        return _figures(list(zip(examples, self.shares(examples), strict=True)))
 
     def train(self, examples: Sequence[Example], strength: float) -> None:
         """Go on from the weights as they are, with a penalty of `strength` on their squares."""

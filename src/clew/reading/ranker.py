@@ -38,6 +38,7 @@ from clew.reading.describe import (
     with_distances,
 )
 from clew.reading.mentions import Mention
+from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 Float32 = NDArray[np.float32]
@@ -46,6 +47,8 @@ VERSION = 2
 BATCH = 64
 ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
+LEAST_SCORE = -30.0
+"""The score of a candidate that another one takes the place of."""
 MOST_LABELS = 20_000
 """Labels of one graph that are kept encoded."""
 
@@ -188,18 +191,19 @@ class GraphRanker:
         rows = _Rows(self.vocabulary, question, mentions, likeness)
         kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
         features = np.array(rows.features, np.float32).reshape(-1, len(FEATURES))
-        scores = self._scores(rows) if kept else np.zeros(1, np.float32)
+        scores = self._scores(rows, features) if kept else np.zeros(1, np.float32)
         asked = asked_type(question, mentions, likeness)
         if asked >= 0:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
+            _sift(self.vocabulary, kept, scores, asked)
         return Scored(tuple(kept), rows.tokens, features, scores, len(options) - len(kept))
 
-    def _scores(self, rows: _Rows) -> Float32:
-        """Scores of all rows, that of none being right last."""
+    def _scores(self, rows: _Rows, features: Float32) -> Float32:
+        """Scores of all rows with their features, that of none being right last."""
         states, mask, offsets = self.ranker.encode([view.text for view in rows.views.values()])
         labels, at = self._labels(rows)
         kinds, label_at, span_at = rows.arrays(at, offsets)
-        features = with_distances(np.array(rows.features, np.float32)).astype(np.float16).astype(np.float32)
+        features = with_distances(features).astype(np.float16).astype(np.float32)
         given = {
             "states": states,
             "mask": mask,
@@ -228,6 +232,18 @@ class GraphRanker:
             self._vectors |= dict(zip(new, self.ranker.encode_labels(new), strict=True))
         vectors = [self._vectors[t] for t in texts] or [np.zeros(384, np.float32)]
         return np.stack(vectors), {label: i for i, label in enumerate(used)}
+
+
+def _sift(vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int) -> None:
+    """A walk to nodes of several types gives its score to the candidate that keeps those of the asked one."""
+    places = {key_of(option.query): i for i, option in enumerate(options)}
+    for i, option in enumerate(options):
+        query = option.query
+        if isinstance(query.part, Walk) and not vocabulary.all_of_type(query.part.step ^ 1, asked):
+            sifted = places.get(key_of(Query(query.ask, Both(query.part, OfType(asked)))))
+            if sifted is not None:
+                scores[sifted] = max(scores[sifted], scores[i])
+                scores[i] = LEAST_SCORE
 
 
 def _is_label(kind: int, ref: int) -> bool:

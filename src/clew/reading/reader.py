@@ -15,7 +15,7 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
-from clew.reading.candidates import Enumerator
+from clew.reading.candidates import Enumerator, Option
 from clew.reading.mentions import Mention, MentionFinder, NameWords
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
@@ -83,16 +83,11 @@ class QuestionReader:
 
         """
         times: dict[str, float] = {}
+        mentions, likeness, options = self._candidates(question, entities, times)
         began = perf_counter()
-        mentions = self._finder.find(question, entities)
-        times["link"], began = (perf_counter() - began) * 1000, perf_counter()
-        likeness = self._matcher.compare(question)
-        wider = likeness if self.adapter is None else self.adapter.widened(likeness)
-        options = self._enumerator.enumerate(question, mentions, wider)
-        times["enumerate"], began = (perf_counter() - began) * 1000, perf_counter()
         ranking = self._ranker.rank(question, mentions, likeness, options)
         times["rank"] = (perf_counter() - began) * 1000
-        return Reading(question, tuple(mentions), likeness, ranking, times)
+        return Reading(question, mentions, likeness, ranking, times)
 
     def score(self, question: str) -> tuple[tuple[Mention, ...], Likeness, Scored]:
         """What the shipped model makes of all candidates of a question, whatever was learned beside it.
@@ -101,8 +96,19 @@ class QuestionReader:
             EmbedderError: the shipped model cannot be opened.
 
         """
-        mentions = self._finder.find(question)
+        mentions, likeness, options = self._candidates(question, (), {})
+        return mentions, likeness, self._ranker.score(question, mentions, likeness, options)
+
+    def _candidates(
+        self, question: str, entities: Sequence[str], times: dict[str, float]
+    ) -> tuple[tuple[Mention, ...], Likeness, list[Option]]:
+        """What a question names, how its words are like the graph's, and what it may mean."""
+        began = perf_counter()
+        mentions = tuple(self._finder.find(question, entities))
+        linked = perf_counter()
         likeness = self._matcher.compare(question)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)
         options = self._enumerator.enumerate(question, mentions, wider)
-        return tuple(mentions), likeness, self._ranker.score(question, mentions, likeness, options)
+        times["link"] = (linked - began) * 1000
+        times["enumerate"] = (perf_counter() - linked) * 1000
+        return mentions, likeness, options

@@ -65,6 +65,10 @@ class Vocabulary:
             return bool(self.schema.cooccur[one, other])
         return bool(self.schema.typed[max(one, other), -1 - min(one, other)])
 
+    def all_of_type(self, end: int, type_: int) -> bool:
+        """Whether all nodes at an end are of a declared type."""
+        return bool(self.schema.typed[end, type_] == self.schema.nodes[end])
+
     @cached_property
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""

@@ -66,8 +66,8 @@ def _say(part: Part, vocabulary: Vocabulary) -> str:
             return f"every {relation}" if end & 1 else f"everything with {relation}"
         case Walk(source, step):
             return _step(_say(source, vocabulary), step, vocabulary)
-        case Both(left, right):
-            return f"{_say(left, vocabulary)} that is also {_say(right, vocabulary)}"
+        case Both():
+            return _both(part, vocabulary)
         case Either(left, right):
             return f"{_say(left, vocabulary)} or {_say(right, vocabulary)}"
         case Without(left, right):
@@ -81,7 +81,18 @@ def _say(part: Part, vocabulary: Vocabulary) -> str:
         case Extreme(source, steps, counted, largest, number):
             few = "" if number == 1 else f"{number} "
             rank = ("most" if largest else "fewest") if counted else ("largest" if largest else "smallest")
-            return f"the {few}with the {rank} {_names(steps, vocabulary)} of {_say(source, vocabulary)}"
+            of = f"{_names(steps, vocabulary)} of {_say(source, vocabulary)}"
+            return f"the {few or 'one '}with the {rank} {of}"
+
+
+def _both(part: Both, vocabulary: Vocabulary) -> str:
+    match part:
+        case Both(Walk(source, step), OfType(type_, _)) if type_ >= 0 and step & 1:
+            return _whose(_say(source, vocabulary), step, vocabulary, vocabulary.types[type_])
+        case Both(left, OfType(type_, _)) if type_ >= 0:
+            return f"{_say(left, vocabulary)}, of type {vocabulary.types[type_]}"
+        case Both(left, right):
+            return f"{_say(left, vocabulary)} that is also {_say(right, vocabulary)}"
 
 
 def _step(source: str, step: int, vocabulary: Vocabulary) -> str:
@@ -89,12 +100,14 @@ def _step(source: str, step: int, vocabulary: Vocabulary) -> str:
     if not step & 1:
         return f"{relation} of [{source}]" if " " in source else f"{relation} of {source}"
     type_ = vocabulary.end_types[step ^ 1]
-    things = vocabulary.types[type_] if type_ >= 0 else "what"
-    return (
-        f"{things} whose {relation} is [{source}]"
-        if " " in source
-        else f"{things} whose {relation} is {source}"
-    )
+    sure = type_ >= 0 and vocabulary.all_of_type(step ^ 1, type_)
+    return _whose(source, step, vocabulary, vocabulary.types[type_] if sure else "what")
+
+
+def _whose(source: str, step: int, vocabulary: Vocabulary, things: str) -> str:
+    """Things that a relation leads from to a source."""
+    shown = f"[{source}]" if " " in source else source
+    return f"{things} whose {vocabulary.relations[step // 2]} is {shown}"
 
 
 def _names(steps: tuple[int, ...], vocabulary: Vocabulary) -> str:

@@ -46,7 +46,8 @@ def fit_index(
             f"needed ({len(good.unknown)} have an answer that the graph does not have, "
             f"{len(good.contradicting)} contradict each other, {len(good.repeated)} stand there twice)"
         )
-    reader = replace(built_in(index, embedder, AutoSettings()).reader, adapter=None)
-    result = fit(reader, good.feedback, (graph_digest(index.graph), model_digest(MODEL)), seed, tell)
+    plain = built_in(index, embedder, AutoSettings())
+    digests = graph_digest(index.graph), model_digest(MODEL)
+    result = fit(replace(plain.reader, adapter=None), good.feedback, digests, plain.confidence, seed, tell)
     path = None if result.adapter is None else write_adapter(index.path, result.adapter)
     return FittedIndex(index.path, good, result, path, seed)
