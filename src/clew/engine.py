@@ -519,9 +519,9 @@ class Clew:
 
         return info_of(self.index)
 
-    def find_entities(self, text: str, *, limit: int = 10) -> list[EntityHit]:
-        """Entities that `text` names, begins, or misspells, the best first."""
-        return self._explore().find_entities(clean(text), limit=limit)
+    def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
+        """Entities that `text` names, begins, or (with `typos`) misspells, the best first."""
+        return self._explore().find_entities(clean(text), limit=limit, typos=typos)
 
     def neighbours(
         self,

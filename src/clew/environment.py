@@ -92,12 +92,20 @@ def default_history() -> Path:
     """
     if own := os.environ.get("CLEW_HISTORY"):
         return Path(own)
+    folder = users_data()
+    if folder is None:
+        raise UsageError("There is no place for the history: no home directory. Set $CLEW_HISTORY")
+    return folder / "history.jsonl"
+
+
+def users_data() -> Path | None:
+    """Where this system keeps what users made with Clew; None for a user without a home directory."""
     from platformdirs import user_data_path
 
     try:
-        return user_data_path("clew", appauthor=False) / "history.jsonl"
-    except RuntimeError as error:
-        raise UsageError(f"There is no place for the history: {error}. Set $CLEW_HISTORY") from error
+        return user_data_path("clew", appauthor=False)
+    except RuntimeError:
+        return None
 
 
 class NamedModels:

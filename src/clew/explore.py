@@ -112,8 +112,8 @@ class Explorer:
         self.index, self.graph = index, index.graph
         self._labels: Prefixes | None = None
 
-    def find_entities(self, text: str, *, limit: int = 10) -> list[EntityHit]:
-        """Entities that `text` names, begins, or misspells, the best first.
+    def find_entities(self, text: str, *, limit: int = 10, typos: bool = True) -> list[EntityHit]:
+        """Entities that `text` names, begins, or (with `typos`) misspells, the best first.
 
         Names that are equal come first, then those that begin with it, those with a word that does, and those
         within a few typos; among equals those in more triples.
@@ -126,7 +126,7 @@ class Explorer:
             ranked.setdefault(node, "prefix")
         for node in self._largest(words, limit):
             ranked.setdefault(node, "word")
-        if len(ranked) < limit and len(text) > 2:
+        if typos and len(ranked) < limit and len(text) > 2:
             for node in nodes_containing(self.index.names, text) or ():
                 ranked.setdefault(node, "word")
             for hit in self.index.names.fuzzy(text, limit):

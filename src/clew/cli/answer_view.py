@@ -32,16 +32,23 @@ WIDEST = 110
 
 
 def print_answer(
-    console: Console, answer: Answer, shown_citations: Sequence[Citation], labels: Labels
+    console: Console,
+    answer: Answer,
+    shown_citations: Sequence[Citation],
+    labels: Labels,
+    choosing: str,
 ) -> None:
-    """Print an answer with some of its citations; `labels` are those of names in them, where they differ."""
+    """Print an answer with some of its citations; `labels` are those of names in them, where they differ.
+
+    `choosing` says how one of the other readings of the question is answered.
+    """
     if answer.abstained is not None:
         print_abstention(console, answer.abstained)
         for number, other in enumerate(answer.alternatives, 1):
             line = Text(f"  {number}. {shown(other.reading)}")
             line.append(f"   ({other.score:.0%})", "dim")
             if number == 1:
-                console.print(Text("  It may be read as (--reading N answers that):"), soft_wrap=True)
+                console.print(Text(f"  It may be read as ({choosing}):"), soft_wrap=True)
             console.print(line, soft_wrap=True)
         return
     for line in _answer_lines(answer, min(console.width, WIDEST) if console.is_terminal else None):

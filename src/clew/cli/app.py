@@ -18,6 +18,7 @@ COMMANDS = {
     "ask": ("ask:ask", "Ask a question, or a file of them."),
     "verify": ("verify:verify", "Check a claim, or a file of them."),
     "compare": ("compare:compare", "Ask several methods the same question."),
+    "shell": ("shell:shell", "Ask one question after the other."),
     "match": ("match:match", "Find a pattern in the graph."),
     "info": ("info:info", "Show what an index holds."),
     "query": ("query:query", "Run a reading query of Cypher or SPARQL."),

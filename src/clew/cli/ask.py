@@ -12,7 +12,7 @@ import typer
 from clew.bounds import ANSWERS, SECONDS
 from clew.cli.batch import refuse_many
 from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
-from clew.cli.method_options import MethodOptions
+from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ManyOptions, Stream, opened_model
 from clew.cli.opening import (
     AskedSource,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from clew.types import Answer, Citation
 
 ABSTAINED = 3
+CHOOSING = "--reading N answers that"
 
 
 @with_short_help(
@@ -63,7 +64,7 @@ def ask(
         list[str] | None,
         typer.Option("--entities", metavar="NAME", help="An entity of the question; repeat it for more."),
     ] = None,
-    method: Annotated[str, typer.Option(metavar="NAME", help="How to answer.")] = "auto",
+    method: AskedMethod = "auto",
     chosen: Annotated[
         int | None,
         typer.Option("--reading", metavar="N", min=1, help="Answer the other reading of this number."),
@@ -157,16 +158,24 @@ def ask(
         if answer.abstained is not None:
             warn(f"no answer: {answer.abstained.detail}")
     else:
-        _print(answer, cited, labels, explain=explain)
+        print_asked(answer, cited, labels, explain=explain)
     if answer.abstained is not None:
         raise typer.Exit(ABSTAINED)
 
 
-def _print(answer: Answer, cited: Sequence[Citation], labels: Mapping[str, str], *, explain: bool) -> None:
+def print_asked(
+    answer: Answer,
+    cited: Sequence[Citation],
+    labels: Mapping[str, str],
+    *,
+    explain: bool = False,
+    choosing: str = CHOOSING,
+) -> None:
+    """Print an answer with some of its citations; `choosing` says how another reading is answered."""
     from clew.cli.answer_view import print_answer
     from clew.cli.console import out
 
-    print_answer(out(), answer, cited, labels)
+    print_answer(out(), answer, cited, labels, choosing)
     if answer.chain is not None:
         from clew.cli.chain_view import print_chain
 

@@ -61,16 +61,19 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as error:
             warn(str(error) if isinstance(error, Interrupted) else "interrupted; everything is as it was")
             raise typer.Exit(INTERRUPTED) from None
-        except ClewError as error:
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-            write_error(". ".join([str(error), *getattr(error, "__notes__", ())]))
-            raise typer.Exit(error.exit_code) from None
         except Exception as error:  # the last resort: whatever it is, the user sees a message
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-            raise typer.Exit(_internal(error)) from None
+            raise typer.Exit(reported(error, debug=ctx.params.get("debug", False))) from None
         return result
+
+
+def reported(error: Exception, *, debug: bool) -> int:
+    """Write what went wrong to stderr, with its trace for `debug`, and return the exit code."""
+    if debug:
+        traceback.print_exc()
+    if not isinstance(error, ClewError):
+        return _internal(error)
+    write_error(". ".join([str(error), *getattr(error, "__notes__", ())]))
+    return error.exit_code
 
 
 def _usage_error(error: Exception) -> int:

@@ -47,9 +47,14 @@ def info(
     if json:
         write_json(held.as_json() | ({"verified_files": files} if verify else {}))
         return
-    console = out()
     if verify:
-        console.print(shown(f"{held.path}: all {files:,} files are as they were written"), soft_wrap=True)
+        out().print(shown(f"{held.path}: all {files:,} files are as they were written"), soft_wrap=True)
+    print_info(held)
+
+
+def print_info(held: Info) -> None:
+    """Print what an index holds, and its larger relations."""
+    console = out()
     for line in _facts(held):
         console.print(shown(line), soft_wrap=True)
     for relation in held.relations[:MOST_RELATIONS]:

@@ -17,6 +17,21 @@ Offered = tuple[str, Option, Any]
 """A method, its option, and the default of the option."""
 
 
+def _methods(incomplete: str) -> list[str]:
+    """The methods whose names begin so, for completion by a shell."""
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+def verifiers(incomplete: str) -> list[str]:
+    """The methods that check claims whose names begin so, for completion by a shell."""
+    return [name for name in _methods(incomplete) if METHODS[name].verifier is not None]
+
+
+AskedMethod = Annotated[
+    str, typer.Option("--method", metavar="NAME", help="How to answer.", autocompletion=_methods)
+]
+
+
 class MethodOptions:
     """What the user said of how methods work, by the names of options."""
 

@@ -41,6 +41,13 @@ LlmSpec = Annotated[
 ]
 
 
+def _formats(incomplete: str) -> list[str]:
+    """The formats whose names begin so, for completion by a shell."""
+    from clew.graph.readers.registry import formats
+
+    return [name for name in formats() if name.startswith(incomplete)]
+
+
 class OnError(StrEnum):
     """What happens to a line that cannot be read."""
 
@@ -49,7 +56,13 @@ class OnError(StrEnum):
 
 
 Format = Annotated[
-    str | None, typer.Option("--format", metavar="NAME", help="Format of graph files, if it is not clear.")
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format of graph files, if it is not clear.",
+        autocompletion=_formats,
+    ),
 ]
 Faults = Annotated[
     OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or skip and count it.")

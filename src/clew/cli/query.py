@@ -66,7 +66,7 @@ def query(
     elif form is RowForm.csv:
         write_csv(result.columns, ([_cell(value) for value in row] for row in result.rows))
     else:
-        _print(result)
+        print_rows(result)
     if not result.complete and not reading.quiet:
         first = "row" if len(result.rows) == 1 else f"{len(result.rows):,} rows"
         warn(f"only the first {first}; --rows N returns more")
@@ -93,7 +93,8 @@ def _open(
     return opened(source, reading).open_store(text, seconds=seconds, rules=rules)
 
 
-def _print(result: Rows) -> None:
+def print_rows(result: Rows) -> None:
+    """Print rows as a table."""
     from rich.table import Table
     from rich.text import Text
 

@@ -12,7 +12,7 @@ import typer
 from clew.bounds import SECONDS
 from clew.cli.batch import refuse_many
 from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
-from clew.cli.method_options import ClaimOptions
+from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import ManyOptions, Stream, opened_model
 from clew.cli.opening import (
     Json,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from clew.types import Verification
 
 NOT_ENOUGH = 3
+LIMIT = 5
+"""Triples of a part that are shown on a terminal."""
 
 
 @with_short_help(
@@ -56,7 +58,9 @@ def verify(
     closed_world: Annotated[
         bool, typer.Option("--closed-world", help="What the graph does not record is not so.")
     ] = False,
-    method: Annotated[str, typer.Option(metavar="NAME", help="How to verify.")] = "auto",
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="How to verify.", autocompletion=verifiers)
+    ] = "auto",
     llm: LlmSpec = None,
     *,
     calling: ManyOptions,
@@ -65,7 +69,7 @@ def verify(
     explain: Annotated[bool, typer.Option("--explain", help="Show the steps to the verdict.")] = False,
     limit_triples: Annotated[
         int, typer.Option(metavar="N", min=0, help="Triples shown for a part on a terminal; --json has all.")
-    ] = 5,
+    ] = LIMIT,
     seconds: Seconds = SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
@@ -122,12 +126,15 @@ def verify(
     if json:
         write_json(result.as_json(steps=explain))
     else:
-        _print(result, labels, limit_triples, explain=explain)
+        print_verdict(result, labels, limit_triples, explain=explain)
     if result.verdict == "not_enough_info":
         raise typer.Exit(NOT_ENOUGH)
 
 
-def _print(result: Verification, labels: Mapping[str, str], limit: int, *, explain: bool) -> None:
+def print_verdict(
+    result: Verification, labels: Mapping[str, str], limit: int = LIMIT, *, explain: bool = False
+) -> None:
+    """Print a verdict with at most `limit` triples for each part of the claim."""
     from clew.cli.console import out
     from clew.cli.verification_view import print_verification
 

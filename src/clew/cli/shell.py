@@ -1,0 +1,127 @@
+"""`clew shell`: one question after the other, on a graph that is opened once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clew.bounds import ANSWERS, SECONDS
+from clew.cli.console import warn
+from clew.cli.failures import reported
+from clew.cli.method_options import AskedMethod, MethodOptions
+from clew.cli.model import ModelOptions, opened_model
+from clew.cli.opening import LlmSpec, Seconds, Source, SourceOptions, bounds_of, held_counts, opened
+from clew.cli.options import with_short_help
+from clew.cli.standard_input import STDIN
+from clew.errors import UsageError
+
+if TYPE_CHECKING:
+    from clew.cli.shell_commands import Session
+
+FAILED = 1
+
+
+@with_short_help(first=("quiet",), rest={"seconds": "Other options", "limit": "Other options"})
+def shell(
+    context: typer.Context,
+    source: Source,
+    method: AskedMethod = "auto",
+    llm: LlmSpec = None,
+    *,
+    calling: ModelOptions,
+    options: MethodOptions,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
+    ] = ANSWERS,
+    seconds: Seconds = SECONDS,
+    reading: SourceOptions,
+) -> None:
+    """Ask one question after the other, check claims, and look around; `help` there lists what it takes.
+
+    On a terminal Tab completes names of the graph, and what was typed is kept. Lines from a pipe are done in
+    their order; exit code 1 means that one of them failed.
+    """
+    from clew.cli.shell_commands import Session
+    from clew.methods.registry import ranks_triples
+
+    if source == STDIN:
+        raise UsageError("The shell reads its lines from stdin. Give it an index or a graph file")
+    settings = options.settings(method)
+    debug = bool(context.find_root().params.get("debug"))
+    with (
+        opened_model(llm, calling) as model,
+        opened(
+            source,
+            reading,
+            rank_triples=ranks_triples({method: settings}),
+            bounds=bounds_of(seconds, limit),
+        ) as clew,
+    ):
+        session = Session(clew, method, model, settings, quiet=reading.quiet)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            if not reading.quiet:
+                held = held_counts(clew.index.manifest.about.counts)
+                warn(f"{held}. Type a question, or help. Tab completes names, Ctrl-D leaves")
+            _talk(session, Path(source).stem, debug=debug)
+        elif _run(session, sys.stdin, debug=debug):
+            raise typer.Exit(FAILED)
+
+
+def _talk(session: Session, name: str, *, debug: bool) -> None:
+    """Do what a person types, until that is the end."""
+    from clew.cli.shell_prompt import Prompt
+
+    prompt = Prompt(session.clew, f"{name}> ")
+    with suppress(EOFError):
+        while not session.ended:
+            try:
+                line = prompt.read()
+            except KeyboardInterrupt:
+                warn("Ctrl-D leaves")
+                continue
+            try:
+                _do(session, line, debug=debug)
+            except KeyboardInterrupt:
+                warn("interrupted")
+
+
+def _run(session: Session, lines: Iterable[str], *, debug: bool) -> int:
+    """Do all lines, and count those that failed."""
+    failed = 0
+    for line in _decoded(lines):
+        failed += not _do(session, line, debug=debug)
+        if session.ended:
+            break
+    return failed
+
+
+def _decoded(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, those of no known encoding with marks in the place of what cannot be read."""
+    reconfigure: Callable[..., None] | None = getattr(lines, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+    yield from lines
+
+
+def _do(session: Session, line: str, *, debug: bool) -> bool:
+    """Do a line; False where it failed, which is said."""
+    try:
+        session.do(line)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is None:  # it is stdout: the next line would fail too
+            raise
+        reported(error, debug=debug)
+        return False
+    except Exception as error:  # whatever it is, the user sees a message, and the next line is read
+        reported(error, debug=debug)
+        return False
+    finally:
+        sys.stdout.flush()
+    return True

@@ -1,0 +1,208 @@
+"""What a line of `clew shell` may be: a command by its first word, or a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clew.cli.console import out, shown, warn
+from clew.cli.progress import explained_wait
+from clew.errors import UsageError
+from clew.text.counted import counted
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.explore import EntityHit, Neighbourhood, Neighbours
+    from clew.llm.types import ChatModel
+    from clew.types import Answer, Verification
+
+MOST_CITATIONS, MOST_HITS, MOST_NODES = 10, 20, 12
+"""Citations of an answer, entities that a text may mean, and nodes at a relation that are shown."""
+ROWS, SECONDS = 1_000, 10.0
+"""Of a query: rows, and seconds that it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a first word stands for; `takes` is what follows it, in words for `help`."""
+
+    run: Callable[[Session, str], None]
+    takes: str
+    help: str
+
+
+class Session:
+    """A graph that is asked line by line, and the last answer; `ended` once the user leaves."""
+
+    def __init__(
+        self, clew: Clew, method: str, model: ChatModel | None, settings: object, *, quiet: bool = False
+    ) -> None:
+        self.clew, self.ended = clew, False
+        self._method, self._model, self._settings, self._quiet = method, model, settings, quiet
+        self._last: Answer | Verification | None = None
+        self._question = ""
+
+    def do(self, line: str) -> None:
+        """Do one line and print what comes of it; raises what the command raises."""
+        line = line.strip()
+        if not line or line.startswith("#"):
+            return
+        first, _, rest = line.partition(" ")
+        command = COMMANDS.get(first.lower())
+        # `info on Rome` is a question, `info` is not.
+        if command is None or (rest and not command.takes):
+            self.ask(line)
+            return
+        rest = _unquoted(rest.strip())
+        if command.takes and not rest:
+            raise UsageError(f"What? Write: {first} {command.takes}")
+        command.run(self, rest)
+
+    def ask(self, question: str, *, reading: int | None = None) -> None:
+        """Answer a question, or another `reading` of it."""
+        from clew.cli.ask import print_asked
+
+        waiting = "" if self._model is None else f"{self._model.name} is asked"
+        with explained_wait(waiting, quiet=self._quiet):
+            if reading is None:
+                answer = self.clew.ask(
+                    question, method=self._method, model=self._model, settings=self._settings
+                )
+            else:
+                answer = self.clew.ask(question, reading=reading)
+        self._last, self._question = answer, question
+        cited = answer.citations[:MOST_CITATIONS]
+        labels = self.clew.labels(triple for citation in cited for triple in citation.triple_ids)
+        print_asked(answer, cited, labels, choosing="reading N answers that")
+
+    def read_otherwise(self, number: str) -> None:
+        """Answer another reading of the last question, by its number."""
+        if not self._question:
+            raise UsageError("No question was asked yet")
+        if not number.isdecimal() or int(number[:9]) == 0:
+            raise UsageError(f'"{number[:40]}" is no number of a reading. Write: reading 1')
+        self.ask(self._question, reading=int(number[:9]))
+
+    def verify(self, claim: str) -> None:
+        """Check a claim."""
+        from clew.cli.verify import print_verdict
+
+        result = self.clew.verify(claim)
+        self._last = result
+        print_verdict(result, self.clew.labels(t for part in result.parts for t in part.triple_ids))
+
+    def neighbours(self, entity: str) -> None:
+        """Show what is around an entity."""
+        print_neighbours(self.clew.neighbours(entity, limit=MOST_NODES))
+
+    def search(self, text: str) -> None:
+        """List the entities that a text may mean."""
+        hits = self.clew.find_entities(text, limit=MOST_HITS)
+        if not hits:
+            warn(f'no entity is called like "{text}"')
+        for hit in hits:
+            out().print(_hit_line(hit), soft_wrap=True)
+
+    def info(self, _: str) -> None:
+        """Show what the graph holds."""
+        from clew.cli.info import print_info
+
+        print_info(self.clew.info())
+
+    def query(self, text: str) -> None:
+        """Run a query of Cypher or SPARQL that only reads."""
+        from clew.cli.query import print_rows
+
+        rows = self.clew.query(text, seconds=SECONDS, rows=ROWS)
+        if rows.rows:
+            print_rows(rows)
+        else:
+            warn("no rows")
+        if not rows.complete:
+            warn(f"only the first {len(rows.rows):,} rows")
+
+    def explain(self, _: str) -> None:
+        """Show the steps to the last answer or verdict."""
+        from clew.cli.explain import print_steps
+
+        if self._last is None:
+            raise UsageError("Nothing was asked yet")
+        print_steps(out(), self._last.steps)
+
+    def help(self, _: str) -> None:
+        """List the commands."""
+        out().print("A line is a question, unless it begins with one of these:", soft_wrap=True)
+        width = max(len(f"{name} {command.takes}") for name, command in COMMANDS.items())
+        for name, command in COMMANDS.items():
+            if name != _LEAVE_TOO:
+                out().print(f"  {f'{name} {command.takes}':<{width}}  {command.help}", soft_wrap=True)
+
+    def leave(self, _: str) -> None:
+        """End the session."""
+        self.ended = True
+
+
+_LEAVE_TOO = "quit"
+COMMANDS = {
+    "ask": Command(Session.ask, "QUESTION", "a question, also one that begins with one of these words"),
+    "verify": Command(Session.verify, "CLAIM", "whether the graph supports or refutes it"),
+    "neighbours": Command(Session.neighbours, "ENTITY", "what the graph says of it"),
+    "search": Command(Session.search, "TEXT", "entities that are called like it"),
+    "query": Command(Session.query, "QUERY", "rows of a reading query of Cypher or SPARQL"),
+    "reading": Command(Session.read_otherwise, "N", "answer another reading of the last question"),
+    "explain": Command(Session.explain, "", "the steps to the last answer or verdict"),
+    "info": Command(Session.info, "", "what the graph holds"),
+    "help": Command(Session.help, "", "this list"),
+    "exit": Command(Session.leave, "", "leave, as Ctrl-D does"),
+    _LEAVE_TOO: Command(Session.leave, "", "leave"),
+}
+
+
+def print_neighbours(found: Neighbourhood) -> None:
+    """Print an entity with what is at each of its relations, the small ones first."""
+    from rich.text import Text
+
+    console = out()
+    line = Text(shown(found.label), "bold")
+    notes = [*found.types, counted(found.triples, "triple")]
+    line.append(f"   {', '.join(map(shown, notes))}", "not bold dim")
+    console.print(line, soft_wrap=True)
+    if found.aliases:
+        also = ", ".join(map(shown, found.aliases))
+        console.print(Text(f"  also: {also}", "dim"), soft_wrap=True)
+    for group in found.groups:
+        console.print(_group_line(group), soft_wrap=True)
+    if found.groups_left:
+        console.print(Text(f"  … and {counted(found.groups_left, 'more relation')}", "dim"), soft_wrap=True)
+
+
+def _group_line(group: Neighbours) -> object:
+    from rich.text import Text
+
+    from clew.cli.answer_view import SEPARATOR
+
+    label = shown(group.label)
+    line = Text(f"  ─{label}→ " if group.direction == "out" else f"  ←{label}─ ", "cyan")
+    line.append(SEPARATOR.join(shown(label) for _, label in group.nodes), "default")
+    left = group.count - len(group.nodes)
+    if left:
+        line.append(f" … and {left:,} more", "dim")
+    return line
+
+
+def _hit_line(hit: EntityHit) -> object:
+    from rich.text import Text
+
+    line = Text(shown(hit.label))
+    notes = [*hit.types, counted(hit.triples, "triple")]
+    if hit.entity != hit.label:
+        notes.append(hit.entity)
+    line.append(f"   {', '.join(map(shown, notes))}", "dim")
+    return line
+
+
+def _unquoted(text: str) -> str:
+    """The text without the quotes around all of it, which a shell would take away."""
+    whole = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" and text[0] not in text[1:-1]
+    return text[1:-1].strip() if whole else text
