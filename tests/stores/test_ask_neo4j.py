@@ -1,6 +1,7 @@
-"""SynaptiQA on a Neo4j server, asked at its address."""
+"""A Neo4j server asked at its address: SynaptiQA, and methods of an index by a copy or a neighbourhood."""
 
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -68,14 +69,123 @@ def test_methods_of_an_index_are_refused(movies):
         movies.ask("Who?", method="synaptiqa")
 
 
+def detail(answer, step):
+    return next(each.detail for each in answer.steps if each.name == step)
+
+
+@pytest.fixture
+def large(movies):
+    """The database as if it were too large to be copied."""
+    from clew.database import Database
+    from clew.methods.database_copy import DatabaseCopy
+
+    opened = Database(movies.store, movies.embedder)
+    vars(opened)["_copy"] = DatabaseCopy(movies.store, movies.embedder, most=10)
+    return opened
+
+
 @pytest.mark.parametrize("method", ["auto", "kg-rag", "walk-retrieve"])
-def test_a_method_of_an_index_asks_what_is_near_the_names(movies, method):
-    answer = movies.ask("Who directed Apollo 13?", method=method)
+def test_a_method_of_an_index_asks_what_is_near_the_names(large, method):
+    answer = large.ask("Who directed Apollo 13?", method=method)
     assert [a.label for a in answer.answers] == ["Ron Howard"]
     assert answer.citations
-    near = next(step.detail for step in answer.steps if step.name == "neighbourhood")
-    assert near["round trips"] <= 6
+    near = detail(answer, "neighbourhood")
+    assert near["round trips"] <= 7
     assert near["edges"] > 10
+
+
+def test_what_is_near_is_fetched_once_until_the_database_changes(large, movies):
+    question = "Who directed Cast Away?"
+    large.ask(question, method="kg-rag")
+    before = movies.store.trips
+    large.ask(question, method="kg-rag")
+    assert movies.store.trips - before == 1
+    write(movies, "CREATE (:Film)")
+    before = movies.store.trips
+    large.ask(question, method="kg-rag")
+    assert movies.store.trips - before > 3
+
+
+def test_one_that_fetches_holds_up_nobody_else(large, monkeypatch):
+    fetch, begun, go_on = Fetcher.fetch, threading.Event(), threading.Event()
+
+    def slow(fetcher, found):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            assert go_on.wait(30)
+        fetch(fetcher, found)
+
+    large.prepare("kg-rag")
+    monkeypatch.setattr(Fetcher, "fetch", slow)
+    answers = []
+    other = threading.Thread(
+        target=lambda: answers.append(large.ask("Who directed Hoffa?", method="kg-rag").text)
+    )
+    other.start()
+    try:
+        assert begun.wait(30)
+        assert large.ask("Who directed Apollo 13?", method="kg-rag").text == "Ron Howard"
+        assert not answers
+    finally:
+        go_on.set()
+        other.join()
+    assert answers == ["Danny DeVito"]
+
+
+def write(movies, query):
+    import neo4j
+    from neo4j_server import PASSWORD
+
+    with neo4j.GraphDatabase.driver(movies.store.address, auth=("neo4j", PASSWORD)) as driver:
+        driver.execute_query(query)
+
+
+def test_a_small_database_is_copied_once_until_it_changes(movies, tmp_path, monkeypatch):
+    from clew.database import Database
+    from clew.methods import database_copy
+
+    monkeypatch.setattr(database_copy, "WORTH", 0)
+    opened = Database(movies.store, movies.embedder, cache_dir=tmp_path)
+    question = "Who directed Apollo 13?"
+    first = opened.ask(question, method="kg-rag")
+    assert [a.label for a in first.answers] == ["Ron Howard"]
+    assert detail(first, "copy of the database")["round trips"] <= 12
+    for again in (opened, Database(movies.store, movies.embedder, cache_dir=tmp_path)):
+        answer = again.ask(question, method="auto")
+        assert detail(answer, "copy of the database")["round trips"] == 1
+        assert answer.complete
+    write(movies, "MATCH (m {title: 'Apollo 13'}) CREATE (:Person {name: 'Ada Ada'})-[:DIRECTED]->(m)")
+    try:
+        answer = opened.ask(question, method="kg-rag")
+        assert {a.label for a in answer.answers} == {"Ron Howard", "Ada Ada"}
+    finally:
+        write(movies, "MATCH (n {name: 'Ada Ada'}) DETACH DELETE n")
+
+
+def test_a_database_that_changes_too_often_is_not_copied_again(movies, tmp_path):
+    from clew.methods.database_copy import DatabaseCopy
+
+    copy = DatabaseCopy(movies.store, movies.embedder, tmp_path)
+    first = copy.current()
+    assert first is not None
+    assert copy.current() is first
+    write(movies, "CREATE (:Film)")
+    assert copy.current() is None
+
+
+def test_a_database_that_changes_while_it_is_copied_is_not_taken_for_whole(movies, tmp_path, monkeypatch):
+    from clew.methods import database_copy
+
+    export = database_copy.export
+
+    def changed(store, folder):
+        export(store, folder)
+        write(movies, "CREATE (:Film)")
+
+    monkeypatch.setattr(database_copy, "export", changed)
+    copy = database_copy.DatabaseCopy(movies.store, movies.embedder, tmp_path)
+    assert copy.current() is None
+    assert not list(tmp_path.glob("*.state"))
 
 
 def test_names_are_found_in_any_case_and_the_longest_wins(movies):
@@ -99,8 +209,8 @@ def test_what_is_not_fetched_makes_the_answer_incomplete(movies):
     assert set(found.edges) < set(whole.edges)
 
 
-def test_a_question_without_a_name_is_not_answered(movies):
-    answer = movies.ask("Which film is the longest?", method="kg-rag")
+def test_a_question_without_a_name_is_not_answered(large):
+    answer = large.ask("Which film is the longest?", method="kg-rag")
     assert answer.abstained.reason == "no_entity"
 
 

@@ -15,6 +15,7 @@ from clew.plugins import imported, is_plugin
 if TYPE_CHECKING:
     from clew.index.store.directory import Index
     from clew.llm.types import ChatModel
+    from clew.methods.database_copy import DatabaseCopy
     from clew.stores.store import CypherStore
     from clew.text.embedder import Embedder
     from clew.types import Answer
@@ -181,8 +182,9 @@ def make_store_method(
     embedder: Embedder,
     model: ChatModel | None = None,
     settings: Any = None,  # noqa: ANN401
+    copy: DatabaseCopy | None = None,
 ) -> Method:
-    """Make a method that asks a database itself, or what is near the nodes that a question names.
+    """Make a method that asks a database itself, or a `copy` of it, or what is near what a question names.
 
     With a model `auto` is the first of those that write queries.
 
@@ -193,7 +195,7 @@ def make_store_method(
     name = next(iter(able)) if name == "auto" and model is not None else name
     if name in METHODS and METHODS[name].near:
         factory = cast("Any", imported("clew.methods.neighbourhoods:NearMethod", "method"))
-        return cast(Method, factory(name, store, embedder, model, settings))
+        return cast(Method, factory(name, store, embedder, model, settings, copy=copy))
     if name not in able:
         method_named(name)
         raise UsageError(

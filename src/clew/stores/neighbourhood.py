@@ -1,8 +1,8 @@
 """What a question needs of a Neo4j database: the nodes that it names, and all within some hops of them.
 
 Round trips of a question: one for the names (a second, which compares without regard to case, where none is
-found), one for each `BATCH` nodes of a hop, and one for each `BATCH` nodes that were met. What is not fetched
-is counted: edges of hubs, and what is beyond the most edges.
+found), one for each `BATCH` nodes of a hop, and one for each `BATCH` nodes that were met; once, one for
+examples of each type of edges. What is not fetched is counted: edges of hubs, and what is beyond the most edges.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -21,6 +22,10 @@ from clew.stores.naming import naming_property
 from clew.stores.neo4j import Neo4jStore
 from clew.stores.neo4j_export import write_nodes
 
+EXAMPLES = 50
+"""Edges of each type that are added to every neighbourhood: its words are read as those of the whole graph."""
+MOST_TYPES = 1_000
+"""Types of edges that examples are asked of."""
 BATCH = 1_000
 """Nodes that are asked for at a time."""
 MOST_SEEDS = 20
@@ -28,11 +33,12 @@ LONGEST_NAME = 8
 """Words of a name."""
 _WORD = re.compile(r"\S+")
 _EDGES = (
-    "MATCH (a) WHERE id(a) IN $ids WITH a, COUNT {{ (a)--() }} AS degree "
-    "CALL {{ WITH a, degree WITH a, degree WHERE degree <= $hub MATCH (a)-[r]-() "
-    "RETURN collect([id(startNode(r)), id(endNode(r)), type(r)]) AS edges }} RETURN degree, edges"
-).format()
-_NODES = "MATCH (a) WHERE id(a) IN $ids RETURN id(a), labels(a), properties(a)"
+    "MATCH (a) WHERE id(a) IN $ids WITH a, COUNT { (a)--() } AS degree "
+    "CALL { WITH a, degree WITH a, degree WHERE degree <= $hub MATCH (a)-[r]-() "
+    "RETURN collect([id(startNode(r)), id(endNode(r)), type(r)]) AS edges } "
+    "RETURN collect([degree, edges])"
+)
+_NODES = "MATCH (a) WHERE id(a) IN $ids RETURN collect([id(a), labels(a), properties(a)])"
 
 Edge = tuple[int, int, str]
 
@@ -58,6 +64,8 @@ class Neighbourhood:
     hubs: int = 0
     cut: bool = False
     trips: int = 0
+    state: str = ""
+    """The state of the database (`Neo4jStore.state`) when the names were looked up."""
     exact_case: bool = False
     """Whether names were compared as they are written only, as another comparison took too long."""
 
@@ -84,7 +92,9 @@ class Fetcher:
 
     def __init__(self, store: Neo4jStore, limits: FetchLimits | None = None) -> None:
         self._store, self.limits = store, limits or FetchLimits()
-        self._named = _naming(store.schema())
+        schema = store.schema()
+        self._named = _naming(schema)
+        self._types = schema.types[:MOST_TYPES]
 
     def named(self, question: str, entities: Sequence[str] = ()) -> Neighbourhood:
         """Find the nodes that a question names, longest names first. Raises StoreError."""
@@ -112,7 +122,7 @@ class Fetcher:
             return []
         found.trips += 1
         most = MOST_SEEDS * LONGEST_NAME * len(parts)
-        _, rows = self._store.read(" UNION ".join(parts), {"texts": texts}, most=most)
+        _, rows, found.state = self._store.read_at(" UNION ".join(parts), {"texts": texts}, most=most)
         return [(cast(int, id), str(name)) for id, name in rows]
 
     def fetch(self, found: Neighbourhood) -> None:
@@ -123,7 +133,7 @@ class Fetcher:
             hub = self.limits.edges if hop == 0 else self.limits.hub
             for ids in _batches(frontier):
                 found.trips += 1
-                _, rows = self._store.read(_EDGES, {"ids": ids, "hub": hub}, most=len(ids))
+                rows = self._store.read(_EDGES, {"ids": ids, "hub": hub}, most=1)[1][0][0]
                 for degree, edges in cast("list[tuple[int, list[Edge]]]", rows):
                     found.hubs += degree > hub
                     for head, tail, kind in edges:
@@ -134,18 +144,33 @@ class Fetcher:
                     return
             seen |= reached.keys()
             frontier = list(reached)
+        found.edges |= dict.fromkeys(self._examples)
+
+    @cached_property
+    def _examples(self) -> list[Edge]:
+        """Some edges of each type, asked once."""
+        parts = [
+            f"CALL {{ MATCH (a)-[r:{quote_name(type_)}]->(b) RETURN id(a) AS a, id(b) AS b, type(r) AS t "
+            f"LIMIT {EXAMPLES} }} RETURN a, b, t"
+            for type_ in self._types
+        ]
+        if not parts:
+            return []
+        rows = self._store.read(" UNION ALL ".join(parts), most=EXAMPLES * len(parts))[1]
+        return [(cast(int, head), cast(int, tail), str(kind)) for head, tail, kind in rows]
 
     def write(self, found: Neighbourhood, folder: Path) -> None:
         """Write it as CSVs of nodes and edges, which `clew index` reads. Raises StoreError."""
         nodes: list[list[object]] = []
         for ids in _batches(found.nodes):
             found.trips += 1
-            nodes += self._store.read(_NODES, {"ids": ids}, most=len(ids))[1]
-        write_nodes(folder / "nodes.csv", nodes)
+            # One list: a record of the driver costs more than what is in it.
+            nodes += cast("list[list[object]]", self._store.read(_NODES, {"ids": ids}, most=1)[1][0][0])
+        write_nodes(folder / "nodes.csv", sorted(nodes, key=lambda node: cast(int, node[0])))
         with (folder / "edges.csv").open("w", encoding="utf-8", newline="") as lines:
             writer = csv.writer(lines)
             writer.writerow([":START_ID", ":END_ID", ":TYPE"])
-            writer.writerows(found.edges)
+            writer.writerows(sorted(found.edges))
 
 
 def _naming(schema: GraphSchema) -> list[tuple[str, str]]:

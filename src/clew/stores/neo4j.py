@@ -66,7 +66,9 @@ class Neo4jStore:
         self._neo4j = require("neo4j", "neo4j")
         # What the driver warns of is raised too; without a handler Python writes it to stderr.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
-        self.address, self._database, self._seconds = address, database, seconds
+        self.address, self.database, self._seconds = address, database, seconds
+        self.trips = 0
+        """Queries of Clew's own that were sent."""
         self._rules = rules or Rules()
         self._workers = ThreadPoolExecutor(MOST_WAITING, "clew-neo4j")
         try:
@@ -148,19 +150,40 @@ class Neo4jStore:
         seconds: float | None = None,
     ) -> tuple[list[str], list[list[object]]]:
         """Run a query of Clew's own in a read transaction; at most `most` rows, with the driver's values."""
+        return self.read_at(text, parameters, most=most, seconds=seconds)[:2]
 
-        def work() -> tuple[list[str], list[list[object]]]:
-            with (
-                self._session() as session,
-                session.begin_transaction(timeout=seconds or self._seconds) as tx,
-            ):
-                result = tx.run(cast(LiteralString, text), dict(parameters or {}))
-                return list(result.keys()), [list(r.values()) for r in result.fetch(most)]
+    def read_at(
+        self,
+        text: str,
+        parameters: Mapping[str, object] | None = None,
+        *,
+        most: int,
+        seconds: float | None = None,
+    ) -> tuple[list[str], list[list[object]], str]:
+        """As `read`, with the state of the database: it is another one after every write.
 
+        It is the bookmark that the server gives the transaction. Members of a cluster that lag behind have
+        that of what they have seen.
+        """
+
+        def work() -> tuple[list[str], list[list[object]], str]:
+            with self._session() as session:
+                with session.begin_transaction(timeout=seconds or self._seconds) as tx:
+                    result = tx.run(cast(LiteralString, text), dict(parameters or {}))
+                    names, rows = list(result.keys()), [list(r.values()) for r in result.fetch(most)]
+                    tx.commit()
+                return names, rows, " ".join(sorted(session.last_bookmarks().raw_values))
+
+        self.trips += 1
         return self._translated(work)
+
+    def state(self) -> str:
+        """The state of the database now, as `read_at`. Raises StoreError."""
+        return self.read_at("RETURN 1", most=1)[2]
 
     def stream(self, text: str, parameters: Mapping[str, object] | None = None) -> Iterator[list[object]]:
         """Yield the rows of a query of Clew's own, as they come; without a timeout. Raises as `run`."""
+        self.trips += 1
         try:
             with self._session() as session, session.begin_transaction() as transaction:
                 for record in transaction.run(cast(LiteralString, text), dict(parameters or {})):
@@ -170,7 +193,7 @@ class Neo4jStore:
 
     def _session(self) -> Any:  # noqa: ANN401
         return self._driver.session(
-            database=self._database,
+            database=self.database,
             default_access_mode=self._neo4j.READ_ACCESS,
             fetch_size=1_000,
             notifications_min_severity="OFF",  # of the driver, it would end the handshake with Neo4j 4
@@ -326,7 +349,7 @@ class Neo4jStore:
                 f"{at} does not accept the user and password. Check $NEO4J_USERNAME and $NEO4J_PASSWORD"
             )
         if "DatabaseNotFound" in code:
-            return StoreError(f"{at} has no database {self._database!r}. Check the name behind the address")
+            return StoreError(f"{at} has no database {self.database!r}. Check the name behind the address")
         if "Forbidden" in code or "Security" in code:
             return StoreError(f"{at}: the user may not read that ({text}). Ask for the right to read")
         if code.startswith("Neo.ClientError.Statement"):
