@@ -9,7 +9,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
     {"redaction"},
-    {"version", "errors", "json_form", "locks", "memory", "compiling"},
+    {"version", "addresses", "errors", "json_form", "locks", "memory", "compiling"},
     {"bounds", "bounded_http"},
     {"html_form"},
     {"types", "plugins", "json_lines", "workers"},

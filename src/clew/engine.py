@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
+from clew.addresses import is_remote
 from clew.bounds import Bounds, OutOfTime, bounded, over
 from clew.compiling import COMPILING
 from clew.environment import NamedModels, default_cache, keep_machine_code, make_embedder, milvus_access
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.corpus.walk_vectors import Verbaliser
     from clew.index.progress import Progress
+    from clew.index.remote import RemoteIndex
     from clew.index.store.directory import Index
     from clew.index.update.edit_files import EditFiles
     from clew.index.update.edits import EditRules
@@ -101,6 +103,10 @@ class Clew:
         self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
         self._asking_store = threading.Lock()
         self._temporary: weakref.finalize[..., Clew] | None = None
+        self.origin: RemoteIndex | None = None
+        """Where the index was fetched from, if it was."""
+        self.mark = ""
+        """What stands for the manifest that was fetched."""
 
     @classmethod
     def open(
@@ -119,6 +125,8 @@ class Clew:
     ) -> Self:
         """Open `source`: an index directory, or graph files (or a folder), indexed once into a cache.
 
+        An index may be in an object store (`s3://bucket/kb.clew`): it is fetched once into the cache.
+
         `embedder` is a spec or an object; without one, that of the index. The options after it are for graph
         files: `hints` say what the columns of a table are; with `corpus` walks are stored too. Raises
         InputError if there is no such source, ParseError
@@ -129,12 +137,19 @@ class Clew:
         sources = [source] if isinstance(source, str | Path) else list(source)
         if not sources or not all(map(str, sources)):
             raise UsageError("The name of the source is empty. Give an index (NAME.clew) or a graph file")
+        origin: RemoteIndex | None = None
         for given in sources:
             if "://" in str(given):
+                from clew.index.remote import RemoteIndex
                 from clew.stores.opening import refuse_address
 
-                refuse_address(str(given))
-        path, *others = map(Path, sources)
+                if is_remote(str(given)) and len(sources) == 1:
+                    cache = default_cache() if cache_dir is None else Path(cache_dir)
+                    origin = RemoteIndex(str(given), cache)
+                else:
+                    refuse_address(str(given))
+        fetched = None if origin is None else origin.fetch()
+        path, *others = map(Path, sources if fetched is None else [fetched.path])
         wrong = [given for given in (path, *others) if is_index(given)]
         if others and wrong:
             raise UsageError(
@@ -147,7 +162,10 @@ class Clew:
                 raise UsageError(
                     f"{path} is an index, and {wrong[0]!r} is for graph files. Give it to: clew index SOURCE"
                 )
-            return cls._open_index(path, embedder)
+            opened = cls._open_index(path, embedder)
+            if fetched is not None:
+                opened.origin, opened.mark = origin, fetched.mark
+            return opened
         from clew.index.cache import cached_index
 
         maker, start = make_embedder(embedder), time.monotonic()

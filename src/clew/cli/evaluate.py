@@ -55,7 +55,7 @@ class DataOptions:
     ] = None
     hops: Annotated[str | None, typer.Option(metavar="N,…", help="Short for --part N-hop.")] = None
     split: Annotated[str | None, typer.Option(metavar="NAME", help="test, dev or train.")] = None
-    graph: Annotated[Path | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None
+    graph: Annotated[str | None, typer.Option(metavar="SOURCE", help="Graph to ask; else its own.")] = None
     data: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clew.addresses import is_remote
 from clew.cli.console import out, shown, write_json
 from clew.cli.opening import Json, Source, SourceOptions, opened, reading_notes
 from clew.cli.options import with_options
@@ -82,7 +83,8 @@ def _held(source: str, reading: SourceOptions, plot: Path | None) -> Info:
     """Describe the source, and plot it; an index whose embedder is not at hand can be described too."""
     from clew.engine import is_index
 
-    if reading.embedder is None and reading.format is None and is_index(Path(source)):
+    here = not is_remote(source) and is_index(Path(source))
+    if reading.embedder is None and reading.format is None and here:
         from clew.index.store.directory import open_index
         from clew.info import info_of
 

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,10 +17,13 @@ from typing import Any
 
 from clew.engine import Clew
 from clew.errors import ClewError, UsageError
+from clew.index.remote import RemoteIndex
 from clew.index.store.manifest import MANIFEST, read_manifest
 from clew.serve.problems import no_such_graph
 from clew.stores.store import as_json
 
+REMOTE_SECONDS = 10.0
+"""How often it is looked whether an object store has a new generation."""
 MOST_ROWS = 200
 """Rows of a query that are read."""
 
@@ -72,7 +76,8 @@ class Graph:
     open: Callable[[], Clew]
     snapshot: Snapshot
     failure: str | None = None
-    _seen: tuple[int, int, int] | None = None
+    _seen: tuple[int, int, int] | str | None = None
+    _looked: float = 0.0
     _reloading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -80,7 +85,7 @@ class Graph:
         """Open a graph; raises as `open`."""
         clew = open()
         graph = cls(name, open, Snapshot(clew, clew.generation))
-        graph._seen = graph._manifest()
+        graph._seen = clew.mark or graph._manifest()
         return graph
 
     @property
@@ -101,9 +106,9 @@ class Graph:
             seen = self._manifest()
             if seen == self._seen:
                 return False
-            path = self.clew.path
+            path, fetched = self.clew.path, self.clew.origin is not None
             try:
-                if read_manifest(path).generation == self.snapshot.generation:
+                if not fetched and read_manifest(path).generation == self.snapshot.generation:
                     self._seen, self.failure = seen, None
                     return False
                 clew = self.open()
@@ -118,12 +123,29 @@ class Graph:
             log.info("reloaded", extra={"graph": self.name, "generation": clew.generation})
             return True
 
-    def _manifest(self) -> tuple[int, int, int] | None:
+    def _manifest(self) -> tuple[int, int, int] | str | None:
+        """What is another one when there is a new generation."""
+        if self.clew.origin is not None:
+            return self._manifest_in_store(self.clew.origin)
         try:
             status = (self.clew.path / MANIFEST).stat()
         except OSError:
             return None
         return status.st_mtime_ns, status.st_ino, status.st_size
+
+    def _manifest_in_store(self, origin: RemoteIndex) -> str:
+        """The mark of the manifest in an object store, which is not asked more often than need be."""
+        now = time.monotonic()
+        if self._looked and now - self._looked < REMOTE_SECONDS:
+            return self.clew.mark
+        self._looked = now
+        try:
+            return origin.mark()
+        except ClewError as error:
+            if self.failure is None:
+                log.warning("store failed", extra={"graph": self.name, "reason": str(error)})
+            self.failure = "the store of its index does not answer; the one that is here is asked"
+            return self.clew.mark
 
 
 class Graphs:

@@ -2,7 +2,8 @@
 
 Round trips of a question: one for the names (a second, which compares without regard to case, where none is
 found), one for each `BATCH` nodes of a hop, and one for each `BATCH` nodes that were met; once, one for
-examples of each type of edges. What is not fetched is counted: edges of hubs, and what is beyond the most edges.
+examples of each type of edges. What is not fetched is counted: edges of hubs, and what is beyond the most
+edges.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from clew.stores.neo4j import Neo4jStore
 from clew.stores.neo4j_export import write_nodes
 
 EXAMPLES = 50
-"""Edges of each type that are added to every neighbourhood: its words are read as those of the whole graph."""
+"""Edges of each type in every neighbourhood, so that words are read as those of the whole graph."""
 MOST_TYPES = 1_000
 """Types of edges that examples are asked of."""
 BATCH = 1_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from clew.addresses import is_remote
 from clew.errors import UsageError
 from clew.redaction import keep_address, keep_secret
 
@@ -38,6 +39,8 @@ def is_address(source: str) -> bool:
     Raises UsageError for an address of another kind (`https://…`), which no file is either.
     """
     keep_address(source)
+    if is_remote(source):
+        return False
     scheme, separator, _ = source.partition("://")
     if not separator or not scheme.replace("+", "").isalnum():
         return False
@@ -48,13 +51,19 @@ def is_address(source: str) -> bool:
         )
     if scheme not in (*CYPHER_SCHEMES, *SPARQL_SCHEMES):
         raise UsageError(
-            f"{source!r} is no known kind of address. Write neo4j://host or sparql+https://host/path"
+            f"{source!r} is no known kind of address. Write neo4j://host, sparql+https://host/path, or "
+            "s3://bucket/NAME.clew for an index in an object store"
         )
     return True
 
 
 def refuse_address(source: str) -> None:
-    """Raise UsageError, with how to make an index of it, if a source is the address of a database."""
+    """Raise UsageError, with what to do, if a source is the address of a database or an object store."""
+    if is_remote(source):
+        raise UsageError(
+            f"{shown_address(source)} is an index in an object store, which is opened alone and only read. "
+            "Change the index that it was copied from"
+        )
     if is_address(source):
         shown = shown_address(source)
         raise UsageError(

@@ -202,9 +202,9 @@ def verification_json(found: Verification) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class OpenAndAsk:
-    """Makes an `Ask` in another process, from the path of an index."""
+    """Makes an `Ask` in another process, from the path of an index or its address in an object store."""
 
-    index: Path
+    index: str | Path
     embedder: str | None
     steps: bool
 

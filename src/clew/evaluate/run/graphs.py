@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from clew.addresses import is_remote
 from clew.engine import Clew, is_index
 from clew.errors import InputError, UsageError
 from clew.evaluate.questions import Part
@@ -23,9 +24,9 @@ class OpenGraph:
 
 @dataclass(frozen=True)
 class GraphFile:
-    """Where the graph of a part is: an index, or a file in a format."""
+    """Where the graph of a part is: an index, also in an object store, or a file in a format."""
 
-    path: Path
+    path: str | Path
     format: str | None = None
 
     def open(
@@ -38,7 +39,7 @@ class GraphFile:
             InputError, ParseError: as `Clew.open`.
 
         """
-        if is_index(self.path):
+        if is_remote(str(self.path)) or is_index(Path(self.path)):
             clew = Clew.open(self.path, embedder=embedder)
             _check_corpus(clew, corpus)
         else:
@@ -60,7 +61,7 @@ def _check_corpus(clew: Clew, wanted: CorpusSettings | None) -> None:
         )
 
 
-def graph_file(part: Part, given: Path | None, folder: Path) -> GraphFile:
+def graph_file(part: Part, given: str | Path | None, folder: Path) -> GraphFile:
     """Find the graph that the user names, else that of the part; one that is made goes into `folder`.
 
     Raises:

@@ -31,7 +31,7 @@ class RunRequest:
     dataset: str | None
     parts: tuple[str, ...]
     split: str | None
-    graph: Path | None
+    graph: str | Path | None
     data: tuple[str, ...]
     methods: tuple[str, ...]
     limit: int | None
@@ -97,7 +97,7 @@ def make_plan(
     )
 
 
-def _graph_for(part: Part, wanted: RunRequest) -> Path | None:
+def _graph_for(part: Part, wanted: RunRequest) -> str | Path | None:
     """Take the graph that the user names; in an experiment only for data that come without one."""
     return None if wanted.target.suffix == ".toml" and part.graph is not None else wanted.graph
 

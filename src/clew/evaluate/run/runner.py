@@ -144,7 +144,8 @@ def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterato
         ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
         threads = plan.workers if plan.model is not None else 1
         return in_threads(lambda task: (task, ask(task)), tasks, threads)
-    make = OpenAndAsk(clew.path.resolve(), clew.embedder.name, plan.settings.steps)
+    source = clew.path.resolve() if clew.origin is None else clew.origin.address
+    make = OpenAndAsk(source, clew.embedder.name, plan.settings.steps)
     return ask_on(plan.cluster or Processes(plan.workers), tasks, make)
 
 

@@ -1,0 +1,243 @@
+"""An index in an object store (`s3://bucket/kb.clew`): fetched once a machine, and checked by its manifest.
+
+It is fetched into a folder of the cache whose name stands for the address and the manifest, under a lock, so
+that a second process waits and finds it. A file that was fetched whole stays when the rest fails; the folder
+gets its name when all is there. Stores are reached by fsspec, which reads their keys from the environment.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from clew.errors import ClewError, FormatError, IndexAccessError, InputError, MissingExtra, UsageError
+from clew.index.store.directory import FITTED
+from clew.index.store.files import FileEntry, check_entry, disk_errors, sync_files, sync_path
+from clew.index.store.folders import usable
+from clew.index.store.manifest import MANIFEST, Manifest, read_manifest
+from clew.redaction import keep_address
+from clew.text.embedders.extras import require
+
+EXTRA = "object-store"
+ATTEMPTS = 3
+"""How often a file is fetched that does not come whole, and a manifest whose files are gone is read anew."""
+KEPT = 2
+"""Generations of one address that are kept: a process may have the one before open."""
+_PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class ObjectStoreError(IndexAccessError):
+    """An object store that refuses, breaks off, or lacks the index; the message names this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An index that was fetched: where it is here, and what stands for its manifest in the store."""
+
+    path: Path
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteIndex:
+    """An index at an address of an object store, and the cache folder of this machine."""
+
+    address: str
+    cache: Path
+
+    def mark(self) -> str:
+        """What stands for the manifest that is in the store now. Raises as `fetch`."""
+        return _digest(self._manifest_bytes(*self._open()))
+
+    def fetch(self) -> Fetched:
+        """Fetch the newest generation, unless it is here already.
+
+        Raises MissingExtra or UsageError without the package of such a store, InputError if there is no index,
+        ObjectStoreError if the store refuses or breaks off, FormatError for an index of another version or
+        files that are not as they were written, IndexAccessError if the disk is full.
+        """
+        keep_address(self.address)
+        store, root = self._open()
+        folder = usable(self.cache)[0]
+        with disk_errors(folder):
+            (folder / "fetched").mkdir(exist_ok=True)
+        for attempt in range(1, ATTEMPTS + 1):
+            raw = self._manifest_bytes(store, root)
+            mark = _digest(raw)
+            name = f"{_stem(self.address)}-{_digest(self.address.encode())}"
+            target = folder / "fetched" / f"{name}-{mark}.clew"
+            try:
+                self._complete(store, root, raw, target)
+            except FileNotFoundError:  # a newer generation has taken its place
+                if attempt < ATTEMPTS and _digest(self._manifest_bytes(store, root)) != mark:
+                    continue
+                raise self._error(
+                    "lacks files of its own manifest. Copy the index there again, its manifest.json last"
+                ) from None
+            _sweep(folder / "fetched", name, target)
+            return Fetched(target, mark)
+        raise self._error("is being replaced over and over. Try again")
+
+    def _open(self) -> tuple[Any, str]:
+        """The file system of the address, and the path of the index in it."""
+        fsspec = require("fsspec", EXTRA)
+        try:
+            store, root = fsspec.core.url_to_fs(self.address)
+        except ImportError as error:
+            package = _PACKAGES.get(self.address.partition("://")[0], "fsspec")
+            if package == "s3fs":
+                raise MissingExtra(package, EXTRA) from error
+            raise UsageError(
+                f"{self.address}: {package} is not installed. Install it with: pip install {package}"
+            ) from error
+        except (ValueError, OSError) as error:
+            raise self._error(
+                f"is no address of a store ({_line(error)}). Write s3://bucket/NAME.clew"
+            ) from error
+        return store, str(root).rstrip("/")
+
+    def _manifest_bytes(self, store: Any, root: str) -> bytes:  # noqa: ANN401
+        store.invalidate_cache()
+        with self._told():
+            try:
+                return bytes(store.cat_file(f"{root}/{MANIFEST}"))
+            except FileNotFoundError as error:
+                raise InputError(
+                    f"{self._here()}: no such index. Check the address, or copy an index there, its "
+                    "manifest.json last"
+                ) from error
+
+    def _complete(self, store: Any, root: str, raw: bytes, target: Path) -> None:  # noqa: ANN401
+        """Have the index of a manifest in `target`; raises FileNotFoundError for a file that is gone."""
+        if (target / MANIFEST).exists():
+            return
+        # Only where something is fetched: it takes a while to import.
+        from filelock import FileLock
+
+        part = target.with_suffix(".part")
+        with disk_errors(target):
+            lock = FileLock(target.with_suffix(".lock"))
+            lock.acquire()
+        try:
+            if (target / MANIFEST).exists():  # another process has fetched it meanwhile
+                return
+            manifest = self._checked(raw)
+            with disk_errors(target):
+                (part / manifest.folder).mkdir(parents=True, exist_ok=True)
+            for entry in manifest.files:
+                self._take(store, f"{root}/{manifest.folder}/{entry.file}", part / manifest.folder, entry)
+            self._take_fitted(store, root, part)
+            with disk_errors(target):
+                sync_files(part / manifest.folder, [entry.file for entry in manifest.files])
+                (part / MANIFEST).write_bytes(raw)
+                sync_path(part / MANIFEST)
+                os.replace(part, target)
+                sync_path(target.parent)
+        finally:
+            lock.release()
+
+    def _checked(self, raw: bytes) -> Manifest:
+        """The manifest, if it is one and its files are plain names. Raises FormatError."""
+        with tempfile.TemporaryDirectory() as scratch:
+            (Path(scratch) / MANIFEST).write_bytes(raw)
+            try:
+                manifest = read_manifest(Path(scratch))
+            except ClewError as error:
+                raise FormatError(str(error).replace(scratch, self.address)) from error
+        for entry in manifest.files:
+            if not _PLAIN.fullmatch(entry.file):
+                raise FormatError(f"{self._here()}: damaged, {entry.file!r} is no name of a file of an index")
+        return manifest
+
+    def _take(self, store: Any, place: str, folder: Path, entry: FileEntry) -> None:  # noqa: ANN401
+        """Fetch a file whole, unless it is here."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                check_entry(folder, entry, verify=True)
+                return
+            except FormatError as error:
+                if attempt == ATTEMPTS:
+                    raise self._error(
+                        f"{entry.file} did not come as it was written ({attempt - 1} times). Is it damaged "
+                        "there? Copy the index there again"
+                    ) from error
+            except FileNotFoundError:
+                pass
+            with self._told():
+                store.get_file(place, str(folder / entry.file))
+        check_entry(folder, entry, verify=True)
+
+    def _take_fitted(self, store: Any, root: str, part: Path) -> None:  # noqa: ANN401
+        """What was learned from a user's questions, where there is any."""
+        with self._told(), suppress(FileNotFoundError):
+            store.get_file(f"{root}/{FITTED}", str(part / FITTED))
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Turn what a store raises into an error that says what to do; FileNotFoundError passes."""
+        try:
+            yield
+        except (FileNotFoundError, ClewError):
+            raise
+        except PermissionError as error:
+            raise self._error(
+                f"the store refuses ({_line(error)}). Check its keys in the environment of this machine, and "
+                "the right to read there"
+            ) from error
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                with disk_errors(self.cache):
+                    raise
+            raise self._broken(error) from error
+        except Exception as error:  # each kind of store has errors of its own
+            if "credentials" in str(error).lower():
+                raise self._error(
+                    f"there are no keys for the store ({_line(error)}). Set them in the environment of this "
+                    "machine, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                ) from error
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> ObjectStoreError:
+        return self._error(
+            f"the store cannot be reached, or broke off ({_line(error)}). Files that came whole are kept: "
+            "check the network and the store's address, and run the same command again"
+        )
+
+    def _error(self, what: str) -> ObjectStoreError:
+        return ObjectStoreError(f"{self._here()}: {what}")
+
+    def _here(self) -> str:
+        return f"{self.address} (from {socket.gethostname()})"
+
+
+def _stem(address: str) -> str:
+    name = urlsplit(address).path.rstrip("/").rpartition("/")[2]
+    return re.sub(r"[^\w.-]+", "-", name.partition(".")[0])[:40] or "index"
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.blake2b(raw, digest_size=8).hexdigest()
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _sweep(folder: Path, name: str, current: Path) -> None:
+    """Remove what older generations of the same address have left."""
+    others = [path for path in folder.glob(f"{name}-*") if path.stem != current.stem and path.is_dir()]
+    for path in sorted(others, key=lambda each: -each.stat().st_mtime)[KEPT - 1 :]:
+        shutil.rmtree(path, ignore_errors=True)
+        path.with_suffix(".lock").unlink(missing_ok=True)
