@@ -64,9 +64,9 @@ class RemoteIndex:
     def fetch(self) -> Fetched:
         """Fetch the newest generation, unless it is here already.
 
-        Raises MissingExtra or UsageError without the package of such a store, InputError if there is no index,
-        ObjectStoreError if the store refuses or breaks off, FormatError for an index of another version or
-        files that are not as they were written, IndexAccessError if the disk is full.
+        Raises MissingExtra or UsageError without the package of such a store, InputError if there is no
+        index, ObjectStoreError if the store refuses or breaks off, FormatError for an index of another
+        version or files that are not as they were written, IndexAccessError if the disk is full.
         """
         keep_address(self.address)
         store, root = self._open()
