@@ -6,12 +6,14 @@ Loaded after ladybug has run a query, it ends the process.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clew.compiling import COMPILING
 from clew.engine import Clew
 from clew.environment import keep_machine_code
 from clew.index.cache import cached_index
@@ -64,6 +66,8 @@ def only_localhost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 ROOT = Path(__file__).resolve().parents[1]
 keep_machine_code()
+os.environ["NUMBA_CACHE_DIR"] = str(COMPILING.folder)
+"""Programs that tests start with a cache of their own use the machine code that is there."""
 FILMS = ROOT / "examples" / "films.tsv"
 
 

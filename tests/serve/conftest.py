@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,13 +9,12 @@ import pytest
 
 for package in ("fastapi", "uvicorn", "prometheus_client", "mcp", "httpx"):
     pytest.importorskip(package, reason=f"{package} is not installed (pip install 'clew[dev]')")
+from clew.engine import index_sources  # noqa: E402
 from servers.served import EVIL, FILMS, Process, Running  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def films_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from clew.engine import index_sources
-
     path = tmp_path_factory.mktemp("index") / "films.clew"
     index_sources([FILMS], path)
     return path
@@ -32,13 +30,13 @@ def films(films_index: Path) -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A graph whose names are markup, addresses, marks of direction, and orders to a terminal."""
-    path = tmp_path_factory.mktemp("evil") / "evil.tsv"
+    folder = tmp_path_factory.mktemp("evil")
     lines = [f"Mallory\tknows\t{name}\n" for name in EVIL] + [
         f"{name}\tsaid <b>by</b>\tEve\n" for name in EVIL
     ]
-    path.write_text("".join(lines), "utf-8")
-    os.environ["CLEW_CACHE_DIR"] = str(path.parent / "cache")
-    running = Running({"evil": path})
+    (folder / "evil.tsv").write_text("".join(lines), "utf-8")
+    index_sources([folder / "evil.tsv"], folder / "evil.clew")
+    running = Running({"evil": folder / "evil.clew"})
     yield running
     running.close()
 
@@ -61,8 +59,8 @@ def running() -> Iterator[Callable[..., Running]]:
 def process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     made: list[Process] = []
 
-    def start(*args: str, port: int | None = None) -> Process:
-        made.append(Process(*args, folder=tmp_path, port=port))
+    def start(*args: str) -> Process:
+        made.append(Process(*args, folder=tmp_path))
         return made[-1]
 
     yield start

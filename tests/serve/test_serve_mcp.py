@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from dataclasses import dataclass
 
 import pytest
 
@@ -13,15 +14,51 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 TOOLS = ["ask", "verify", "find_entities", "neighbours", "schema", "match", "query"]
+OPEN = "who made it best in Memento or Heat"
+"""A question that is not answered, but may be read in several ways."""
 
 
-@pytest.fixture(params=["stdio", "http"])
-def place(request, films, films_index):
+CALLS = {
+    "ask": {"question": "Who directed Memento?"},
+    "verify": {"claim": "Christopher Nolan directed Memento and Jaws."},
+    "find_entities": {"text": "cristopher nolan"},
+    "neighbours": {"entity": "Memento", "relation": "directed_by", "direction": "out"},
+    "schema": {"graph": "films"},
+    "match": {"triples": [["Memento", "directed_by", "UNKNOWN 1"]], "k": 1},
+    "query": {"statement": "SELECT ?s WHERE { ?s ?p ?o } LIMIT 2"},
+}
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def talked(request, films, films_index):
+    """What one client is told: the tools, what each of them answers, and the resources with their texts."""
     if request.param == "http":
-        return f"{films.url}/mcp"
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    command = ["-m", "clew", "mcp", f"films={films_index}"]
-    return StdioServerParameters(command=sys.executable, args=command, env=environment)
+        place = f"{films.url}/mcp"
+    else:
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+        command = ["-m", "clew", "mcp", f"films={films_index}"]
+        place = StdioServerParameters(command=sys.executable, args=command, env=environment)
+
+    async def conversation(client):
+        tools = (await client.list_tools()).tools
+        replies = {name: await client.call_tool(name, given) for name, given in CALLS.items()}
+        readings = {
+            number: await client.call_tool("ask", {"question": OPEN, "reading": number})
+            for number in (None, 1, 40)
+        }
+        uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
+        texts = {uri: (await client.read_resource(uri)).contents[0].text for uri in uris}
+        return Talked(tools, replies, readings, texts)
+
+    return talk(place, conversation)
+
+
+@dataclass(frozen=True)
+class Talked:
+    tools: list
+    replies: dict
+    readings: dict
+    texts: dict
 
 
 def talk(place, conversation):
@@ -32,41 +69,46 @@ def talk(place, conversation):
     return asyncio.run(main())
 
 
-def test_tools_say_what_they_are_for(place):
-    tools = talk(place, lambda client: client.list_tools()).tools
-    assert [tool.name for tool in tools] == TOOLS
-    for tool in tools:
+def test_tools_say_what_they_are_for(talked):
+    assert [tool.name for tool in talked.tools] == TOOLS
+    for tool in talked.tools:
         assert len(tool.description) > 40
         assert tool.annotations.read_only_hint
         assert tool.output_schema["type"] == "object"
 
 
-def test_all_tools_answer(place):
-    async def conversation(client):
-        async def call(name, **arguments):
-            result = await client.call_tool(name, arguments)
-            assert not result.is_error, result.content
-            return result.structured_content
+def test_all_tools_answer(talked):
+    told = {name: reply.structured_content for name, reply in talked.replies.items()}
+    assert [name for name, reply in talked.replies.items() if reply.is_error] == []
+    assert (told["ask"]["text"], told["ask"]["count"]) == ("Christopher Nolan", 1)
+    assert told["ask"]["citations"][0]["triples"] == [["Memento", "directed_by", "Christopher Nolan"]]
+    assert [part["verdict"] for part in told["verify"]["parts"]] == ["supported", "refuted"]
+    assert told["find_entities"]["entities"][0]["label"] == "Christopher Nolan"
+    nolan = {"entity": "Christopher Nolan", "label": "Christopher Nolan"}
+    assert told["neighbours"]["groups"][0]["nodes"] == [nolan]
+    assert "directed_by" in [relation["name"] for relation in told["schema"]["relations"]]
+    assert told["match"]["matches"][0]["nodes"] == ["Memento", "Christopher Nolan"]
+    assert len(told["query"]["rows"]) == 2
 
-        asked = await call("ask", question="Who directed Memento?")
-        assert (asked["text"], asked["count"]) == ("Christopher Nolan", 1)
-        assert asked["citations"][0]["triples"] == [["Memento", "directed_by", "Christopher Nolan"]]
-        none = await call("ask", question="Who directed Xyzzy?")
-        assert none["abstained"]["reason"] == "no_entity"
-        checked = await call("verify", claim="Christopher Nolan directed Memento and Jaws.")
-        assert [part["verdict"] for part in checked["parts"]] == ["supported", "refuted"]
-        hits = await call("find_entities", text="cristopher nolan")
-        assert hits["entities"][0]["label"] == "Christopher Nolan"
-        around = await call("neighbours", entity="Memento", relation="directed_by", direction="out")
-        assert around["groups"][0]["nodes"] == [{"entity": "Christopher Nolan", "label": "Christopher Nolan"}]
-        schema = await call("schema", graph="films")
-        assert "directed_by" in [relation["name"] for relation in schema["relations"]]
-        found = await call("match", triples=[["Memento", "directed_by", "UNKNOWN 1"]], k=1)
-        assert found["matches"][0]["nodes"] == ["Memento", "Christopher Nolan"]
-        rows = await call("query", statement="SELECT ?s WHERE { ?s ?p ?o } LIMIT 2")
-        assert len(rows["rows"]) == 2
 
-    talk(place, conversation)
+def test_what_else_may_be_meant_is_asked_by_its_number(talked, films):
+    first, chosen = (talked.readings[number].structured_content for number in (None, 1))
+    assert first["abstained"] is not None
+    asked = films.client.post("/v1/films/ask", json={"question": OPEN}).json()
+    assert first["alternatives"] == asked["alternatives"] != []
+    over_http = films.client.post("/v1/films/ask", json={"question": OPEN, "reading": 1}).json()
+    assert (chosen["reading"], chosen["text"]) == (over_http["reading"], over_http["text"])
+    assert chosen["reading"] == first["alternatives"][0]["reading"]
+    assert talked.readings[40].is_error
+    assert "no reading 40" in talked.readings[40].content[0].text
+
+
+def test_resources_are_read(talked):
+    assert list(talked.texts) == ["clew://films/schema", "clew://films/info"]
+    schema, info = talked.texts.values()
+    assert "directed_by" in schema
+    assert '"triples": 3382' in info
+    assert "/tmp" not in schema + info  # noqa: S108 (that no path is told)
 
 
 @pytest.mark.parametrize(
@@ -91,16 +133,3 @@ def test_answers_are_bounded(films):
     question = {"question": "Which films did Christopher Nolan direct?", "limit": 3}
     told = talk(f"{films.url}/mcp", lambda client: client.call_tool("ask", question)).structured_content
     assert (len(told["answers"]), len(told["citations"]), told["count"]) == (3, 3, 11)
-
-
-def test_resources_are_read(place):
-    async def conversation(client):
-        listed = [str(resource.uri) for resource in (await client.list_resources()).resources]
-        texts = [(await client.read_resource(uri)).contents[0].text for uri in listed]
-        return listed, texts
-
-    listed, texts = talk(place, conversation)
-    assert listed == ["clew://films/schema", "clew://films/info"]
-    assert "directed_by" in texts[0]
-    assert '"triples": 3382' in texts[1]
-    assert "/tmp" not in "".join(texts)  # noqa: S108 (that no path is told)

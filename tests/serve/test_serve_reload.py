@@ -2,13 +2,13 @@
 
 import shutil
 import threading
-import time
 
 import httpx
 import pytest
 
 from clew.engine import index_sources, update_index_files
 from clew.index.update.edit_files import EditFiles
+from servers.served import wait_for
 
 
 @pytest.fixture
@@ -24,13 +24,6 @@ def index(tmp_path):
 
 def ask(server, question):
     return httpx.post(f"{server.url}/v1/films/ask", json={"question": question}, timeout=20)
-
-
-def wait_for(told, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not told():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_an_update_is_taken_up_without_a_failed_request(running, index, tmp_path):

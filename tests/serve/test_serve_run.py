@@ -8,9 +8,12 @@ import time
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from clew.cli.app import app
+from clew.serve import run
 from servers.fake_server import events, piece, serving
-from servers.served import FILMS
+from servers.served import FILMS, is_closed, wait_for
 
 LINE = re.compile(r"serving films at http://127\.0\.0\.1:\d+")
 
@@ -19,31 +22,42 @@ def ask(process, question="Who directed Memento?"):
     return httpx.post(f"{process.url}/v1/films/ask", json={"question": question}, timeout=20)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_prints_its_address_and_ends_cleanly(process, films_index, number):
+def test_it_prints_its_address_and_ends_cleanly_on_ctrl_c(process, films_index):
     server = process(f"films={films_index}")
     server.wait_ready()
     assert LINE.search(server.log)
     assert ask(server).json()["text"] == "Christopher Nolan"
-    assert server.end(number) == 0
+    assert server.end(signal.SIGINT) == 0
     assert "Traceback" not in server.log
 
 
-@pytest.mark.slow  # where the search has to be compiled first, it outlasts the 20 s that are waited
-def test_an_answer_in_progress_is_finished(process, films_index):
-    server = process(f"films={films_index}")
-    server.wait_ready()
-    replies = []
-    body = {"question": "Who directed Memento?", "methods": ["auto", "triple-rag", "kaping"]}
-    asking = threading.Thread(
-        target=lambda: replies.append(httpx.post(f"{server.url}/v1/films/compare", json=body, timeout=60))
-    )
-    asking.start()
-    time.sleep(0.15)
-    assert replies == []  # it is in progress
-    assert server.end() == 0
-    asking.join()
-    assert [reply.status_code for reply in replies] == [200]
+def test_an_answer_in_progress_is_finished_when_it_is_told_to_end(process, films_index, monkeypatch):
+    let = threading.Event()
+
+    def reply(_request):
+        assert let.wait(20)
+        return events(piece("Answer: Christopher Nolan", "stop"))
+
+    with serving(by=reply) as (fake, url):
+        monkeypatch.setenv("OLLAMA_HOST", url)
+        server = process(f"films={films_index}", "--llm", "ollama/x")
+        server.wait_ready()
+        replies = []
+        body = {"question": "Who directed Memento?", "method": "llm"}
+        asking = threading.Thread(
+            target=lambda: replies.append(httpx.post(f"{server.url}/v1/films/ask", json=body, timeout=60))
+        )
+        asking.start()
+        wait_for(lambda: fake.seen)  # the model has been asked
+        server.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: is_closed(server.port))
+        assert replies == []
+        let.set()
+        assert server.process.wait(60) == 0
+        asking.join()
+    assert [(reply.status_code, reply.json()["text"]) for reply in replies] == [
+        (200, "Answer: Christopher Nolan")
+    ]
 
 
 def test_workers_answer_and_one_that_is_killed_comes_back(process, films_index):
@@ -86,10 +100,21 @@ def test_workers_answer_and_one_that_is_killed_comes_back(process, films_index):
     assert server.end() == 0
 
 
-def test_an_address_that_others_reach_needs_tokens(process):
-    server = process(str(FILMS), "--host", "0.0.0.0")  # noqa: S104 (refused)
-    assert server.process.wait(20) == 2
-    assert "--token-file FILE" in server.log
+@pytest.fixture
+def refused(monkeypatch):
+    """Run `clew serve` in this process, which has to end before it serves: its code and what it says."""
+    monkeypatch.setattr(run, "serve", lambda *_: 0)
+
+    def invoke(*args):
+        told = CliRunner().invoke(app, ["serve", *args])
+        return told.exit_code, told.stderr
+
+    return invoke
+
+
+def test_an_address_that_others_reach_needs_tokens(refused):
+    code, told = refused(str(FILMS), "--host", "0.0.0.0")  # noqa: S104 (refused)
+    assert (code, "--token-file FILE" in told) == (2, True)
 
 
 def test_tokens_let_others_in(process, tmp_path, films_index):
@@ -102,27 +127,27 @@ def test_tokens_let_others_in(process, tmp_path, films_index):
 
 
 @pytest.mark.parametrize("content", ["", "short\n", "with spaces in it that is long\n", "é" * 30])
-def test_tokens_that_are_none_are_refused(process, tmp_path, content):
+def test_tokens_that_are_none_are_refused(refused, tmp_path, content):
     tokens = tmp_path / "tokens"
     tokens.write_text(content)
-    server = process(str(FILMS), "--token-file", str(tokens))
-    assert server.process.wait(20) == 2
-    assert content.strip() == "" or content.strip() not in server.log
+    code, told = refused(str(FILMS), "--token-file", str(tokens))
+    assert code == 2
+    assert content.strip() == "" or content.strip() not in told
 
 
-def test_a_port_that_is_taken_is_said(process, films):
-    server = process(str(FILMS), port=films.port)
-    assert (server.process.wait(20), "Give another --port" in server.log) == (2, True)
+def test_a_port_that_is_taken_is_said(refused, films):
+    code, told = refused(str(FILMS), "--port", str(films.port))
+    assert (code, "Give another --port" in told) == (2, True)
 
 
-def test_two_graphs_of_one_name_are_refused(process, tmp_path):
-    server = process(str(FILMS), str(FILMS))
-    assert (server.process.wait(20), "NAME=" in server.log) == (2, True)
+def test_two_graphs_of_one_name_are_refused(refused, films_index):
+    code, told = refused(f"films={films_index}", str(FILMS), "--port", "0")
+    assert (code, "NAME=" in told) == (2, True)
 
 
-def test_no_such_file_is_said(process):
-    server = process("nothing.tsv")
-    assert (server.process.wait(20), "nothing.tsv" in server.log) == (2, True)
+def test_no_such_file_is_said(refused):
+    code, told = refused("nothing.tsv", "--port", "0")
+    assert (code, "nothing.tsv" in told) == (2, True)
 
 
 def test_spending_limits_hold_over_all_workers(process, films_index, monkeypatch):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,10 +87,10 @@ class Running:
 class Process:
     """`clew serve` in a process of its own."""
 
-    def __init__(self, *args: str, folder: Path, port: int | None = None) -> None:
+    def __init__(self, *args: str, folder: Path) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.port = port or free.getsockname()[1]
+            self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = (folder / f"log-{self.port}").open("w+", encoding="utf-8")
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "CLEW_CACHE_DIR": str(folder / "cache")}
@@ -133,3 +133,20 @@ class Process:
 def small(**changes: float) -> Limits:
     """Limits with some changed."""
     return replace(Limits(), **changes)  # type: ignore[arg-type]
+
+
+def wait_for(told: Callable[[], object], seconds: float = 20) -> None:
+    """Wait until what is told is true."""
+    deadline = time.monotonic() + seconds
+    while not told():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_closed(port: int) -> bool:
+    """Whether nobody listens at a port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except ConnectionError:
+        return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -130,17 +131,18 @@ def _run(
     from clew.serve.run import address_of, listen
     from clew.serve.run import serve as run
 
-    sockets = listen(settings)
-    graphs = open_graphs(sources, reading, settings.limits)
-    write_logs(quiet=reading.quiet)
-    if settings.workers > 1:
-        graphs.prepare_for_forks()
+    with ExitStack() as listening:
+        sockets = [listening.enter_context(opened) for opened in listen(settings)]
+        graphs = open_graphs(sources, reading, settings.limits)
+        write_logs(quiet=reading.quiet)
+        if settings.workers > 1:
+            graphs.prepare_for_forks()
 
-    def started() -> None:
-        names = ", ".join(graphs.names)
-        warn(f"serving {names} at {address_of(sockets[0])} (Ctrl-C ends it)")
+        def started() -> None:
+            names = ", ".join(graphs.names)
+            warn(f"serving {names} at {address_of(sockets[0])} (Ctrl-C ends it)")
 
-    return run(partial(make, graphs, settings), sockets, started)
+        return run(partial(make, graphs, settings), sockets, started)
 
 
 def _application(

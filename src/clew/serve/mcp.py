@@ -85,15 +85,23 @@ class _Tools:
             list[Name], Field(max_length=20, description="Exact names that the question is about, if known.")
         ] = [],  # noqa: B006 (pydantic copies it)
         method: Annotated[str, Field(description="`auto` suits nearly always.")] = "auto",
+        reading: Annotated[
+            int | None,
+            Field(
+                ge=1,
+                description="Answer the alternative of this number (from 1) of an earlier answer instead.",
+            ),
+        ] = None,
         limit: Few = MOST_ANSWERS,
     ) -> form.AnswerForm:
         """Answer a question from the graph, with the triples that prove each answer.
 
         Use this first for anything that is asked in words: who, which, when, how many, the most, both … and,
-        yes or no. It abstains with a reason rather than guess; then try find_entities for the right name.
+        yes or no. It abstains with a reason rather than guess; then try find_entities for the right name, or
+        ask again with the number of that one of `alternatives` which is meant.
         """
-        name = self._graph(graph)
-        told = await self._run(lambda: self._service.ask(name, Asking(question, tuple(entities), method)))
+        name, asking = self._graph(graph), Asking(question, tuple(entities), method, reading=reading)
+        told = await self._run(lambda: self._service.ask(name, asking))
         count = len(told["answers"])
         told["answers"], told["citations"] = told["answers"][:limit], told["citations"][:limit]
         return cast(form.AnswerForm, told | {"count": count})

@@ -33,8 +33,18 @@ class Abstained(TypedDict):
     candidates: list[str]
 
 
+class Alternative(TypedDict):
+    """Another way in which a question may be read, in words, and how sure the reader is of it, in [0, 1]."""
+
+    reading: str
+    score: float
+
+
 class AnswerForm(TypedDict):
-    """An answer, or an abstention; `count` answers there are, of which the first are here."""
+    """An answer, or an abstention; `count` answers there are, of which the first are here.
+
+    `reading` says how it was read; ask with the number of one of `alternatives`, from 1, for another.
+    """
 
     question: str
     text: str
@@ -42,6 +52,8 @@ class AnswerForm(TypedDict):
     count: int
     abstained: Abstained | None
     citations: list[CitedForm]
+    reading: str | None
+    alternatives: list[Alternative]
     grounded: bool
     complete: bool
     method: str

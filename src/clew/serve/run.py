@@ -19,6 +19,7 @@ from clew.errors import UsageError
 from clew.serve.app import GRACE
 from clew.serve.settings import ServeSettings
 from clew.serve.shared_counts import FOLDER
+from clew.workers.parent import end_with_parent
 
 BACKLOG = 512
 _RESTART_SECONDS = 0.5
@@ -120,6 +121,8 @@ class _Workers:
         self._running: dict[int, int] = {}
         self._begun: dict[int, float] = {}
         self._ending = False
+        self._alive = os.pipe()
+        """Reading from it returns when this process has ended, as only it keeps the other end open."""
 
     def run(self, started: Callable[[], None]) -> int:
         """Start all workers, start again those that end, until told to end."""
@@ -148,6 +151,10 @@ class _Workers:
             for other, opened in enumerate(self._sockets):
                 if other != place:
                     opened.close()
+            watched, kept = self._alive
+            os.close(kept)
+            # As if told to end: what is in progress is finished, and the address is free at once.
+            end_with_parent(lambda: os.read(watched, 1), lambda: os.kill(os.getpid(), signal.SIGTERM))
             code = _serve_one(self._make, self._sockets[place])
         finally:
             sys.stderr.flush()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -13,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from clew.workers.base import Make, Stopped, in_order
+from clew.workers.parent import end_with_parent
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -48,13 +47,8 @@ def _begin(make: Make[Any, Any]) -> None:
     """Make this worker ready; it ends with its parent, also where that is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        end_with_parent(parent.join)
     _made.append(make())
-
-
-def _end_with(parent: Any) -> None:  # noqa: ANN401
-    parent.join()
-    os._exit(1)
 
 
 def _work(piece: Any) -> Any:  # noqa: ANN401
