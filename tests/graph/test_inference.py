@@ -110,3 +110,24 @@ def test_a_graph_without_an_ontology_has_none(tmp_path):
     with opened(tmp_path, ":a :in :b . :b :in :c .") as clew:
         assert inferred(clew) == set()
         assert not np.any(clew.index.graph.source)
+
+
+def test_what_every_member_of_a_class_has_is_said_of_the_class(tmp_path):
+    some = "[ a owl:Restriction ; owl:onProperty :topping ; owl:someValuesFrom %s ]"
+    text = f"""
+    :Margherita rdfs:subClassOf :Pizza , {some % ":Mozzarella"} , {some % "[ owl:unionOf ( :A :B ) ]"} .
+    :Vegan rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :topping ; owl:allValuesFrom :Plant ] .
+    :Mozzarella rdfs:subClassOf :Cheese . :topping a owl:ObjectProperty . :Pizza :topping :Base ."""
+    with opened(tmp_path, text) as clew:
+        assert inferred(clew) == {"Margherita topping Mozzarella"}
+
+
+def test_names_of_iris_are_aliases_in_words_unless_a_label_is_read(tmp_path):
+    text = """:FetaCheese :on :RocketLeaf . :FetaCheese rdfs:label "Queijo"@pt . :RocketLeaf rdfs:label "Rocket"@en .
+    :GreekSalad :on :RocketLeaf ."""
+    with opened(tmp_path, text) as clew:
+        aliases = clew.index.graph.aliases
+        found = {
+            (clew.index.graph.labels[int(n)], a) for n, a in zip(aliases.entity, aliases.names, strict=True)
+        }
+        assert found == {("Queijo", "Feta Cheese"), ("GreekSalad", "Greek Salad")}

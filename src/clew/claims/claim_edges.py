@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from clew.claims.claim_values import ClaimedValue
 from clew.graph.graph import Graph
 from clew.reading.rules.comparison import Comparison, Span
-from clew.reading.rules.direction import preferred_step
+from clew.reading.rules.english import FORMER
 from clew.reading.rules.readings import USUAL, Reader
 from clew.text.lexicon import CLASSES
 
@@ -39,6 +39,10 @@ FARTHER = 0.9
 """Factor for words that are not right before the later of the two things."""
 PLACED = frozenset("located situated found lies lying lie based origin stands standing".split())
 """Words that say no more than that something is at, or from, a place."""
+WITHIN = frozenset(
+    "in within inside part contains contained containing contain belongs broader narrower".split()
+)
+"""Words of relations that hold of what is further in, or out, too."""
 PERHAPS = 0.8
 """How far what is of no known class may be a place."""
 MOST_STEPS = 10
@@ -191,20 +195,6 @@ def starts_of(reader: Reader, item: Item) -> Float:
     return start
 
 
-def directed(scene: Scene, item: Item, start: Float) -> Float:
-    """Charge first steps that run against the grammar around an entity, where both ways are possible."""
-    if item.entity < 0:
-        return start
-    start = start.copy()
-    for step in np.flatnonzero(np.isfinite(start)):
-        if not np.isfinite(start[step ^ 1]) or step % 2 == 0:
-            continue
-        preferred = preferred_step(scene.comparison, Span(item.start, item.stop), int(step) // 2)
-        if preferred is not None:
-            start[preferred ^ 1] += scene.reader.weights.against_grammar
-    return start
-
-
 def edges_between(scene: Scene, first: int, second: int) -> list[Edge]:
     """Edges from one item to a later one, cheapest first; none of them is sure to hold."""
     a, b = scene.items[first], scene.items[second]
@@ -229,11 +219,13 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
     evidence = scene.evidence(scene.naming(later))
     told = scene.told(near)
     weight = scene.comparison.weight[near]
-    begin = directed(scene, a, starts_of(reader, a))
-    arrive = starts_of(reader, b)[np.arange(len(begin)) ^ 1]
+    begin = reader.charged(scene.comparison, Span(a.start, a.stop), starts_of(reader, a))
+    arrive = reader.either_way(starts_of(reader, b))[np.arange(len(begin)) ^ 1]
     if b.value is not None:
         evidence = np.maximum(evidence, _measured(reader, b.value))
     silent = weights.step_evidence * (1 - evidence)
+    if _in_present(scene):
+        begin = begin + np.repeat(np.where(reader.vocabulary.past, ABSENT, 0.0), 2)
     edges: list[Edge] = []
 
     def add(steps: tuple[int, ...], cost: float) -> None:
@@ -247,6 +239,7 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
         add((int(step),), float(single[step] + silent[step]))
     valued = reader.schema.numbers + reader.schema.dates > 0.5
     valued = valued[np.arange(len(begin)) ^ 1]
+    places = _within(reader)
     firsts = _best(begin + silent, MOST_STEPS)
     lasts = _best(arrive + silent, MOST_STEPS)
     share = any(w.share for w in scene.comparison.words)
@@ -254,6 +247,10 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
         for t in lasts:
             if not np.isfinite(reader.follow[s, t]) or (valued[s] and not share):
                 continue
+            if s == t and not share and not places[s]:
+                continue  # who cites what cites X does not cite X
+            if s // 2 == t // 2 and not share and reader.one_way.is_mutual(int(s) // 2):
+                continue  # a neighbour's neighbour is no neighbour
             back = bool(reader.backs[s, t])
             cost = float(begin[s] + silent[s] + reader.follow[s, t] + max(arrive[t] - weights.step, 0.0))
             cost += (0.0 if share else weights.plain_return) if back else float(silent[t])
@@ -262,6 +259,23 @@ def _from(scene: Scene, first: int, second: int) -> list[Edge]:
             add((s, t), cost)
     held = _held(scene, a, b, edges)
     return sorted([*held, *_counts(scene, first, second, begin + silent)], key=_order) if b.value else held
+
+
+def _in_present(scene: Scene) -> bool:
+    """Whether a claim is said of now (*plays for*), so that a relation of the past does not tell."""
+    lexicon = scene.reader.vocabulary.lexicon
+    norms = [w.norm for w in scene.comparison.question.words]
+    if FORMER & set(norms):
+        return False
+    return any(n in ("is", "are") or (n.endswith("s") and lexicon.verb(n)) for n in norms)
+
+
+def _within(reader: Reader) -> NDArray[np.bool_]:
+    """Bool [S]: steps of relations by which a thing is within another, as places and parts are."""
+    vocabulary = reader.vocabulary
+    place = vocabulary.classes[:, CLASSES.index("location")] >= 0.5
+    inside = np.repeat([bool(WITHIN & set(label)) for label in vocabulary.labels], 2)
+    return inside | place | place[np.arange(len(place)) ^ 1]
 
 
 def _counts(scene: Scene, first: int, second: int, costs: Float) -> list[Edge]:

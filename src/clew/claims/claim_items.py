@@ -60,8 +60,10 @@ class ClaimItems:
         for value in claim.values:
             clash = [m for m in mentions if m.start < value.stop and value.start < m.stop]
             if not clash or all(m.stop - m.start <= value.stop - value.start for m in clash):
-                items = [i for i in items if not (i[0].start < value.stop and value.start < i[0].stop)]
-                items.append([Item(value.start, value.stop, value.text, value=value)])
+                over = [i for i in items if i[0].start < value.stop and value.start < i[0].stop]
+                items = [i for i in items if i not in over]
+                names = over[0] if _may_be_name(value.text) and over else []
+                items.append([*names, Item(value.start, value.stop, value.text, value=value)])
         return sorted(items, key=lambda i: i[0].start)[:MOST_ITEMS]
 
     def _mentions(self, claim: ClaimText, comparison: Comparison) -> list[Mention]:
@@ -240,6 +242,11 @@ def _open(claim: ClaimText, comparison: Comparison, chosen: Sequence[Mention]) -
         and w.start >= claim.frame
         and not any(start < w.stop and w.start < stop for start, stop in taken)
     ]
+
+
+def _may_be_name(value: str) -> bool:
+    """Whether a value is a word, written like a name (*Nine*)."""
+    return value.isalpha() and value[0].isupper()
 
 
 def _runs(words: Sequence[Word]) -> list[list[Word]]:

@@ -119,9 +119,9 @@ def may_meet(of: Exploration, left: Base, right: Base) -> bool:
 
 
 def _apart(of: Exploration, paths: Paths) -> Iterator[tuple[list[Base], list[Base]]]:
-    """The paths of every two candidates whose mentions do not overlap."""
-    for ((i, _), one), ((j, _), other) in combinations(paths.items(), 2):
-        if i != j and not of.overlap(i, j):
+    """The paths of every two candidates, of two entities, whose mentions do not overlap."""
+    for ((i, first), one), ((j, second), other) in combinations(paths.items(), 2):
+        if i != j and first != second and not of.overlap(i, j):
             yield one, other
 
 

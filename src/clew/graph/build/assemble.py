@@ -6,8 +6,10 @@ several times faster than three keys.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeVar
 from urllib.parse import unquote
 
@@ -27,7 +29,7 @@ from clew.graph.graph import (
     UInt16,
     offsets_of,
 )
-from clew.graph.readers.batch import Batch, IdTriples, Label, NodeKey, Statement
+from clew.graph.readers.batch import RANKS, Batch, IdTriples, Label, NodeKey, Statement
 from clew.graph.values import node_values, parse_value
 
 K = TypeVar("K", bound=Hashable)
@@ -253,16 +255,34 @@ class Assembler:
         node, type_ = np.divmod(np.unique(node * max(len(names), 1) + type_), max(len(names), 1))
         return Types(Names.of(names), _offsets(node, nodes), type_.astype(np.int32))
 
+    def _local_names(self) -> Iterator[tuple[str, str]]:
+        """(entity, the end of its IRI, in words) where that is not its label, or is written as one word.
+
+        Not of those with a label in a language that is read.
+        """
+        for key in self._nodes if self._iris else ():
+            if not isinstance(key, str) or key.startswith("_:"):
+                continue
+            held = self._labels.get(key)
+            if held is None and not _CAMEL.search(key):
+                continue
+            if held is None or held.rank % RANKS == RANKS - 1:
+                yield key, _CAMEL.sub(" ", local_name(key))
+
     def _alias_table(self) -> Aliases:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""
         seen: dict[tuple[int, str], None] = {}
-        for entity, alias in self._aliases:
+        for entity, alias in chain(self._aliases, self._local_names()):
             node = self._node(entity)
             if node is not None and alias not in (entity, self._label(entity)):
                 seen[node, alias] = None
         ordered = sorted(seen, key=lambda pair: pair[0])
         column = np.array([node for node, _ in ordered], np.int32)
         return Aliases(Names.of(alias for _, alias in ordered), column)
+
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+"""Where a word begins in a name that is written as one (`MozzarellaTopping`)."""
 
 
 def local_name(iri: str) -> str:

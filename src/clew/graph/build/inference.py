@@ -3,8 +3,9 @@
 Followed are `rdfs:subClassOf`, `owl:equivalentClass`, `rdfs:subPropertyOf`, `owl:equivalentProperty`,
 `owl:inverseOf`, `owl:SymmetricProperty`, `owl:TransitiveProperty`, and restrictions: members of a class with
 `owl:hasValue` have the value, and what has some value of the class of `owl:someValuesFrom` is a member where
-the restriction defines the class. Inferred triples have the source `INFERRED`, so that they are told apart;
-one that a source states is none.
+the restriction defines the class. Of classes themselves, *every Margherita has some mozzarella as topping* is
+the triple of the two classes, as in ontologies of biology. Inferred triples have the source `INFERRED`, so
+that they are told apart; one that a source states is none.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Ontology:
         closed = self._closed(np.concatenate([self.triples, *found]))
         found += [closed, self._along(closed, implied)]
         types = self._types(np.concatenate([self.triples, *found]))
-        found.append(self._values(types))
+        found += [self._values(types), self._of_classes()]
         triples = np.unique(np.concatenate(found), axis=0)
         if len(triples) > MOST_INFERRED:
             self.cut, triples = True, triples[:MOST_INFERRED]
@@ -178,6 +179,18 @@ class Ontology:
                 rows = triples[triples[:, 1] == self.relations.get(relation, -1)].tolist()
                 members |= {(head, restriction) for head, _, tail in rows if tail in inside}
         return members
+
+    def _of_classes(self) -> Triples:
+        """(class, relation, class) of what every member of a named class has some of."""
+        some = self._restrictions("someValuesFrom")
+        rows = [
+            (class_, self.relations[relation], other)
+            for kind in (RDFS + "subClassOf", OWL + "equivalentClass")
+            for class_, restriction in self.pairs(kind)
+            for relation, other in some.get(restriction, ())
+            if not self._by_name[class_].startswith("_:") and not self._by_name[other].startswith("_:")
+        ]
+        return np.array(sorted(rows), np.int64).reshape(-1, 3)
 
     def _values(self, types: set[tuple[int, int]]) -> Triples:
         """Members of a restriction to a value have it."""

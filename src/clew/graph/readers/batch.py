@@ -20,6 +20,9 @@ MAX_REASONS = 5
 MAX_FAULTS = 20
 """How many bad places of a source are told at once; reading stops at the last of them."""
 
+RANKS = 4
+"""Ranks of labels by their language, the last for one that is not read; those of names come after."""
+
 OnError = Literal["fail", "skip"]
 
 NodeKey = str | tuple[str, str]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 from clew.errors import ParseError
-from clew.graph.readers.batch import Batch, Label, NodeKey, Tally
+from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
 
@@ -277,7 +277,7 @@ class _Sorter:
         if predicate in _LABELS:
             self.batch.labels.append(Label(subject, literal.value, self._rank(language)))
         elif predicate in _NAMES:
-            self.batch.labels.append(Label(subject, literal.value, _AFTER_LABELS + self._rank(language)))
+            self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
         elif predicate == _ALIAS:
             self.batch.aliases.append((subject, literal.value))
         else:
@@ -321,9 +321,6 @@ class _Sorter:
             )
         if self._relative:
             self._tally.note(f"{self._path}: names no base; its relative names begin with {self._base}")
-
-
-_AFTER_LABELS = 4
 
 
 NTRIPLES = RdfReader("ntriples", (".nt",), "N_TRIPLES")

@@ -20,9 +20,11 @@ from clew.reading.adapter import open_adapter
 from clew.reading.answer import alternatives, answer_of, is_negated, likeliest, says_nothing, taken_for
 from clew.reading.execute import Executor
 from clew.reading.mentions import HOW
-from clew.reading.ranker import MODEL, Ranked
+from clew.reading.query import Both, Entity, Query, Walk
+from clew.reading.ranker import MODEL
 from clew.reading.reader import QuestionReader, Reading
 from clew.reading.rules.auto import Auto, auto_of
+from clew.reading.rules.comparison import Span
 from clew.reading.rules.link import unknown_names
 from clew.reading.words import say
 from clew.text.embedder import Embedder
@@ -118,25 +120,56 @@ class BuiltIn:
             and says_nothing(self.reader.vocabulary, reading, best.option.query)
         ):
             likely = 0.0
-        made = self._drafted(reading, best) if best is not None and likely >= AGREES else None
+        query = (
+            None if best is None or likely < AGREES else self._as_stated(reading, best.option.query, entities)
+        )
+        likely = 0.0 if query is None else likely
+        made = self._drafted(reading, query, likely) if query is not None else None
         negated = best is not None and is_negated(best.option.query)
         return Learned(reading, likely, made if made and made.abstained is None else None, negated)
+
+    def _as_stated(self, reading: Reading, query: Query, entities: Sequence[str]) -> Query | None:
+        """A question of yes or no about two entities with who stands where as its words have it.
+
+        None where it asks whether *A reports to B* and is read as *B to A*. What is mutual may be recorded
+        either way.
+        """
+        part = query.part
+        if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.right, Entity):
+            return query
+        if not isinstance(part.left, Walk) or not isinstance(part.left.source, Entity):
+            return query
+        one, other, step = part.left.source.mention, part.right.mention, part.left.step
+        rules = self.rules.reader
+        if rules.one_way.is_mutual(step // 2):
+            back = replace(query, part=replace(part, left=replace(part.left, step=step ^ 1)))
+            executor = Executor(self.reader.graph)
+            return query if len(executor.members(part)) or not len(executor.members(back.part)) else back
+        if min(one, other) < 0 or step // 2 not in rules.one_way:
+            return query
+        first, second = reading.mentions[one], reading.mentions[other]
+        if second.start < first.start:
+            first, step = second, step ^ 1
+        comparison = self.rules.interpreter.link(reading.question, entities).comparison
+        return None if rules.states(comparison, Span(first.start, first.stop), step ^ 1) else query
 
     def _considered(self, read: Learned, by_rules: Answer, known: bool, began: float) -> Considered:
         """The answer of the learned reader where it is sure, else of the rules, else where it is likely."""
         answer, sure = by_rules, read.learned is not None and _same(read.learned, by_rules)
         left_open = by_rules.abstained is not None and by_rules.abstained.reason != "ambiguous_entity"
-        least = self.confidence if left_open else read.least_sure(self.confidence)
+        # *Yes* has a triple, *no* of another reading has none.
+        denied = by_rules.text == "no" and read.learned is not None and read.learned.text == "yes"
+        least = self.confidence if left_open or denied else read.least_sure(self.confidence)
         if not known:
             sure = left_open
         elif read.learned is not None and read.likely >= least:
             answer = read.learned
         return Considered(self._finished(answer, read.reading, began, by_rules.id), read.reading, sure)
 
-    def _drafted(self, reading: Reading, best: Ranked) -> Answer:
-        """What the likeliest reading answers."""
+    def _drafted(self, reading: Reading, query: Query, likely: float) -> Answer:
+        """What a reading answers."""
         reader = self.reader
-        drafted = answer_of(reader.graph, reader.vocabulary, best.option.query, best.probability)
+        drafted = answer_of(reader.graph, reader.vocabulary, query, likely)
         return Answer(
             question=reading.question,
             answers=drafted.answers,
@@ -146,9 +179,9 @@ class BuiltIn:
             pattern=drafted.pattern,
             method=self.name,
             complete=drafted.complete,
-            notes=(*drafted.notes, *taken_for(reader.graph, reading, best.option.query)),
+            notes=(*drafted.notes, *taken_for(reader.graph, reading, query)),
             total=drafted.total,
-            reading=say(best.option.query, reader.vocabulary) if drafted.abstained is None else None,
+            reading=say(query, reader.vocabulary) if drafted.abstained is None else None,
         )
 
     def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, Int64
 from clew.graph.schema import MOSTLY, Schema
 from clew.index.store.directory import Index
 from clew.reading.rules.demonyms import country_names
@@ -15,7 +15,10 @@ from clew.reading.rules.vocabulary import label_words
 
 
 def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:
-    """Nodes whose names tell that they are countries, where a relation leads to such, but none says so."""
+    """Nodes whose names tell that they are countries, where a relation leads to such, but none says so.
+
+    With those that stand in their place at the same relations.
+    """
     graph = index.graph
     if any("country" in label_words(label) for label in graph.relation_labels):
         return {}
@@ -23,7 +26,17 @@ def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:
     found = sorted({h.entity for of in hits for h in of if h.exact and h.kind != "alias"})
     sides = [(2 * r + side, n) for n in found for side, r in _relations_at(graph, n)]
     counts = Counter(end for end, _ in sides)
-    return {"country": found} if any(n >= MOSTLY * schema.nodes[end] for end, n in counts.items()) else {}
+    ends = [end for end, n in counts.items() if n >= MOSTLY * schema.nodes[end]]
+    if not ends:
+        return {}
+    # What stands where mostly countries do is one too, though no list of names has it.
+    alike = [_nodes_at(graph, end) for end in ends]
+    return {"country": np.unique(np.concatenate([np.array(found, np.int64), *alike])).tolist()}
+
+
+def _nodes_at(graph: Graph, end: int) -> Int64:
+    side = graph.into if end % 2 else graph.out
+    return np.unique(side.owners(np.flatnonzero(side.relation == end // 2)))
 
 
 def _relations_at(graph: Graph, node: int) -> Iterator[tuple[int, int]]:

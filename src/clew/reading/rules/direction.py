@@ -27,6 +27,8 @@ PLAIN = 0.4
 def forward_part(vocabulary: Vocabulary, relation: int) -> Part:
     """The part of a relation's head."""
     words = vocabulary.labels[relation]
+    while len(words) > 1 and words[0] in AUXILIARY:
+        words = words[1:]
     last = words[-1] if words else ""
     if last == "by":
         return "patient"
@@ -69,8 +71,11 @@ def part_of_mention(comparison: Comparison, span: Span, relation: int) -> Part |
     return "patient" if passive and not best.norm.endswith("ing") else "agent"
 
 
-def preferred_step(comparison: Comparison, span: Span, relation: int) -> int | None:
-    """The step (see `graph.schema`) that leads from the mention along the relation as the question has it."""
+def preferred_step(comparison: Comparison, span: Span, relation: int, *, stated: bool = False) -> int | None:
+    """The step (see `graph.schema`) that leads from the mention along the relation as the question has it.
+
+    If it must be `stated`, only where the name and the words are of one form: two verbs, or two nouns.
+    """
     part = part_of_mention(comparison, span, relation)
     if part is None:
         return None
@@ -79,6 +84,8 @@ def preferred_step(comparison: Comparison, span: Span, relation: int) -> int | N
         head = "agent"
     if {part, head} <= {"agent", "patient"} or {part, head} <= {"owner", "owned"}:
         return 2 * relation + (part != head)
+    if stated:
+        return None
     # *X's founder* for `founded_by`, *the influence of X* for `influences`: X is who is acted on.
     acting = {"owner": "patient", "owned": "agent"}.get(part, part)
     wanted = {"owner": "patient", "owned": "agent"}.get(head, head)
@@ -86,9 +93,9 @@ def preferred_step(comparison: Comparison, span: Span, relation: int) -> int | N
 
 
 def _is_its_verb(comparison: Comparison, span: Span, relation: int) -> bool:
-    """Whether a name of one word (`knows`), which could be a noun, is the verb of the question."""
+    """Whether a name (`knows`, `cites work`), which could be a noun, is the verb of the question."""
     named, words = _naming_word(comparison, span, relation), comparison.vocabulary.labels[relation]
-    if named is None or len(words) != 1 or not words[0].endswith("s"):
+    if named is None or not words or not words[0].endswith("s"):
         return False
     lexicon = comparison.vocabulary.lexicon
     return lexicon.verb(words[0]) and lexicon.similarity(named.norm, words[0]) >= ITSELF

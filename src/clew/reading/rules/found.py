@@ -44,6 +44,5 @@ def draw(graph: Graph, reading: Reading) -> str:
 
 
 def _arrows(graph: Graph, steps: Sequence[int]) -> str:
-    return " ".join(
-        f"─{graph.relations[s // 2]}→" if s % 2 == 0 else f"←{graph.relations[s // 2]}─" for s in steps
-    )
+    named = [(graph.relation_labels[step // 2], step % 2) for step in steps]
+    return " ".join(f"←{name}─" if back else f"─{name}→" for name, back in named)

@@ -150,6 +150,17 @@ def read_question(text: str) -> Question:
     return Question(text, tuple(words), classes, yes_no, count, superlative, limits, wanted, counting, asked)
 
 
+def _habits(words: list[Word]) -> list[Word]:
+    """*Did X use to play* asks of what *X used to play* says."""
+    if not words or words[0].norm != "did":
+        return words
+    after = [*(w.norm for w in words[1:]), ""]
+    return [
+        replace(w, norm="used") if (w.norm, n) == ("use", "to") else w
+        for w, n in zip(words, after, strict=True)
+    ]
+
+
 def _cut(text: str) -> list[Word]:
     """The words, with idioms, contractions, measures, kinds and kin put plainly."""
     found = tokens(text)
@@ -160,7 +171,7 @@ def _cut(text: str) -> list[Word]:
         words.append(
             Word(token.text, norm, token.start, token.stop, weigh(norm, name), name, SHARE.get(norm, 0.0))
         )
-    words = _join_idioms(_spell_out(_lighten_titles(words)))
+    words = _join_idioms(_spell_out(_lighten_titles(_habits(words))))
     return _name_origin(_name_doing(_name_measures(_name_kinds(_double_grand(words)))))
 
 

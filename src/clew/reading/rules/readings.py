@@ -20,6 +20,7 @@ from clew.reading.rules.alignment import Space, Weights, best_joins, best_paths
 from clew.reading.rules.comparison import Comparison, Span, is_asked
 from clew.reading.rules.direction import preferred_step
 from clew.reading.rules.english import ASKING_TYPES, FUNCTION
+from clew.reading.rules.one_way import OneWay
 from clew.reading.rules.question import Question
 from clew.reading.rules.reading import Anchor, Reading
 from clew.reading.rules.typed_words import CALLED, TypedWords
@@ -43,6 +44,8 @@ MOST_COMMON = 1.3
 """Cost up to which a word is taken for a name in a yes/no question."""
 UNTYPED = 0.8
 """What a word costs, of its whole weight, that says a type of which no node is."""
+TURNED = 4.0
+"""Cost of saying a one-way relation the other way round: it is another statement."""
 FAR_OFF = 1.25
 """So many words may a reading leave open before two names are read that meet far from the answer."""
 USUAL = 0.02
@@ -75,6 +78,42 @@ class Reader:
     meets: NDArray[np.bool_]
     symmetric: NDArray[np.bool_]
     fixed: Float
+
+    @cached_property
+    def one_way(self) -> OneWay:
+        """The relations of which it matters who stands where."""
+        return OneWay(self.graph, self.schema, self.vocabulary)
+
+    def either_way(self, start: Float) -> Float:
+        """[S]: costs of steps at the later thing of a statement, of one-way relations in both directions."""
+        start = start.copy()
+        for step in np.flatnonzero(np.isfinite(start)).tolist():
+            if not np.isfinite(start[step ^ 1]) and step // 2 in self.one_way:
+                start[step ^ 1] = self.weights.step + self.weights.absent
+        return start
+
+    def charged(self, comparison: Comparison, span: Span, start: Float) -> Float:
+        """[S]: costs of first steps from a thing of a statement, dearer against the grammar around it.
+
+        A one-way relation of which the thing has the other end only may be walked as it is stated.
+        """
+        charged = start.copy()
+        for step in np.flatnonzero(np.isfinite(start)).tolist():
+            both = np.isfinite(start[step ^ 1])
+            if both and step % 2 == 0:
+                continue  # once for the two
+            if self.states(comparison, span, step ^ 1):
+                charged[step] += TURNED
+                charged[step ^ 1] = min(charged[step ^ 1], self.weights.step + self.weights.absent)
+            elif both and self.states(comparison, span, step):
+                charged[step ^ 1] += TURNED
+            elif both and (preferred := preferred_step(comparison, span, step // 2)) is not None:
+                charged[preferred ^ 1] += self.weights.against_grammar
+        return charged
+
+    def states(self, comparison: Comparison, span: Span, step: int) -> bool:
+        """Whether a statement says that a step leads from the thing at `span`, and not to it."""
+        return step // 2 in self.one_way and preferred_step(comparison, span, step // 2, stated=True) == step
 
     @classmethod
     def of(cls, graph: Graph, schema: Schema, vocabulary: Vocabulary, weights: Weights) -> Reader:
@@ -216,13 +255,13 @@ class Reader:
             if first.cost > MOST_COMMON or second.cost > MOST_COMMON:
                 continue
             ends, start = self._start(first.entity)
-            start = self._directed(comparison, first, start)
+            start = self.charged(comparison, first.span, start)
             text = len(comparison.question.text)
             left = self._words(comparison, 0, first.span.start)[::-1]
             right = self._words(comparison, first.span.stop, second.span.start)
             right += self._words(comparison, second.span.stop, text)
             _, target = self._start(second.entity)
-            final = target[np.arange(len(target)) ^ 1] - self.weights.step
+            final = self.either_way(target)[np.arange(len(target)) ^ 1] - self.weights.step
             active = self._active(space, ends)
             sides = comparison.sides(left, right, first.span, ends)
             limited = replace(space, active=active, final=final)

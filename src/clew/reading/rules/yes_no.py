@@ -17,6 +17,9 @@ from clew.reading.rules.reading import Anchor, Reading
 from clew.reading.rules.write_pattern import write_pattern, write_question
 from clew.types import AnswerEntity
 
+LONGEST_NO = 2
+"""Steps of a path of which *no* may be said: of a longer one too much else may be meant."""
+
 
 def yes_or_no(
     graph: Graph,
@@ -42,7 +45,11 @@ def yes_or_no(
         if evidence.matches:
             cited = cite(graph, "yes", evidence.matches[0].triples)
             return Found((AnswerEntity("yes", "yes", 1.0),), (cited,), "yes", pattern)
-    if not pairs or _leaves_open(comparison, operator, *pairs[0], trust):
+    if (
+        not pairs
+        or len(pairs[0][0].branches[0]) > LONGEST_NO
+        or _leaves_open(comparison, operator, *pairs[0], trust)
+    ):
         return None
     return _recorded_otherwise(graph, *pairs[0])
 

@@ -1,0 +1,117 @@
+"""One engine does not contradict itself: a statement as a question of yes or no, and as a claim."""
+
+import random
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from clew.engine import Clew
+
+ROOT = Path(__file__).resolve().parents[2]
+DEV, DOMAINS = ROOT / "tests" / "data" / "dev", ROOT / "tests" / "data" / "domains" / "dev"
+STATEMENTS = {
+    ROOT / "examples" / "films.tsv": {
+        "directed_by": ("{t} directed {h}.", "Did {t} direct {h}?"),
+        "starring": ("{t} stars in {h}.", "Does {t} star in {h}?"),
+        "genre": ("{h} is a {t} film.", "Is {h} a {t} film?"),
+        "runtime_minutes": ("{h} is {t} minutes long.", "Is {h} {t} minutes long?"),
+        "birth_place": ("{h} was born in {t}.", "Was {h} born in {t}?"),
+        "spouse": ("{h} is married to {t}.", "Is {h} married to {t}?"),
+    },
+    DEV / "countries.tsv": {
+        "borders": ("{h} borders {t}.", "Does {h} border {t}?"),
+        "currency": ("The currency of {h} is the {t}.", "Is the currency of {h} the {t}?"),
+        "capital": ("{t} is the capital of {h}.", "Is {t} the capital of {h}?"),
+        "population": ("{h} has a population of {t}.", "Does {h} have a population of {t}?"),
+    },
+    DEV / "companies.tsv": {
+        "foundedBy": ("{t} founded {h}.", "Did {t} found {h}?"),
+        "headquarters": ("{h} is headquartered in {t}.", "Is {h} headquartered in {t}?"),
+        "almaMater": ("{h} studied at {t}.", "Did {h} study at {t}?"),
+    },
+    DOMAINS / "albums.tsv": {
+        "music.album.producer": ("{t} produced {h}.", "Did {t} produce {h}?"),
+        "music.musical_group.member": ("{t} is a member of {h}.", "Is {t} a member of {h}?"),
+        "music.album.genre": ("{h} is a {t} album.", "Is {h} a {t} album?"),
+    },
+    DOMAINS / "courts.tsv": {
+        "cites work": ("{h} cites {t}.", "Does {h} cite {t}?"),
+        "nominated by": ("{h} was nominated by {t}.", "Was {h} nominated by {t}?"),
+    },
+    DOMAINS / "league.tsv": {
+        "playsFor": ("{h} plays for {t}.", "Does {h} play for {t}?"),
+        "formerClub": ("{h} used to play for {t}.", "Did {h} use to play for {t}?"),
+        "headCoach": ("{t} is the head coach of {h}.", "Is {t} the head coach of {h}?"),
+    },
+    DOMAINS / "pharma.tsv": {
+        "treats": ("{h} treats {t}.", "Does {h} treat {t}?"),
+        "manufactured_by": ("{t} makes {h}.", "Does {t} make {h}?"),
+        "interacts_with": ("{h} interacts with {t}.", "Does {h} interact with {t}?"),
+    },
+    DOMAINS / "recipes.tsv": {
+        "HAS_INGREDIENT": ("{h} contains {t}.", "Does {h} contain {t}?"),
+        "CAN_REPLACE": ("{h} can replace {t}.", "Can {h} replace {t}?"),
+        "IN_SEASON": ("{h} is in season in {t}.", "Is {h} in season in {t}?"),
+    },
+    DOMAINS / "staff.tsv": {
+        "REPORTS_TO": ("{h} reports to {t}.", "Does {h} report to {t}?"),
+        "HAS_SKILL": ("{h} has the skill {t}.", "Does {h} have the skill {t}?"),
+    },
+}
+"""By graph and relation: the claim and the question that say a triple of head `h` and tail `t`."""
+MUTUAL = {"spouse", "borders", "interacts_with"}
+ONE_WAY = {"CAN_REPLACE", "REPORTS_TO"}
+"""Relations between things of one sort: those that hold both ways, and those that do not."""
+
+
+def triples_of(clew, relation):
+    return [
+        (shown.head, shown.tail)
+        for named, shown in zip(clew.triples(names=True), clew.triples(), strict=True)
+        if named.relation == relation
+    ]
+
+
+def statements(clew, relation, forms, count):
+    """(kind, claim, question) of some triples, with another tail, and the other way round."""
+    pairs, rng = triples_of(clew, relation), random.Random(7)
+    there = set(pairs) | ({(t, h) for h, t in pairs} if relation in MUTUAL else set())
+    pairs = [(head, tail) for head, tail in pairs if head not in tail and tail not in head]
+    tails = sorted({tail for _, tail in pairs})
+    for head, tail in rng.sample(pairs, min(count, len(pairs))):
+        wrong = [other for other in tails if other != head and (head, other) not in there]
+        made = [("true", head, tail), ("other", head, rng.choice(wrong)), ("reversed", tail, head)]
+        for kind, h, t in made:
+            yield kind, *(form.format(h=h, t=t) for form in forms)
+
+
+def faults(clew, relation, forms, count):
+    """What is said that cannot be right, or not together."""
+    found = defaultdict(list)
+    for kind, claim, question in statements(clew, relation, forms, count):
+        verdict, answer = clew.verify(claim).verdict, clew.ask(question)
+        said = answer.text if answer.abstained is None else None
+        if (verdict, said) in (("supported", "no"), ("refuted", "yes")):
+            found["contradiction"].append((claim, verdict, said))
+        holds, fails = verdict == "supported" or said == "yes", verdict == "refuted" or said == "no"
+        turned = kind == "reversed" and relation in ONE_WAY
+        if (kind == "true" and fails) or ((kind == "other" or turned) and holds):
+            found[kind].append((claim, verdict, said))
+    return dict(found)
+
+
+def check(count, cache):
+    for source, relations in STATEMENTS.items():
+        with Clew.open(source, cache_dir=cache) as clew:
+            for relation, forms in relations.items():
+                assert faults(clew, relation, forms, count) == {}, relation
+
+
+def test_questions_and_claims_agree(tmp_path):
+    check(1, tmp_path)
+
+
+@pytest.mark.slow
+def test_many_questions_and_claims_agree(tmp_path):
+    check(12, tmp_path)
