@@ -4,6 +4,12 @@
 
 Prints a table. Times are given twice: elapsed, and of the processor (`cpu`), of all threads, which does not
 count the time in which other programs had it. `--build` indexes first, into INDEX.clew.
+
+The graph of 40 million entities and 170 million triples, with the most memory that the build takes (some 45
+GB of disk; nothing else should run beside it):
+
+    python ../shared/bench/make_dbpedia_like.py g40 --nodes 40000000 --edges 170000000
+    /usr/bin/time -v python benchmarks/scale.py g40 g40.clew --build --json
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Query databases: guard and repair, imports, the schema of a large graph. See RESULTS.md, "Query databases".
 
-    python benchmarks/stores.py guard | sparql | neo4j | schema [--edges N]
+    python benchmarks/stores.py guard | sparql | neo4j | schema [--edges N] | methods [--each N] [--near]
 
-Needs ../shared/data; `neo4j` and `schema` start a Neo4j server (Java 17 and Maven), `sparql` Oxigraph's.
-Times are of the wall, with the processor time of this process beside them, since the server runs on the same
-machine; the load when it began is printed.
+`methods` asks MetaQA in Neo4j without an index and with one, N questions of each hop; `--near` as if it were
+too large to be copied. Needs ../shared/data; `neo4j`, `methods` and `schema` start a Neo4j server (Java 17
+and Maven), `sparql` Oxigraph's. Times are of the wall, with the processor time of this process beside them,
+since the server runs on the same machine; the load when it began is printed.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import argparse
 import csv
 import gzip
 import os
+import random
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,6 +34,9 @@ from clew.stores.import_folder import open_folder
 
 if TYPE_CHECKING:
     from neo4j import Driver
+
+    from clew.database import Database
+    from clew.engine import Clew
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -227,15 +233,68 @@ def benchmark_schema(edges: int) -> None:
             store.close()
 
 
+def benchmark_methods(each: int, near: bool) -> None:
+    """Methods asked of MetaQA in Neo4j without an index, against those of an index of the same database."""
+    import neo4j
+    from neo4j_server import PASSWORD, neo4j_server
+    from questions import metaqa as asked
+
+    from clew.database import Database
+    from clew.engine import Clew
+    from clew.methods.database_copy import DatabaseCopy
+    from clew.stores.neo4j import Neo4jStore
+    from clew.stores.neo4j_export import export
+    from clew.text.embedders.static import StaticEmbedder
+
+    chosen = [(h, item.question) for h in (1, 2, 3) for item in random.Random(7).sample(asked(h), each)]
+    with neo4j_server() as address, tempfile.TemporaryDirectory() as scratch:
+        with neo4j.GraphDatabase.driver(
+            address, auth=("neo4j", PASSWORD), notifications_min_severity="OFF"
+        ) as driver:
+            load(driver, metaqa())
+        store, embedder = Neo4jStore(address, password=PASSWORD), StaticEmbedder.load()
+        folder = open_folder(Path(scratch) / "import", "metaqa")
+        export(store, folder)
+        index = Clew.index([folder.data], Path(scratch) / "metaqa.clew", embedder=embedder)
+        with Database(store, embedder) as database, index:
+            if near:
+                vars(database)["_copy"] = DatabaseCopy(store, embedder, most=0)
+            for method in ("kg-rag", "walk-retrieve", "auto"):
+                _compare(method, chosen, index, database)
+
+
+def _compare(method: str, chosen: list[tuple[int, str]], index: Clew, database: Database) -> None:
+    same, times, trips = Counter[int](), {"database": list[float](), "index": list[float]()}, list[int]()
+    for hops, question in chosen:
+        found: list[tuple[set[str], str | None]] = []
+        for name, asked in (("index", index), ("database", database)):
+            before, began = database.store.trips, time.perf_counter()
+            answer = asked.ask(question, method=method)
+            times[name].append((time.perf_counter() - began) * 1000)
+            reason = None if answer.abstained is None else answer.abstained.reason
+            found.append(({a.entity for a in answer.answers}, reason))
+        trips.append(database.store.trips - before)
+        same[hops] += found[0] == found[1]
+    shown = {name: np.percentile(ms, [50, 95]).round().tolist() for name, ms in times.items()}
+    print(
+        f"{method}: same {dict(same)}; median, p95 in ms {shown}; round trips {int(np.median(trips))}",
+        flush=True,
+    )
+
+
 def main() -> None:
     """Run one of the benchmarks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["guard", "sparql", "neo4j", "schema"])
+    parser.add_argument("what", choices=["guard", "sparql", "neo4j", "schema", "methods"])
     parser.add_argument("--edges", type=int, default=5_000_000)
+    parser.add_argument("--each", type=int, default=67)
+    parser.add_argument("--near", action="store_true")
     given = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     if given.what == "schema":
         benchmark_schema(given.edges)
+    elif given.what == "methods":
+        benchmark_methods(given.each, given.near)
     else:
         {"guard": benchmark_guard, "sparql": benchmark_sparql, "neo4j": benchmark_neo4j}[given.what]()
 
