@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.errors import InputError
+from clew.llm.budget import Charge
+from clew.llm.errors import BudgetReached
 
 
 def nothing():
@@ -51,3 +53,16 @@ class Missing:
 
     def __call__(self):
         raise InputError("films.clew: no such file or directory. Check the path")
+
+
+def spend(ledger, calls):
+    """Calls that are let through."""
+    sent = 0
+    for _ in range(calls):
+        try:
+            ledger.reserve(Charge(1, 10, 10, 0.5))
+        except BudgetReached:
+            continue
+        ledger.settle(Charge(1, 10, 10, 0.5), Charge(1, 5, 5, 0.25))
+        sent += 1
+    return sent

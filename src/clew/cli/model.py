@@ -133,16 +133,17 @@ class ModelOptions:
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
 
-        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=self._together())
+        settings = replace(self.settings(spec), per_question=Limits(calls=CALLS), per_run=self.together())
         return open_model(settings, hear_reply, run)
 
     def shared_ledger(self) -> Ledger:
         """Make what holds the limits of one model over processes that are forked after it."""
         from clew.llm.shared_ledger import SharedLedger
 
-        return SharedLedger("run", self._together())
+        return SharedLedger("run", self.together())
 
-    def _together(self) -> Limits:
+    def together(self) -> Limits:
+        """The limits of all requests to a server together."""
         from clew.llm.budget import Limits
 
         together = (

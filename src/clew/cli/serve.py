@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clew.cli.cluster import RayAddress
 from clew.cli.model import ModelOptions
 from clew.cli.opening import SourceOptions, opened
 from clew.cli.options import with_options
@@ -89,11 +90,13 @@ def serve(
     listening: ListenOptions,
     who: AccessOptions,
     calling: ModelOptions,
+    ray: RayAddress = None,
     reading: SourceOptions,
 ) -> None:
     """Open a page to ask in, an HTTP API under /v1 and MCP under /mcp, all over the same graphs.
 
-    Updates of an index are taken up without a restart. Limits of --llm are for all requests together.
+    Updates of an index are taken up without a restart. Limits of --llm are for all requests together. With
+    --ray the processes are replicas on the nodes of a cluster, which open the sources themselves.
     """
     from clew.llm.settings import wants_telemetry
     from clew.serve.settings import Limits, ServeSettings
@@ -109,10 +112,66 @@ def serve(
         Limits(seconds=listening.seconds),
         telemetry=wants_telemetry(os.environ),
     )
+    if ray is not None:
+        _run_on_ray(ray, sources, settings, reading, calling, llm or [])
+        return
     spent = {spec: None if listening.workers == 1 else calling.shared_ledger() for spec in llm or ()}
     with shared_counts(listening.workers):
         code = _run(sources, settings, reading, partial(_application, spent=spent, calling=calling))
     raise typer.Exit(code)
+
+
+def _run_on_ray(
+    address: str,
+    sources: list[str],
+    settings: ServeSettings,
+    reading: SourceOptions,
+    calling: ModelOptions,
+    llm: list[str],
+) -> None:
+    """Serve on a cluster until the end; what is spent on models is held there, once for all replicas."""
+    from clew.cli.cluster import on_every_node
+    from clew.cli.console import warn
+    from clew.environment import keep_machine_code
+    from clew.llm.ray_ledger import RayLedger
+    from clew.serve.graphs import named_sources
+    from clew.serve.on_ray import serve_on_ray
+    from clew.workers.on_ray import RayWorkers
+
+    if settings.port == 0:
+        raise UsageError("Ray's proxy listens on a port that is given. Give another --port than 0")
+    placed = {
+        name: on_every_node(address, source, reading) for name, source in named_sources(sources).items()
+    }
+    everywhere = [f"{name}={source}" for name, (source, _) in placed.items()]
+    quiet = next(iter(placed.values()))[1]
+    with RayWorkers(address, keep_machine_code):
+        spent = {spec: RayLedger.start(f"clew-{spec}", "run", calling.together()) for spec in llm}
+        try:
+            serve_on_ray(
+                partial(_replica, everywhere, settings, quiet, spent, calling),
+                settings,
+                lambda at: warn(
+                    f"serving {', '.join(placed)} at {at}, {settings.workers} replicas (Ctrl-C ends it)"
+                ),
+            )
+        finally:
+            for ledger in spent.values():
+                ledger.close()
+
+
+def _replica(
+    sources: list[str],
+    settings: ServeSettings,
+    reading: SourceOptions,
+    spent: Mapping[str, Ledger | None],
+    calling: ModelOptions,
+) -> ASGIApp:
+    """Open the graphs and put the application together, on a node."""
+    from clew.environment import keep_machine_code
+
+    keep_machine_code()
+    return _application(open_graphs(sources, reading, settings.limits), settings, spent, calling)
 
 
 def _run(

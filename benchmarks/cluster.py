@@ -1,0 +1,206 @@
+"""Work on a simulated Ray cluster of two nodes of a core, against processes of this machine; and faults.
+
+    python benchmarks/cluster.py questions [--limit 2000] | corpus | faults [--rounds 20]
+
+`questions`: MetaQA questions by `clew eval`, `--ray` against `--workers 2`; records must be equal but for
+times.
+`corpus`: the breadth-first corpus of MetaQA, `--ray` against one process; files must be equal byte for byte.
+`faults`: each round a worker is killed, a node is removed and another added, or the driver is killed and
+the same command given again, while questions are asked; answers must be those of one process, each once.
+
+Needs ../shared/data and Ray. What else the machine does shifts both sides: only ratios mean something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from questions import SHARED, metaqa, metaqa_graph
+from ray.cluster_utils import Cluster
+
+CLEW = [sys.executable, "-m", "clew"]
+TIMES = {"timings_ms", "seconds", "ms", "began", "started", "latency_ms", "wall_ms"}
+
+
+def two_nodes() -> Cluster:
+    """A head of one core and a node of another; their workers are as important as other processes."""
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 (so Ray calls it)
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    return made
+
+
+def timed(arguments: list[str]) -> float:
+    """Run a command of Clew to its end; seconds."""
+    began = time.perf_counter()
+    done = subprocess.run([*CLEW, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"{' '.join(arguments)}: {done.stderr[-2000:]}")
+    if "--ray" in arguments:
+        print("\n".join(line for line in done.stderr.splitlines() if "node" in line), flush=True)
+    return time.perf_counter() - began
+
+
+def without_times(value: Any) -> Any:  # noqa: ANN401
+    """A record without what a clock has measured."""
+    if isinstance(value, dict):
+        return {k: without_times(v) for k, v in value.items() if k not in TIMES and not k.endswith("_ms")}
+    if isinstance(value, list):
+        return [without_times(each) for each in value]
+    return value
+
+
+def records(folder: Path) -> dict[str, list[str]]:
+    """The records of a run, by file."""
+    return {
+        str(file.relative_to(folder)): [
+            json.dumps(without_times(json.loads(line)), sort_keys=True)
+            for line in file.read_text("utf-8").splitlines()
+        ]
+        for file in sorted(folder.rglob("*.jsonl"))
+    }
+
+
+def benchmark_questions(cluster: Cluster, folder: Path, limit: int) -> None:
+    """`clew eval` on two nodes against two processes, in turns."""
+    index = str(folder / "metaqa.clew")
+    timed(["index", str(metaqa_graph()), "-o", index, "--quiet"])
+    each = str(limit // 3)
+    common = [
+        "eval",
+        str(SHARED / "metaqa"),
+        "--graph",
+        index,
+        "--limit",
+        each,
+        "--method",
+        "auto",
+        "--quiet",
+    ]
+    seconds: dict[str, list[float]] = {"workers": [], "ray": []}
+    for turn in range(2):
+        for name, how in (("workers", ["--workers", "2"]), ("ray", ["--ray", cluster.address])):
+            seconds[name].append(timed([*common, *how, "--out", str(folder / f"{name}{turn}")]))
+            print(name, f"{seconds[name][-1]:.1f} s", flush=True)
+    found = [records(folder / f"{name}0") for name in seconds]
+    print("records equal but for times:", found[0] == found[1], sum(map(len, found[0].values())))
+    print(f"rate of Ray against --workers 2: {min(seconds['workers']) / min(seconds['ray']):.2f}")
+
+
+def benchmark_corpus(cluster: Cluster, folder: Path) -> None:
+    """`clew index --corpus bfs` on two nodes against one process, in turns."""
+    common = ["index", str(metaqa_graph()), "--corpus", "bfs", "--quiet"]
+    alone = timed([*common, "-o", str(folder / "one.clew")])
+    print(f"one process: {alone:.1f} s", flush=True)
+    spread = timed([*common, "-o", str(folder / "ray.clew"), "--ray", cluster.address])
+    print(f"two nodes: {spread:.1f} s; {alone / spread:.2f} times as fast", flush=True)
+    one, two = (folder / name / "gen-000001" for name in ("one.clew", "ray.clew"))
+    names = {file.name for file in one.iterdir()} - {"sealed.json"}
+    same = names == {file.name for file in two.iterdir()} - {"sealed.json"}
+    print("same bytes:", same and all((one / n).read_bytes() == (two / n).read_bytes() for n in names))
+
+
+def answers(path: Path) -> list[tuple[str, str]]:
+    """Id and text of each answer in a file."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [(row["id"], row["text"]) for row in rows]
+
+
+def benchmark_faults(cluster: Cluster, folder: Path, rounds: int) -> None:
+    """Faults in turns, while questions are asked."""
+    chance = random.Random(5)
+    asked = folder / "questions.jsonl"
+    rows = [{"id": str(n), "question": item.question} for n, item in enumerate(metaqa(1)[:300])]
+    asked.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    index = str(folder / "metaqa.clew")
+    timed(["index", str(metaqa_graph()), "-o", index, "--quiet"])
+    common = ["ask", index, "--questions", str(asked), "--quiet", "--out"]
+    timed([*common, str(folder / "expected.jsonl")])
+    expected = answers(folder / "expected.jsonl")
+    nodes = list(cluster.worker_nodes)
+    failed = 0
+    for number in range(rounds):
+        out = folder / f"round{number}.jsonl"
+        command = [*CLEW, *common, str(out), "--ray", cluster.address]
+        fault = ("worker", "node", "driver")[number % 3]
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        at = chance.randrange(20, 250)
+        while running.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < at):
+            time.sleep(0.02)
+        early = running.poll() is None
+        if fault == "worker":
+            for process in workers(cluster)[:1]:
+                os.kill(process, signal.SIGKILL)
+        elif fault == "node":
+            cluster.remove_node(nodes.pop(), allow_graceful=False)
+            nodes.append(cluster.add_node(num_cpus=1))
+        else:
+            running.kill()
+            running.communicate()
+            running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        said = running.communicate()[1]
+        right = running.returncode in (0, 3) and answers(out) == expected
+        failed += not right
+        print(
+            f"round {number + 1}: {fault} at {at}, in mid-work {early}: {'ok' if right else 'WRONG'}",
+            flush=True,
+        )
+        if not right:
+            print(running.returncode, said[-1500:], flush=True)
+    print(f"{rounds - failed} of {rounds} rounds: nothing lost, nothing twice")
+
+
+def workers(cluster: Cluster) -> list[int]:
+    """Processes of this cluster that do pieces now."""
+    raylets = {
+        info.process.pid for node in cluster.list_all_nodes() for info in node.all_processes.get("raylet", [])
+    }
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                title = (entry / "cmdline").read_bytes()
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if title.startswith(b"ray::do") and parent in raylets:
+                found.append(int(entry.name))
+    return found
+
+
+def main() -> None:
+    """Run what is named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("questions", "corpus", "faults"))
+    parser.add_argument("--limit", type=int, default=2_000)
+    parser.add_argument("--rounds", type=int, default=20)
+    given = parser.parse_args()
+    print("load", os.getloadavg(), flush=True)
+    cluster = two_nodes()
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            if given.what == "questions":
+                benchmark_questions(cluster, Path(scratch), given.limit)
+            elif given.what == "corpus":
+                benchmark_corpus(cluster, Path(scratch))
+            else:
+                benchmark_faults(cluster, Path(scratch), given.rounds)
+    finally:
+        cluster.shutdown()
+    print("load", os.getloadavg())
+
+
+if __name__ == "__main__":
+    main()
