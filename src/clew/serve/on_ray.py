@@ -7,6 +7,7 @@ answer.
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable
@@ -37,6 +38,7 @@ def serve_on_ray(
         from ray import serve
     except ImportError as error:
         raise MissingExtra("ray[serve]", "ray-serve") from error
+    logging.getLogger("ray.serve").setLevel(logging.WARNING)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     serve.start(http_options={"host": settings.host, "port": settings.port, "location": "HeadOnly"})
     try:
@@ -44,11 +46,17 @@ def serve_on_ray(
         started(f"http://{settings.host}:{settings.port}")
         threading.Event().wait()
     except RuntimeError as error:  # of Ray, with what was raised in a replica
-        raise _failure(str(error)) from error
+        raise _failure(_told(serve, str(error))) from error
     except KeyboardInterrupt:  # the way to end it, and no error
         pass
     finally:
         serve.delete(NAME)
+
+
+def _told(serve: Any, said: str) -> str:  # noqa: ANN401
+    """What Ray says of the application; what was raised in a replica stands with its deployment."""
+    found = serve.status().applications.get(NAME)
+    return said if found is None else "\n".join([*(d.message for d in found.deployments.values()), said])
 
 
 def _failure(told: str) -> ClusterError:
