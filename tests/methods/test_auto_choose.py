@@ -61,6 +61,15 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more(ask):
     assert "no_such_relation" in model.requests[1].messages[-1].text
 
 
+def test_a_query_that_finds_nothing_is_asked_for_once_more(ask):
+    empty = "Query: {Memento} .directed_by .runtime_minutes"
+    answer, model = ask(OPEN, empty, "Query: {Memento} .runtime_minutes")
+    assert names(answer) == ["113"]
+    assert "finds nothing" in model.requests[1].messages[-1].text
+    answer, _ = ask(OPEN, empty, empty)
+    assert (answer.abstained.reason, answer.usage.calls) == ("empty_result", 2)
+
+
 def test_names_in_the_thought_are_no_answer(ask):
     answer, _ = ask(OPEN, "Surely Christopher Nolan.\nQuery: none")
     assert names(answer) == []

@@ -18,6 +18,8 @@ NAMES = Names(
         ("{Ida} .knows ^film.by", Query("list", Walk(Walk(Entity(1), 0), 5))),
         ('{Ida} ."made by"', Query("list", Walk(Entity(1), 2))),
         ("count(Beer)", Query("count", OfType(0))),
+        (".knows[count(^knows) > 1]", Query("list", Counted(OfType(-1, 1), 1, ">", 1))),
+        ("argmax(^born, .born)", Query("list", Extreme(OfType(-1, 6), (6,), False, True))),
         ('"Old Beer"', Query("list", OfType(1))),
         ("Beer & {Ida} .knows", Query("list", Both(OfType(0), Walk(Entity(1), 0)))),
         ("Beer - {Ida}", Query("list", Without(OfType(0), Entity(1)))),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
+from clew.reading.near_names import near_names
 from clew.reading.rules.link import Linker, given_mentions, unknown_names
 from clew.reading.rules.question import FUNCTION, Question, read_question
 from clew.reading.rules.readings import Reader
@@ -55,13 +56,23 @@ class FindTopicEntities:
         if not mentions:
             typos = self._apart(question, self.linker.link_typos(question, []))
             mentions = [m for m in typos if not self._torn(question, m, typos, known=True)][:1]
-        return sorted([*mentions, *self._codes(text, mentions)], key=lambda m: m.start)
+        codes = self._codes(text, mentions)
+        mentions = [m for m in mentions if not any(c.start <= m.start and m.stop <= c.stop for c in codes)]
+        return sorted([*mentions, *codes], key=lambda m: m.start)
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
-        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*."""
+        """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*.
+
+        A number that is the end of one (the 40) does not keep it from being one.
+        """
         found: list[Mention] = []
         for word in _WORD.finditer(text):
-            inside = any(m.start < word.end() and word.start() < m.stop for m in mentions)
+            inside = any(
+                m.start < word.end()
+                and word.start() < m.stop
+                and not (m.text.isdigit() and word.start() < m.start)
+                for m in mentions
+            )
             if inside or not (_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
             part = self._part(word[0], word.start())
@@ -125,18 +136,3 @@ class FindTopicEntities:
         firm = [m for m in kept if cost[m] <= 0]
         return sorted(firm or kept, key=lambda m: m.start)
 
-
-def near_names(graph: Graph, names: NamesIndex, missing: Sequence[str], most: int = 3) -> tuple[str, ...]:
-    """What may be meant by names that a graph lacks: those like them, but for what it records no more of."""
-    hits = (hit.entity for name in missing for hit in names.fuzzy(name, most + 1))
-    return tuple(graph.labels[e] for e in dict.fromkeys(hits) if _is_recorded(graph, e))[
-        : most * len(missing)
-    ]
-
-
-def _is_recorded(graph: Graph, entity: int) -> bool:
-    """Whether a triple or a type is left of an entity, whose name stays when its triples are removed."""
-    lists = (graph.out, graph.into)
-    return any(start < stop for start, stop in (side.span(entity) for side in lists)) or bool(
-        graph.types.offsets[entity + 1] > graph.types.offsets[entity]
-    )

@@ -226,7 +226,10 @@ class MentionFinder:
                     continue
                 tried += 1
                 span = (words[0].start, words[-1].stop)
-                for hit in self.names.fuzzy(question[span[0] : span[1]], MOST_CANDIDATES):
+                text = question[span[0] : span[1]]
+                if self.names.exact(text):
+                    continue  # it is spelt right: of what it names nothing may be left
+                for hit in self.names.fuzzy(text, MOST_CANDIDATES):
                     if hit.score >= LIKE:
                         made = Candidate(hit.entity, TYPO, QUALITY[TYPO] * hit.score)
                         spans.setdefault(span, {}).setdefault(hit.entity, made)

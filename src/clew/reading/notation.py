@@ -2,6 +2,7 @@
 
     {Name}                        an entity            .relation   follow it from head to tail
     Type                          all of a type        ^relation   follow it from tail to head
+    .relation  ^relation          at the beginning: all that it leads to; all that have it
     A & B, A | B, A - B           both, either, the first without the second; ( ) as usual
     A[relation > 5]               compared with a number, a date, a "text", or {Other} .relation
     A[count(^relation) >= 3]      with so many; A[.relation] with one at all
@@ -149,6 +150,8 @@ class _Reader:
             part = Entity(self._known(self._names.entity, self._take()[1:-1].strip(), "entity"))
         elif word in ("argmax", "argmin", "top", "bottom") and self._peek(1) == "(":
             part = self._extreme()
+        elif word[:1] in (".", "^") and word:
+            part = OfType(-1, self._step() ^ 1)
         else:
             part = OfType(self._known(self._names.type, self._take().strip('"'), "type"))
         while self._peek()[:1] in (".", "^", "[") and self._peek():

@@ -57,6 +57,22 @@ class RelationPath:
             for s, a, b in zip(self.steps, nodes, nodes[1:], strict=False)
         )
 
+    def between(self, graph: Graph, most: int) -> dict[int, tuple[int, ...]]:
+        """Each end with the nodes that its last step comes from; nothing of one, or of more than `most`."""
+        if self.prefix is None or not self.prefix.steps or len(self.ends) < 2:
+            return {}
+        nodes = self.prefix.ends.tolist()
+        if not 2 <= len(nodes) <= most:
+            return {}
+        side = graph.into if self.steps[-1] % 2 else graph.out
+        found: dict[int, list[int]] = {int(end): [] for end in self.ends.tolist()}
+        for node in nodes:
+            low, high = side.relation_span(node, self.steps[-1] >> 1)
+            for other in side.neighbour[low:high].tolist():
+                if other in found:
+                    found[other].append(node)
+        return {end: tuple(dict.fromkeys(sources)) for end, sources in found.items()}
+
 
 def relation_paths(
     graph: Graph, root: int, rank: Rank, limits: PathLimits | None = None

@@ -25,6 +25,11 @@ MOST_READINGS = 12
 MOST_NAMES = 16
 LONGEST_NAME = 80
 _QUERY = re.compile(r"^\W*query\W*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
+AGAIN = "Reply again, with a last line `Query: …`."
+EMPTY = (
+    "That finds nothing, though all that it names is there. A condition of it may not be recorded of these"
+    " things: leave out what the question does not need. If the query is right, reply with it once more."
+)
 SAMPLING = Sampling(temperature=0.0, max_tokens=400)
 
 
@@ -46,8 +51,11 @@ class Chooser:
     names: NamesIndex
     schema: SchemaText
 
-    def choose(self, reading: Reading, talk: Talk) -> Choice:
-        """Ask once, and once more where the reply cannot be read. Raises LlmError."""
+    def choose(self, reading: Reading, talk: Talk, finds: Callable[[Query], bool]) -> Choice:
+        """Ask once, and once more where the reply cannot be read or its query finds nothing. Raises LlmError.
+
+        `finds` says whether a query finds anything. A second query that does not leaves the first.
+        """
         shown = self._shown(reading)
         near = [c.node for m in reading.mentions for c in m.candidates[:2]][:MOST_NAMES]
         values = {
@@ -67,10 +75,14 @@ class Chooser:
             QUESTION=values["QUESTION"],
         )
         choice = self.read(reply, shown, reading)
-        if choice.problem:
-            again = f"That cannot be run: {choice.problem}. Reply again, with a last line `Query: …`."
+        again = f"That cannot be run: {choice.problem}. {AGAIN}" if choice.problem else ""
+        if choice.query is not None and not finds(choice.query):
+            again = f"{EMPTY} {AGAIN}"
+        if again:
             reply = talk.ask_again(prompt, SAMPLING, reply, again, values)
-            choice = self.read(reply, shown, reading)
+            second = self.read(reply, shown, reading)
+            if choice.problem or (second.query is not None and finds(second.query)):
+                choice = second
         said = "none" if choice.query is None else say(choice.query, self.vocabulary)
         talk.steps.append(Step("choose", {"readings": len(shown), "chosen": said, "problem": choice.problem}))
         return choice

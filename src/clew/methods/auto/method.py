@@ -32,6 +32,7 @@ from clew.types import Abstention, Answer, Step
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
+    from clew.reading.query import Query
 
 
 def make_auto(
@@ -270,7 +271,7 @@ class AutoWithModel:
         began = perf_counter()
         reader = self.plain.reader
         talk = Talk.begin(self.model, id or question)
-        choice = self.chooser.choose(considered.reading, talk)
+        choice = self.chooser.choose(considered.reading, talk, self._finds)
         timings = {**plain.timings_ms, "choose": (perf_counter() - began) * 1000}
         timings["total"] = plain.timings_ms.get("total", 0.0) + timings["choose"]
         asked = replace(
@@ -295,6 +296,10 @@ class AutoWithModel:
             total=drafted.total,
             reading=say(choice.query, reader.vocabulary),
         )
+
+    def _finds(self, query: Query) -> bool:
+        reader = self.plain.reader
+        return answer_of(reader.graph, reader.vocabulary, query).abstained is None
 
     def _none(self, asked: Answer) -> Answer:
         """The abstention where the model says that the graph cannot tell."""

@@ -18,8 +18,9 @@ Deviations, with their reasons:
 
 - The candidates of a later sub-question are the triples around earlier answers, and around the question's
   entities that it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
-  out by what merely is near (Hits@1 in benchmarks/RESULTS.md). `frontier="question"` is the paper's: N hops
-  from the question's entities, always.
+  out by what merely is near (Hits@1 in benchmarks/RESULTS.md). One that names no answer, but something of the
+  question, is asked of the N hops around that. `frontier="question"` is the paper's: N hops from the
+  question's entities, always.
 - A later sub-question that the triples around the answers do not answer is asked once more, of those within
   N hops of them: section 4.4.3 reports plans with a 1-hop and a 2-hop sub-question.
 - The prompt that decomposes shows what the graph records, in typed lines (`schema="none"` is the paper's),
@@ -314,8 +315,14 @@ class KgRag:
         around: tuple[int, ...] = work.seeds
         if settings.frontier == "answers" and answers:
             named = entities_named_in(self.graph, text, work.seeds)
-            around = tuple(dict.fromkeys([*answers, *named]))
-            candidates = self._candidates(work, around, settings.answer_hops, text, "candidates of answers")
+            if named and not entities_named_in(self.graph, text, answers):
+                # It goes on from no answer: it is asked as the first one is.
+                around = named
+                candidates = self._candidates(work, named, settings.hops, text)
+            else:
+                around = tuple(dict.fromkeys([*answers, *named]))
+                hops = settings.answer_hops
+                candidates = self._candidates(work, around, hops, text, "candidates of answers")
         with work.run.stage("top_k"):
             return self._nearest(candidates, text, around)
 

@@ -136,9 +136,18 @@ CLOSED = (
 
 
 def read_prompt(
-    task: Task, query: str, graphs: Sequence[Triples], shots: Sequence[Shot], *, closed_world: bool = False
+    task: Task,
+    query: str,
+    graphs: Sequence[Triples],
+    shots: Sequence[Shot],
+    *,
+    closed_world: bool = False,
+    names: str = "",
 ) -> Prompt:
-    """The reading prompt (Tables 18 and 19); in a closed world what the evidence lacks is not so."""
+    """The reading prompt (Tables 18 and 19); in a closed world what the evidence lacks is not so.
+
+    `names` is a line of what the query calls otherwise than the evidence does, or empty.
+    """
     shots = [shot for shot in shots if not (closed_world and shot.verdict == "Unknown")]
     examples = "\n".join(
         f'{number}. {task}: "{as_data(shot.query)}"\n'
@@ -146,7 +155,9 @@ def read_prompt(
         for number, shot in enumerate(shots, 1)
     )
     silence = CLOSED if closed_world else OPEN
-    return _filled(f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs), SILENCE=silence)
+    return _filled(
+        f"read_{task}", examples or "(none)", query, EVIDENCE=verbalise(graphs), SILENCE=silence, NAMES=names
+    )
 
 
 def _pattern_reply(shot: Shot) -> str:

@@ -255,12 +255,17 @@ def _is_there(graph: Graph, node: PatternNode, distances: Distances) -> bool:
 
 
 def _stands_for(graph: Graph, node: PatternNode, entity: int, distances: Distances) -> bool:
-    """Whether an entity may be what a name means: it is near, or shares a word with it."""
+    """Whether an entity may be what a name means: it is near, or shares a word with it.
+
+    Where something is called just so, a word in common is not enough.
+    """
+    near = distances.node_candidates(node, 64)
+    is_called_so = bool(len(near.entities)) and float(near.distances[0]) <= TIE
     wanted, words = set(normalise(node.name).split()), set(normalise(graph.labels[entity]).split())
     # *HP-99* is not *HP-12*, though they share a word.
-    if wanted & words and all(word in words for word in wanted if any(c.isdigit() for c in word)):
+    coded = (word for word in wanted if any(c.isdigit() for c in word))
+    if not is_called_so and wanted & words and all(word in words for word in coded):
         return True
-    near = distances.node_candidates(node, 64)
     at = np.flatnonzero(near.entities == entity)
     return bool(len(at)) and float(near.distances[at[0]]) <= SAME_NAME
 

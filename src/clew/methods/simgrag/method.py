@@ -74,7 +74,8 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import FindTopicEntities, near_names
+from clew.methods.topic_entities import FindTopicEntities
+from clew.reading.near_names import near_names
 from clew.reading.rules.auto import Auto, auto_of
 from clew.reading.rules.found import Found, text_of
 from clew.text.embedder import Embedder

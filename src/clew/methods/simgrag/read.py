@@ -96,16 +96,18 @@ async def read_verdict(
     shots: Sequence[Shot],
     *,
     closed_world: bool = False,
+    names: str = "",
 ) -> ReadVerdict:
     """Ask a model whether the evidence supports a claim; a reply without a verdict is repaired once.
 
-    In a `closed_world` what the evidence says nothing of is not so.
+    In a `closed_world` what the evidence says nothing of is not so. `names` says what the claim calls
+    otherwise than the evidence does.
 
     Raises:
         LlmError: the model cannot be asked, or gives no verdict.
 
     """
-    prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world)
+    prompt = read_prompt("claim", claim, graphs, shots, closed_world=closed_world, names=names)
     request = ask(prompt.user, temperature=0.0)
     typed = await complete_parsed(model, request, lambda text: _verdict(text, request))
     verdict, reason = typed.value

@@ -20,6 +20,7 @@ from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached, ReplyInvalid
 from clew.llm.run import run_sync
 from clew.llm.types import ChatModel
+from clew.methods.fact_lines import other_names
 from clew.methods.run import Run
 from clew.methods.simgrag.connect import connect
 from clew.methods.simgrag.examples import Triples
@@ -98,7 +99,10 @@ class VerifyWithModel(Retrieval):
             return Judgement()
         shots = self.shots.of("claim", self.settings.shots)
         with run.stage("read"):
-            read = await read_verdict(self.model_of(run), claim, evidence, shots, closed_world=closed_world)
+            read = await read_verdict(
+                self.model_of(run), claim, evidence, shots,
+                closed_world=closed_world, names=self._other_names(claim),
+            )  # fmt: skip
         detail = {"prompt": read.prompt.version, "reason": read.reason, "verdict": read.verdict}
         run.steps.append(Step("read", detail))
         matches, named = list(shown.values()), read.graphs
@@ -111,6 +115,12 @@ class VerifyWithModel(Retrieval):
                 p for at, p in enumerate(paths or (), len(matches)) if at in named or not (named or matches)
             ),
         )
+
+    def _other_names(self, claim: str) -> str:
+        """What the claim calls otherwise than the graph does; nothing in the paper's form."""
+        if self._schema is None:
+            return ""
+        return other_names(self.graph, self._find_entities.called(claim))
 
     def _paths(self, run: Run, claim: str, retrieved: Retrieved) -> Sequence[tuple[int, ...]] | None:
         """How the graph joins what the pattern names; None where the pattern itself fits."""

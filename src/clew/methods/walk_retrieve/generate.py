@@ -16,16 +16,21 @@ from clew.llm.prompting import Sampling, Talk, as_data, data_line, prompt_named
 from clew.methods.fact_lines import other_names
 from clew.methods.walk_retrieve.read_walks import LONGEST_SENTENCE, triples_of
 from clew.methods.walk_retrieve.topic_paths import PathLine, fact_of
+from clew.methods.walk_retrieve.whole_lists import WholeList
 
 GREEDY = Sampling(temperature=0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What is read: lines of paths, then the sentences of walks; and the question's entities by its names."""
+    """What is read: lines of paths, of types and of whole relations, then the sentences of walks.
+
+    `called` are the question's entities by its names.
+    """
 
     graph: Graph
     paths: Sequence[PathLine]
+    lists: Sequence[WholeList]
     walks: Sequence[NearWalk]
     sentences: Sequence[str]
     called: Mapping[str, tuple[int, ...]]
@@ -33,13 +38,14 @@ class Context:
 
     def lines(self) -> str:
         """The numbered lines; a sentence that is there already is not repeated."""
-        told = [line.text for line in self.paths]
+        told = [line.text for line in (*self.paths, *self.lists)]
         told += [data_line(sentence, LONGEST_SENTENCE) for sentence, _ in self._said()]
         return "\n".join(f"[{number}] {line}" for number, line in enumerate(told, 1)) or "(none)"
 
     def given(self) -> Given:
         """What the lines hold. Proofs begin at the question's entities, or where walks do without any."""
         facts = [fact_of(self.graph, line) for line in self.paths]
+        facts += [line.fact for line in self.lists]
         facts += [Fact(_triples(self.graph, walk)) for _, walk in self._said()]
         topics = dict.fromkeys(entity for found in self.called.values() for entity in found)
         known: dict[int, tuple[int, ...]] = {entity: () for entity in topics}

@@ -23,7 +23,8 @@ Deviations:
   - with a model too, entities that the question names are the first of the k nodes; and beside walks the
   model
     reads the relation paths of these that are most like the question, each with all that it ends at
-    (`topic_paths`): three walks cannot hold a list. `paths=0` is the paper's letter: eq. 3 and nothing else.
+    (`topic_paths`): three walks cannot hold a list. Where it names none, types and the relations most like it
+    are read whole, if they are small (`whole_lists`). `paths=0` is the paper's letter: eq. 3 alone.
   - answers are read from a stated form alone (`llm/reply.py`).
 """
 
@@ -48,6 +49,7 @@ from clew.methods.walk_retrieve.generate import Context, generate
 from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks, path_to_answer, triples_of
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
 from clew.methods.walk_retrieve.topic_paths import PathLine, best_paths, path_lines
+from clew.methods.walk_retrieve.whole_lists import WholeList, whole_lists
 from clew.reading.rules.auto import auto_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Match, Pattern, Step
@@ -172,11 +174,12 @@ class WalkRetrieve:
                 return run.finish(replace(answer, abstained=unknown))
             topics = [entity for found in called.values() for entity in found]
             paths = self._paths(question, topics)
+            lists = self._lists(question, topics)
             vector = self.embedder.embed([question])[0]
             walks = self.retrieve(_Query(vector, vector, {}, tuple(topics)))
-        run.steps.append(self.retrieve_step(walks, paths))
+        run.steps.append(self.retrieve_step(walks, (*paths, *lists)))
         context = Context(
-            self.graph, paths, walks, [self._say(walk) for walk in walks], called,
+            self.graph, paths, lists, walks, [self._say(walk) for walk in walks], called,
             lambda name: bool(self.names.exact(name)),
         )  # fmt: skip
         try:
@@ -223,11 +226,17 @@ class WalkRetrieve:
             self.graph, best_paths(self.graph, self._ranking, said, topics, self.settings.paths)
         )
 
+    def _lists(self, question: str, topics: Sequence[int]) -> list[WholeList]:
+        """Whole types and relations, where there is no topic to begin at; none by the paper's letter."""
+        if not self.settings.paths:
+            return []
+        return whole_lists(self.graph, self._ranking, question, topics)
+
     def _say(self, walk: NearWalk) -> str:
         """Say a walk as a model has said it when it was indexed, else by the templates."""
         return walk.said or self.walks.maker.templates.clauses(walk.root, walk.steps, walk.nodes)
 
-    def retrieve_step(self, walks: Sequence[NearWalk], paths: Sequence[PathLine] = ()) -> Step:
+    def retrieve_step(self, walks: Sequence[NearWalk], lines: Sequence[PathLine | WholeList] = ()) -> Step:
         """Tell what was retrieved, for `--explain`."""
         names, relations = self.graph.entities, self.graph.relations
         rows = [
@@ -240,7 +249,7 @@ class WalkRetrieve:
             for walk in walks
         ]
         detail: dict[str, object] = {"corpus": self.walks.settings.kind, "k": self.settings.k, "walks": rows}
-        return Step("retrieve", detail | ({"paths": [line.text for line in paths]} if paths else {}))
+        return Step("retrieve", detail | ({"paths": [line.text for line in lines]} if lines else {}))
 
 
 def _is_complete(reply: GroundedReply, paths: Sequence[PathLine]) -> bool:

@@ -1,14 +1,18 @@
 """Relation paths of the things that a question names, as lines of a prompt: each with all that it ends at.
 
 Beyond the paper: three walks of a node cannot hold a list of 200, a path does in one line. Paths are ranked
-by the question's words; the best have most of the room for names, and every line says how many it has.
+by the question's words; the best have most of the room for names, and every line says how many it has. A path
+that only leads back to what it came from is no line. Of a few things on the way, a line says which of them
+leads to which end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import chain
 
 from clew.graph.graph import Graph
 from clew.graph.walks.relation_paths import RelationPath, relation_paths
@@ -22,6 +26,10 @@ MOST_NAMES = 300
 FIRST_NAMES = 12
 """Names of each path, before the best take what room is left."""
 LONGEST_NAME = 120
+WITH_BEGINNINGS = 4
+"""Of so many of the best paths, the shorter paths that they begin with are lines too."""
+MOST_BETWEEN, MOST_SOURCES = 12, 4
+"""Things before the last step of which a line says which leads where, and those that it says of one end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +69,57 @@ class Ends(Mapping[int, tuple[int, ...]]):
 def best_paths(
     graph: Graph, ranking: RelationRanking, question: str, topics: Sequence[int], count: int
 ) -> list[RelationPath]:
-    """The `count` paths from the topics whose relations are most like the words of a question, best first."""
+    """The `count` paths from the topics whose relations are most like the words of a question, best first.
+
+    Behind the best stand the paths that they begin with. One that leads nowhere new is left out, and of those
+    with the same relations and ends, in other directions, the worse.
+    """
     alike = ranking.alike(question)
     found = [
         path
         for topic in topics
         for path in relation_paths(graph, topic, lambda steps: path_scores(alike, steps))
-        if len(path.ends)
+        if len(path.ends) and not _turns_back(path)
     ]
     scores = path_scores(alike, [path.steps for path in found])
-    best = nlargest(count, range(len(found)), key=lambda at: (scores[at], -at))
-    return [found[at] for at in best]
+    best = [found[at] for at in nlargest(len(found), range(len(found)), key=lambda at: (scores[at], -at))]
+    beginnings = (
+        begun for path in best[:WITH_BEGINNINGS] for begun in _from_shortest(path) if not _turns_back(begun)
+    )
+    each: dict[tuple[object, ...], RelationPath] = {}
+    for path in chain(beginnings, best[WITH_BEGINNINGS:]):
+        each.setdefault((path.root, _relations(path), path.ends.tobytes()), path)
+    return _fairly(list(each.values()), count, len(set(topics)))
+
+
+def _fairly(paths: Sequence[RelationPath], count: int, topics: int) -> list[RelationPath]:
+    """The first `count` paths, of which no topic has more than its share where another has some to give."""
+    share, of_topic = -(-count // max(topics, 1)), Counter[int]()
+    first, others = list[RelationPath](), list[RelationPath]()
+    for path in paths:
+        of_topic[path.root] += 1
+        (first if of_topic[path.root] <= share else others).append(path)
+    kept = set(map(id, [*first, *others][:count]))
+    return [path for path in paths if id(path) in kept]
+
+
+def _turns_back(path: RelationPath) -> bool:
+    """Whether a path goes back by the relation that it came by, and reaches only where it was before."""
+    before = path.prefix.prefix if path.prefix is not None else None
+    if before is None or path.steps[-1] != path.steps[-2] ^ 1:
+        return False
+    return set(path.ends.tolist()) <= {*before.ends.tolist(), path.root}
+
+
+def _from_shortest(path: RelationPath) -> Iterable[RelationPath]:
+    """A path, behind those that it begins with."""
+    if path.prefix is None or not path.prefix.steps:
+        return (path,)
+    return (*_from_shortest(path.prefix), path)
+
+
+def _relations(path: RelationPath) -> tuple[int, ...]:
+    return tuple(sorted(step >> 1 for step in path.steps))
 
 
 def path_lines(graph: Graph, paths: Sequence[RelationPath]) -> list[PathLine]:
@@ -95,15 +143,28 @@ def fact_of(graph: Graph, line: PathLine) -> Fact:
 
 def _said(graph: Graph, path: RelationPath, count: int) -> str:
     """*Memento ─directed by→ · ←directed by─ : Insomnia; Tenet (2)*."""
-    told = _name(graph, path.root)
+    told = name_of(graph, path.root)
     for at, step in enumerate(path.steps):
         relation = data_line(relation_text(graph.relation_labels[step >> 1]), LONGEST_NAME)
         told += f"{' ·' if at else ''} ←{relation}─" if step % 2 else f"{' ·' if at else ''} ─{relation}→"
-    names = "; ".join(_name(graph, int(end)) for end in path.ends[:count])
+    between = path.between(graph, MOST_BETWEEN)
+    names = "; ".join(
+        name_of(graph, int(end)) + _sources(graph, between.get(int(end), ())) for end in path.ends[:count]
+    )
     of = "" if path.complete else "at least "
     number = f"{count:,} of {of}{len(path.ends):,}" if count < len(path.ends) or of else f"{count:,}"
     return f"{told} : {names} ({number})"
 
 
-def _name(graph: Graph, node: int) -> str:
+def _sources(graph: Graph, nodes: Sequence[int]) -> str:
+    """* [Ravi Menon]*: what leads to an end; empty where a line does not say it."""
+    if not nodes:
+        return ""
+    more = len(nodes) - MOST_SOURCES
+    told = ", ".join(name_of(graph, node) for node in nodes[:MOST_SOURCES])
+    return f" [{told}{f' and {more} more' if more > 0 else ''}]"
+
+
+def name_of(graph: Graph, node: int) -> str:
+    """A name as a line shows it."""
     return data_line(readable(graph.labels[node]), LONGEST_NAME)

@@ -22,6 +22,7 @@ from clew.graph.values import parse_value
 from clew.grounding import ground
 from clew.index.store.directory import Index
 from clew.index.store.stored_schema import schema_of_index
+from clew.reading.near_names import near_names
 from clew.reading.rules.alignment import Weights
 from clew.reading.rules.compare_two import compare_two
 from clew.reading.rules.confidence import Trust, confidence
@@ -206,8 +207,7 @@ class Auto:
         return Found(abstained=doubted)
 
     def _near_names(self, text: str) -> tuple[str, ...]:
-        hits = self.index.names.fuzzy(text, 3)
-        return tuple(self.graph.labels[h.entity] for h in hits)
+        return near_names(self.graph, self.index.names, [text])
 
     def _first_that_holds(self, work: Work, readings: Sequence[Reading]) -> Found:
         """The evidence of the best reading; of one nearly as good if the graph holds nothing for the best."""

@@ -159,6 +159,8 @@ class Linker:
         proposals: list[Mention] = []
         for start, stop in self._spans(found, taken):
             span = text[found[start].start : found[stop - 1].stop]
+            if self.names.exact(span):
+                continue  # it is spelt right: of what it names nothing may be left
             hits = [h for h in self.names.fuzzy(span, MOST_CANDIDATES) if h.score >= LIKE]
             if hits:
                 candidates = tuple(Candidate(h.entity, h.score, "typo") for h in hits)

@@ -1,0 +1,323 @@
+"""Development questions for a strong model, drawn by a seed, and the tables of what came of its replies.
+
+Twelve questions a set that `tests/data/replies` does not hold: MetaQA dev (4 a hop), PathQuestion (6 a hop),
+two graphs of `tests/data/domains/dev`, two development databases of Spider, the factory graph, and 30 claims
+about it. Each set becomes a directory that `clew eval` reads:
+
+    python benchmarks/strong_model.py draw SETS --seed 1511
+    clew eval OUT/SET --method METHOD --llm MODEL --out RUNS/METHOD/SET --trace RUNS/METHOD/SET.trace.jsonl
+    python benchmarks/strong_model.py table RUNS
+    python benchmarks/strong_model.py record SETS DESK METHOD …   (into tests/data/replies)
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import random
+import shutil
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from questions import DATA, SHARED, metaqa, metaqa_graph, pathquestion
+
+from clew.engine import Clew
+from clew.errors import LlmError
+from clew.evaluate.metrics.answers import exact_set, hits_at_1
+from clew.evaluate.metrics.outcome import truthfulness
+from clew.evaluate.records import Record, record_from_json
+from clew.llm.testing import ScriptedModel
+from clew.llm.types import Request
+
+EACH, CLAIMS = 12, 30
+LARGEST, SMALLEST = 25_000, 60
+"""Triples of a database of Spider that is drawn."""
+REPLIES = DATA / "replies"
+SIDE_FILES = (".types.tsv", ".aliases.tsv")
+Row = dict[str, Any]
+Pool = tuple[str, Mapping[str, Path], list[list[Row]]]
+
+
+def recorded() -> list[Row]:
+    """The questions that were asked before, one a method and question."""
+    with gzip.open(REPLIES / "questions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def lines_of(path: Path) -> list[Row]:
+    """The rows of a JSONL file, which may be compressed."""
+    path = path if path.exists() else path.with_name(path.name + ".gz")
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in text.decode().splitlines()]
+
+
+def pools(
+    rng: random.Random, seen: frozenset[str]
+) -> Iterator[tuple[str, Mapping[str, Path], list[list[Row]]]]:
+    """Name of each set, its files by the names they shall have, and pools that are drawn from alike."""
+    yield (
+        "metaqa",
+        {"graph.txt.gz": metaqa_graph()},
+        [
+            [{"question": i.question, "gold": sorted(i.gold), "kind": f"{h}-hop"} for i in metaqa(h)]
+            for h in (1, 2, 3)
+        ],
+    )
+    for h in (2, 3):
+        rows = [{"question": i.question, "gold": sorted(i.gold), "kind": f"{h}H"} for i in pathquestion(h)]
+        yield f"pq{h}H", {"graph.txt": SHARED / "pathquestion" / f"{h}H-kb.txt"}, [rows]
+    folder = DATA / "domains" / "dev"
+    names = [p.name.removesuffix("_questions.jsonl") for p in sorted(folder.glob("*_questions.jsonl"))]
+    for name in rng.sample([n for n in names if n not in seen], 2):
+        graph = next(p for p in (folder / f"{name}.tsv", folder / f"{name}.ttl") if p.exists())
+        files = {f"graph{graph.suffix}": graph, "graph.types.tsv": folder / f"{name}.types.tsv"}
+        rows = [
+            {"id": r["id"], "question": r["question"], "gold": r.get("gold", [])}
+            for r in lines_of(folder / f"{name}_questions.jsonl")
+        ]
+        yield name, files, [rows]
+    folder = SHARED / "spider"
+    chosen = json.loads((folder / "split.json").read_text("utf-8"))["development"]
+    fitting = [n for n in chosen if f"spider_{n}" not in seen and SMALLEST <= _size(folder / n) <= LARGEST]
+    for name in rng.sample(fitting, 2):
+        rows = [
+            {
+                "id": r["id"],
+                "question": r["question"],
+                "gold": [str(a) for a in r["answers"]],
+                "kind": r["kind"],
+            }
+            for r in lines_of(folder / name / "questions.jsonl")
+        ]
+        files = {
+            f"graph.{f}" if f != "kg.tsv" else "graph.tsv": folder / name / f for f in ("kg.tsv", "types.tsv")
+        }
+        yield f"spider_{name}", files, [rows]
+    folder = SHARED / "factory"
+    rows = [
+        {"id": r["id"], "question": r["question"], "gold": [str(a) for a in r["answers"]], "kind": r["kind"]}
+        for r in lines_of(folder / "questions.jsonl")
+    ]
+    files = {"graph.tsv": "kg.tsv", "graph.types.tsv": "types.tsv", "graph.aliases.tsv": "aliases.tsv"}
+    yield "factory", {name: folder / file for name, file in files.items()}, [rows]
+    claims = [
+        {"id": r["id"], "question": r["claim"], "verdict": r["label"], "kind": r["style"]}
+        for r in lines_of(folder / "claims.jsonl")
+        if r["label"] in ("supported", "refuted")
+    ]
+    yield "factory_claims", {name: folder / file for name, file in files.items()}, [claims]
+
+
+def _size(folder: Path) -> int:
+    path = folder / "kg.tsv"
+    path = path if path.exists() else path.with_name("kg.tsv.gz")
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return text.count(b"\n")
+
+
+def draw(out: Path, seed: int, without: frozenset[str]) -> None:
+    """Draw the questions into a directory a set; a question that was asked before is not drawn."""
+    rng, before = random.Random(seed), recorded()
+    asked = {row["question"] for row in before}
+    for name, files, every in pools(rng, frozenset(row["set"] for row in before)):
+        each = {"pq2H": EACH // 2, "pq3H": EACH // 2, "factory_claims": CLAIMS}.get(name, EACH) // len(every)
+        drawn: list[Row] = []
+        for pool in every:
+            fresh = [r for r in pool if r["question"] not in asked and r.get("id") not in without]
+            drawn += rng.sample(fresh, each)
+        for i, row in enumerate(drawn):
+            row.setdefault("id", f"{name}-{seed}-{i}")
+        folder = out / name
+        folder.mkdir(parents=True)
+        for file, source in files.items():
+            if not source.exists() and source.with_name(source.name + ".gz").exists():
+                file, source = f"{file}.gz", source.with_name(source.name + ".gz")
+            if source.exists():
+                shutil.copyfile(source, folder / file)
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in drawn)
+        (folder / "questions.jsonl").write_text("".join(lines), "utf-8")
+
+
+def records_of(runs: Path) -> Iterator[tuple[str, str, Record]]:
+    """Method, set and record of every run under RUNS/METHOD/SET."""
+    for file in sorted(runs.glob("*/*/records.jsonl")):
+        for row in lines_of(file):
+            yield file.parent.parent.name, file.parent.name, record_from_json(row)
+
+
+def table(runs: Path) -> list[str]:
+    """Figures by method, then Hits@1 and exact set by method and set."""
+    every: dict[str, list[Record]] = defaultdict(list)
+    by_set: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for method, name, record in records_of(runs):
+        if record.question.verdict is None:
+            every[method].append(record)
+            by_set[method, name].append(record)
+    text = [
+        "| method | questions | Hits@1 | exact set | truthfulness | abstained | failed | calls | tokens |",
+        "|---" * 9 + "|",
+    ]
+    for method, records in every.items():
+        usage = [record.answer["usage"] for record in records if record.answer is not None]
+        calls = sum(u["calls"] for u in usage) / len(records)
+        tokens = sum(u["input_tokens"] + u["output_tokens"] for u in usage) / len(records)
+        truth = 100 * sum(truthfulness(record) or 0 for record in records) / len(records)
+        abstained = sum(r.abstained is not None for r in records)
+        failed = sum(r.failure is not None for r in records)
+        cells = (
+            f"{len(records)} | {_sum(hits_at_1, records)} | {_sum(exact_set, records)} | {truth:+.0f} | "
+            f"{abstained} | {failed} | {calls:.1f} | {tokens:,.0f}"
+        )
+        text.append(f"| {method} | {cells} |")
+    names = list(dict.fromkeys(name for _, name in by_set))
+    heads = (f"{name} ({max(len(by_set[m, name]) for m in every)})" for name in names)
+    text += ["", "| method | " + " | ".join(heads) + " |", "|---" * (len(names) + 1) + "|"]
+    for method in every:
+        cells = (
+            f"{_sum(hits_at_1, by_set[method, name])} / {_sum(exact_set, by_set[method, name])}"
+            for name in names
+        )
+        text.append(f"| {method} | " + " | ".join(cells) + " |")
+    return text + claims_table(runs)
+
+
+def claims_table(runs: Path) -> list[str]:
+    """Verdicts of claims: what was right, turned around, left open."""
+    text = [
+        "",
+        "| claims | right | turned around | not enough information | failed | calls a claim |",
+        "|---" * 6 + "|",
+    ]
+    made: dict[str, Counter[str]] = defaultdict(Counter)
+    for method, _, record in records_of(runs):
+        if record.question.verdict is not None:
+            count = made[method]
+            count["all"] += 1
+            if record.answer is None:
+                count["failed"] += 1
+                continue
+            verdict = record.answer["verdict"]
+            count["calls"] += record.answer["usage"]["calls"]
+            count["open" if verdict == "not_enough_info" else verdict == record.question.verdict] += 1
+    for method, c in made.items():
+        cells = [c[True], c[False], c["open"], c["failed"], f"{c['calls'] / c['all']:.1f}"]
+        text.append(f"| {method} ({c['all']}) | " + " | ".join(map(str, cells)) + " |")
+    return text if made else []
+
+
+def record(sets: Path, desk: Path, methods: Iterable[str]) -> None:
+    """Replay the replies of `desk/METHOD`, and those that are recorded, on the questions of all sets.
+
+    What was used is kept with what came of it; a question whose prompt has no reply is printed and left out.
+    """
+    earlier = recorded()
+    for method in methods:
+        replies = {row["key"]: row["reply"] for row in lines_of(REPLIES / f"{method}.jsonl")}
+        replies |= dict(_told(desk / method))
+        used: dict[str, Row] = {}
+        traces: list[Row] = []
+        for name, clew, questions in _opened(sets, [t for t in earlier if t["method"] == method]):
+            for row in questions:
+                traces += _replayed(clew, method, name, row, replies, used)
+        _write(REPLIES / f"{method}.jsonl.gz", used.values())
+        earlier = [t for t in earlier if t["method"] != method] + traces
+    _write(REPLIES / "questions.jsonl.gz", earlier)
+
+
+def _told(folder: Path) -> Iterator[tuple[str, str]]:
+    """Keys and replies of the desk's files."""
+    for prompt in sorted(folder.glob("*.prompt.json")):
+        reply = prompt.with_name(prompt.name.replace(".prompt.json", ".reply.txt"))
+        if reply.exists():
+            turns = [[m["role"], m["content"]] for m in json.loads(prompt.read_text("utf-8"))["messages"]]
+            yield _key(turns), reply.read_text("utf-8").rstrip("\n")
+
+
+def _key(turns: list[list[str]]) -> str:
+    """What a prompt is known by, as in `tests/methods/replies.py`."""
+    return hashlib.sha256(json.dumps(turns, ensure_ascii=False).encode()).hexdigest()[:20]
+
+
+def _opened(sets: Path, earlier: list[Row]) -> Iterator[tuple[str, Clew, list[Row]]]:
+    """Every set with its questions, those that were asked before first."""
+    for folder in sorted(p for p in sets.iterdir() if (p / "questions.jsonl").exists()):
+        rows = {t["question"]: t for t in earlier if t["set"] == folder.name}
+        rows |= {r["question"]: r for r in lines_of(folder / "questions.jsonl") if "verdict" not in r}
+        graph = next(p for p in sorted(folder.glob("graph.*")) if not p.name.endswith(SIDE_FILES))
+        yield folder.name, Clew.open(graph, cache_dir=sets / ".cache"), list(rows.values())
+
+
+def _replayed(
+    clew: Clew, method: str, name: str, row: Row, replies: Mapping[str, str], used: dict[str, Row]
+) -> list[Row]:
+    asked: dict[str, Row] = {}
+
+    def reply(request: Request) -> str | LlmError:
+        turns = [[m.role, m.text] for m in request.messages]
+        key = _key(turns)
+        if key not in replies:
+            return LlmError(f"no reply to …{turns[-1][1][-200:]}")
+        asked[key] = {"key": key, "messages": turns, "reply": replies[key]}
+        return replies[key]
+
+    try:
+        answer = clew.ask(row["question"], method=method, model=ScriptedModel(reply))
+    except LlmError as error:
+        sys.stderr.write(f"{method} {name}: {row['question']}: {error}\n")
+        return []
+    used |= asked
+    usage = answer.usage
+    return [
+        {
+            "method": method,
+            "set": name,
+            "id": row["id"],
+            "question": row["question"],
+            "gold": row.get("gold", []),
+            "answers": [a.label for a in answer.answers],
+            "abstained": answer.abstained and answer.abstained.reason,
+            "calls": usage.calls,
+            "tokens": usage.input_tokens + usage.output_tokens,
+            "complete": answer.complete,
+        }
+    ]
+
+
+def _write(path: Path, rows: Iterable[Row]) -> None:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def _sum(metric: Any, records: Iterable[Record]) -> int:  # noqa: ANN401
+    return int(sum(metric(record) or 0 for record in records))
+
+
+def main() -> None:
+    """Draw, record, or print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    drawing = commands.add_parser("draw")
+    drawing.add_argument("out", type=Path)
+    drawing.add_argument("--seed", type=int, required=True)
+    drawing.add_argument("--without", default="", help="ids that are not drawn, with commas")
+    recording = commands.add_parser("record")
+    recording.add_argument("sets", type=Path)
+    recording.add_argument("desk", type=Path, help="a folder of prompts and replies for each method")
+    recording.add_argument("methods", nargs="+")
+    commands.add_parser("table").add_argument("runs", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "draw":
+        draw(arguments.out, arguments.seed, frozenset(arguments.without.split(",")))
+    elif arguments.command == "record":
+        record(arguments.sets, arguments.desk, arguments.methods)
+    else:
+        sys.stdout.write("\n".join(table(arguments.runs)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
