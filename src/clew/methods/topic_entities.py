@@ -135,4 +135,3 @@ class FindTopicEntities:
         # A common word is a name only if the question has no better one.
         firm = [m for m in kept if cost[m] <= 0]
         return sorted(firm or kept, key=lambda m: m.start)
-
