@@ -13,6 +13,11 @@ SAID = {
     "ask.py": ("Insomnia: Memento directed_by Christopher Nolan", "no answer: it has no relation"),
     "verify.py": ("refuted", "supported: Christopher Nolan directed Memento"),
     "own_graph.py": ("Ada Stone", "Cy Moor"),
+    "own_method.py": (
+        "Christopher Nolan: Oppenheimer",
+        "Oppenheimer release_year 2023",
+        "nothing that points",
+    ),
     "evaluate.py": ("auto", "kg-retrieval"),
     "http_client.py": ("Christopher Nolan", "directed_by"),
     "mcp_client.py": ("'ask', 'verify', 'find_entities'", "Christopher Nolan"),

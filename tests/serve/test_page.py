@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from clew.llm.testing import ScriptedModel
 from servers.served import EVIL
 
 pytestmark = [
@@ -158,6 +159,22 @@ def test_how_it_was_read_is_told(page, films):
         "Mementp" in text and "Memento" in text and "typo" in text for text in text_of(driver, ".mention")
     )
     assert text_of(driver, ".read .triple") == ["Memento ─directed by→ what is asked"]
+
+
+def test_only_names_that_the_answer_rests_on_are_told(page, films):
+    driver = page(films, f"#/films/ask?q={quote(SHARED)}")
+    assert text_of(driver, ".mention") == ["Memento exact"]
+
+
+def test_subgraphs_are_shown_with_their_distances(page, running, films_index):
+    pattern = {
+        "divided": ["who directed Memento"],
+        "triples": [["Memento", "directed by", "UNKNOWN person 1"]],
+    }
+    said = iter((json.dumps(pattern), '{"reason": "as shown", "answers": ["Christopher Nolan"]}'))
+    server = running({"films": films_index}, models={"m": ScriptedModel(lambda _: next(said))})
+    driver = page(server, f"#/films/ask?q={quote('Who directed Memento?')}&method=simgrag&model=m")
+    assert text_of(driver, ".subgraphs td")[:2] == ["0.000", "Memento ─directed by→ Christopher Nolan"]
 
 
 def test_another_reading_is_answered_by_a_click(page, films):

@@ -26,6 +26,7 @@ export function answerView(answer, { graph, ask, about, choose }) {
   const parts = [answer.abstained ? abstention(answer, { graph, ask }) : found(answer, { graph, about })];
   parts.push(howRead(answer, choose));
   if (answer.chain) parts.push(chain(answer.chain));
+  parts.push(subgraphs(answer));
   if (answer.query) parts.push(querySection(answer));
   if (answer.steps) parts.push(steps(answer.steps));
   return parts.filter(Boolean);
@@ -93,15 +94,38 @@ function warnings(answer) {
     const sure = answer.confidence === null ? "" : `, which says to be ${Math.round(answer.confidence * 100)} % sure`;
     told.push(`No triple proves this: it is the model's own answer${sure}.`);
   }
-  if (!answer.complete) told.push("The search was stopped: there may be more answers.");
+  if (!answer.complete) told.push("Not all was looked at: there may be more answers.");
   told.push(...answer.notes.map(shown));
   return told.map((text) => el("p", { class: "note" }, text));
 }
 
-/** Names in the pattern that are known: what the question is about. */
+/** What the question is about: names in the pattern that are known, else those in the evidence that it says. */
 function askedNodes(answer) {
-  const names = (answer.pattern?.triples ?? []).flatMap(([head, , tail]) => [head, tail]);
-  return new Set(names.filter((node) => !node.startsWith("UNKNOWN")));
+  const known = knownNames(answer);
+  if (known.length) return new Set(known);
+  const question = answer.question.toLowerCase();
+  const cited = answer.citations.flatMap(({ triples }) => triples.flatMap(([head, , tail]) => [head, tail]));
+  const answers = new Set(answer.answers.map(({ entity }) => entity));
+  return new Set(cited.filter((node) => !answers.has(node) && saysName(question, nodeLabel(node).toLowerCase())));
+}
+
+function knownNames({ pattern }) {
+  const names = (pattern?.triples ?? []).flatMap(([head, , tail]) => [head, tail]);
+  return names.filter((node) => !node.startsWith("UNKNOWN"));
+}
+
+/** Whether a text has a name as whole words. */
+function saysName(text, label) {
+  const at = label.length > 1 ? text.indexOf(label) : -1;
+  const letter = /[\p{L}\p{N}]/u;
+  return at >= 0 && !letter.test(text[at - 1] ?? "") && !letter.test(text[at + label.length] ?? "");
+}
+
+/** The mentions of the reading that was taken: others were weighed, and say nothing of the answer. */
+function readMentions(answer, mentions) {
+  const known = new Set(knownNames(answer));
+  if (!known.size) return mentions;
+  return mentions.filter(({ candidates }) => !candidates?.length || candidates.some(({ entity }) => known.has(entity) || known.has(nodeLabel(entity))));
 }
 
 function abstention(answer, { graph, ask }) {
@@ -181,7 +205,7 @@ function patternWords({ triples, answer }) {
 
 function howRead(answer, choose) {
   const step = (wanted) => answer.steps?.find((one) => one.name === wanted)?.detail;
-  const mentions = step("link")?.mentions ?? [];
+  const mentions = readMentions(answer, step("link")?.mentions ?? []);
   const alternatives = answer.alternatives ?? [];
   const readings = alternatives.length ? [] : (step("readings")?.readings ?? []);
   if (!answer.pattern && !mentions.length && !answer.reading && !alternatives.length) return null;
@@ -271,7 +295,23 @@ function querySection(answer) {
   );
 }
 
-/** Subgraphs of SimGRAG with their distances, walks, and any other step as it is. */
+/** The subgraphs that SimGRAG read, the nearest first, each with its distance from the pattern. */
+function subgraphs({ steps }) {
+  const matches = steps?.find((step) => step.name === "match")?.detail.matches ?? [];
+  if (matches[0]?.gsd === undefined) return null;
+  return el("section", { class: "card subgraphs", "aria-label": "Subgraphs" }, el("h2", {}, "Subgraphs that were read"), distances(matches));
+}
+
+function distances(matches) {
+  return el(
+    "table",
+    {},
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "distance"), el("th", { scope: "col" }, "triples"))),
+    el("tbody", {}, matches.map((one) => el("tr", {}, el("td", {}, one.gsd.toFixed(3)), el("td", {}, one.triples.map((triple) => el("div", {}, tripleLine(triple))))))),
+  );
+}
+
+/** Every step of a method: subgraphs with their distances, any other one as it is. */
 export function steps(list) {
   return el(
     "section",
@@ -281,15 +321,8 @@ export function steps(list) {
 }
 
 function stepDetail({ detail }) {
-  const subgraphs = detail.subgraphs ?? detail.matches;
-  if (Array.isArray(subgraphs) && subgraphs[0]?.gsd !== undefined) {
-    return el(
-      "table",
-      {},
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "distance"), el("th", { scope: "col" }, "triples"))),
-      el("tbody", {}, subgraphs.map((one) => el("tr", {}, el("td", {}, one.gsd.toFixed(3)), el("td", {}, one.triples.map((triple) => el("div", {}, tripleLine(triple))))))),
-    );
-  }
+  const matches = detail.subgraphs ?? detail.matches;
+  if (Array.isArray(matches) && matches[0]?.gsd !== undefined) return distances(matches);
   return tree(detail);
 }
 

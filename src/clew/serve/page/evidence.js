@@ -7,7 +7,9 @@ import { count, el, fill, name, nodeLabel, relationLabel, say, shown, tripleLine
 const COLUMN = 230;
 const NARROW_COLUMN = 170;
 const ROW = 62;
-const MOST_NODES = 120;
+const MOST_NODES = 30;
+const TALLEST = 15;
+const STAGGER = 170;
 const AROUND = 8;
 const LONGEST_LABEL = 34;
 
@@ -116,20 +118,27 @@ function places(nodes, triples, asked, narrow, width, height) {
   // A narrow frame has columns below each other, as long as these are short.
   const below = narrow && Math.max(...kept.map((group) => group.length)) <= 3;
   // As wide as the frame is, for the height that the longest column takes.
-  const tallest = (Math.max(...kept.map((group) => group.length)) - 1) * ROW;
-  const across = Math.max(narrow ? NARROW_COLUMN : COLUMN, ((tallest + ROW) * width) / height / Math.max(1, kept.length - 1) - COLUMN / 2);
+  const tallest = (Math.min(TALLEST, Math.max(...kept.map((group) => group.length))) - 1) * ROW;
+  const depth = (group) => (below ? 1 : Math.ceil(group.length / TALLEST));
+  const gaps = Math.max(1, kept.length - 1);
+  const staggered = kept.reduce((sum, group) => sum + (depth(group) - 1) * STAGGER, 0);
+  const across = Math.max(narrow ? NARROW_COLUMN : COLUMN, (((tallest + ROW) * width) / height - staggered) / gaps - COLUMN / 2);
+  let left = 0;
   kept.forEach((group, far) => {
+    // A column that is too long to be read is several, each a little lower than the one before.
+    const deep = depth(group);
     const mean = (node) => {
       const before = [...near.get(node)].filter((other) => row.has(other)).map((other) => row.get(other));
       return before.length ? before.reduce((a, b) => a + b, 0) / before.length : 0;
     };
     const ordered = group.map((node, index) => [mean(node), index, node]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const step = below ? 120 : ROW;
+    const step = below ? 120 : ROW / deep;
     ordered.forEach(([, , node], index) => {
       const along = (index - (ordered.length - 1) / 2) * step;
       row.set(node, along);
-      position[node] = below ? { x: along, y: far * 110 } : { x: far * across, y: along };
+      position[node] = below ? { x: along, y: far * 110 } : { x: left + (index % deep) * STAGGER, y: along };
     });
+    left += across + (deep - 1) * STAGGER;
   });
   return position;
 }
