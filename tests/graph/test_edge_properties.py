@@ -190,12 +190,62 @@ def test_a_removed_triple_loses_them(flights):
     assert [after.edge_properties.of(s)[0] for s in range(2)] == [("since", "2020-05-01"), ("airline", "KLM")]
 
 
-def test_an_update_says_that_it_leaves_them_out(tmp_path):
-    from clew.index.update.edit_files import EditFiles, read_edits
+def told(clew):
+    """Triple in words → the properties of its edges."""
+    found = {}
+    for edge in clew.edges():
+        found.setdefault(f"{edge.head} {edge.relation} {edge.tail}", []).append(dict(edge.properties[0]))
+    return found
 
-    (tmp_path / "more.csv").write_text(FLIGHTS)
-    edits = read_edits(EditFiles(add=(tmp_path / "more.csv",)))
-    assert any("leaves out the properties of edges (4)" in note for note in edits.reading.notes)
+
+@pytest.fixture
+def own(tmp_path):
+    """An index of `FLIGHTS` that may be updated, and what adds or removes rows of such a table."""
+    (tmp_path / "flights.csv").write_text(FLIGHTS)
+    clew = Clew.index(tmp_path / "flights.csv", tmp_path / "own.clew")
+
+    def update(side, *rows):
+        (tmp_path / "more.csv").write_text("\n".join([FLIGHTS.splitlines()[0], *rows]) + "\n")
+        clew.update(**{side: [tmp_path / "more.csv"]})
+        with Clew.open(tmp_path / "own.clew") as again:
+            assert told(again) == told(clew)  # what is on the disk is what is open
+        return told(clew)
+
+    with clew:
+        yield update
+
+
+def test_an_update_adds_edges_with_properties(own):
+    held = own(
+        "add",
+        "Rome,Oslo,flight,ITA,2021,7",
+        "Oslo,Bergen,flight,SAS,2005,3.5",
+        "Bergen,Paris,flight,AF,2001,1",
+    )
+    assert held["Rome flight Oslo"] == [{"airline": "ITA", "since": "2021", "weight": "7"}]
+    assert [e["airline"] for e in held["Oslo flight Bergen"]] == ["SAS", "Norwegian"]
+    assert [e["airline"] for e in held["Bergen flight Paris"]] == ["KLM", "AF"]
+
+
+def test_an_update_removes_a_triple_with_all_its_edges(own):
+    own("add", "Rome,Oslo,flight,ITA,2021,7")
+    held = own("remove", "Oslo,Bergen,flight,,,", "Rome,Oslo,flight,,,")
+    assert sorted(held) == ["Bergen flight Paris", "Oslo train Paris"]
+
+
+def test_a_triple_that_comes_back_has_the_properties_that_it_comes_with(own):
+    own("remove", "Oslo,Bergen,flight,,,")
+    held = own("add", "Oslo,Bergen,flight,Wideroe,2024,1")
+    assert held["Oslo flight Bergen"] == [{"airline": "Wideroe", "since": "2024", "weight": "1"}]
+    own("remove", "Oslo,Bergen,flight,,,")
+    assert "Oslo flight Bergen" not in own("add", "Oslo,Bergen,flight,,,")
+
+
+def test_values_of_new_edges_are_numbers_and_dates(own, tmp_path):
+    own("add", "Rome,Oslo,flight,ITA,2021-05-01,7")
+    with Clew.open(tmp_path / "own.clew") as clew:
+        assert [e.tail for e in clew.edges(where={"since": ">2021-01-01"})] == ["Oslo"]
+        assert [e.head for e in clew.edges(where={"weight": ">6"})] == ["Bergen", "Rome"]
 
 
 @pytest.mark.parametrize("name", ["triples", "key", "kind"])

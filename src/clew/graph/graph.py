@@ -185,6 +185,10 @@ Property = tuple[str, str]
 """What a property of an edge is called, and its value as the source writes it."""
 
 
+StatementRow = tuple[tuple[int, int, int], tuple[tuple[str, str, int, float], ...]]
+"""A triple, and of each property of an edge of it: key, text, kind and value as in `Values`."""
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeProperties:
     """What the source says of edges beside their ends: *weight*, *since*.
@@ -236,6 +240,34 @@ class EdgeProperties:
         """The properties of a statement, in the order of the source."""
         span = range(int(self.offsets[statement]), int(self.offsets[statement + 1]))
         return tuple((self.keys[int(self.key[at])], self.texts[at]) for at in span)
+
+    def rows(self) -> list[StatementRow]:
+        """Each statement as (head, relation, tail), and its properties with their kinds and values."""
+        kinds, values = self.kind.tolist(), self.value.tolist()
+        texts = [(self.keys[int(key)], self.texts[at]) for at, key in enumerate(self.key.tolist())]
+        flat = [(*text, kinds[at], values[at]) for at, text in enumerate(texts)]
+        ends = [(head, relation, tail) for head, relation, tail in self.triples.tolist()]
+        spans = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        return [(triple, tuple(flat[low:high])) for triple, (low, high) in zip(ends, spans, strict=True)]
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[StatementRow]) -> EdgeProperties:
+        """From statements in any order; equal ones are one."""
+        said = {(triple, tuple(p[:2] for p in told)): (triple, told) for triple, told in rows}
+        ordered = sorted(said.values(), key=lambda row: row[0])
+        if not ordered:
+            return cls.none()
+        flat = [one for _, properties in ordered for one in properties]
+        keys = {key: number for number, key in enumerate(dict.fromkeys(key for key, *_ in flat))}
+        return cls(
+            np.array([triple for triple, _ in ordered], np.int32),
+            offsets_of(np.array([len(properties) for _, properties in ordered])),
+            Names.of(keys),
+            np.array([keys[key] for key, *_ in flat], np.int32),
+            Names.of(text for _, text, _, _ in flat),
+            np.array([kind for *_, kind, _ in flat], np.uint8),
+            np.array([value for *_, value in flat], np.float64),
+        )
 
     def without(self, removed: Int64) -> EdgeProperties:
         """Those of other triples than `removed`, int64 [triples, 3]."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,19 @@ _MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)\.? (?P<day>[0-9]{1,2})(?:st|nd|
 
 Parsed = tuple[ValueKind, float]
 NOTHING: Parsed = (ValueKind.NONE, math.nan)
+
+
+def told_properties(
+    properties: Iterable[tuple[str, str, str | None]], label: Callable[[str], str]
+) -> tuple[tuple[str, str, int, float], ...]:
+    """Properties of an edge (key, value, datatype) as people read them: key, text, and its kind and value.
+
+    A value without a datatype is a name, which `label` says, as it says keys.
+    """
+    return tuple(
+        (label(key), label(text) if datatype is None else text, *parse_value(text, datatype))
+        for key, text, datatype in properties
+    )
 
 
 def parse_value(text: str, datatype: str | None = None) -> Parsed:

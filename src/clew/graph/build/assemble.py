@@ -25,12 +25,13 @@ from clew.graph.graph import (
     Int32,
     Int64,
     Names,
+    StatementRow,
     Types,
     UInt16,
     offsets_of,
 )
 from clew.graph.readers.batch import RANKS, Batch, IdTriples, Label, NodeKey, Statement
-from clew.graph.values import node_values, parse_value
+from clew.graph.values import node_values, told_properties
 
 K = TypeVar("K", bound=Hashable)
 
@@ -204,29 +205,14 @@ class Assembler:
 
     def _edge_properties(self, graph: Graph) -> EdgeProperties:
         """Properties of edges by triple; equal statements of one triple are one."""
-        rows: list[tuple[int, int, int, tuple[tuple[str, str, str | None], ...]]] = []
+        rows: list[StatementRow] = []
         for head, relation, tail, properties in dict.fromkeys(self._statements):
             ids = self._nodes.get(head, -1), self._relations.get(relation, -1), self._nodes.get(tail, -1)
             if min(ids) < 0 or graph.find_triple(*ids) < 0:
                 self.unstated += 1
             else:
-                rows.append((*ids, properties))
-        if not rows:
-            return EdgeProperties.none()
-        rows.sort(key=lambda row: row[:3])
-        flat = [one for *_, properties in rows for one in properties]
-        keys: Ids[str] = Ids()
-        key = keys.of([self._label(name) for name, _, _ in flat])
-        parsed = [parse_value(text, datatype) for _, text, datatype in flat]
-        return EdgeProperties(
-            np.array([row[:3] for row in rows], np.int32),
-            offsets_of(np.array([len(row[3]) for row in rows])),
-            Names.of(keys),
-            key,
-            Names.of(self._label(text) if datatype is None else text for _, text, datatype in flat),
-            np.array([kind for kind, _ in parsed], np.uint8),
-            np.array([value for _, value in parsed], np.float64),
-        )
+                rows.append((ids, told_properties(properties, self._label)))
+        return EdgeProperties.of_rows(rows)
 
     def _datatypes(self) -> tuple[NDArray[np.int16], list[str]]:
         names: Ids[str] = Ids()

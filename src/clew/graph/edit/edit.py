@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.edit.growing import extended, grown
-from clew.graph.graph import Adjacency, Aliases, Graph, Int64, Names, Types, Values, offsets_of
+from clew.graph.graph import (
+    Adjacency,
+    Aliases,
+    EdgeProperties,
+    Graph,
+    Int64,
+    Names,
+    StatementRow,
+    Types,
+    Values,
+    offsets_of,
+)
 from clew.graph.values import node_values
 
 Triple = tuple[int, int, int]
@@ -28,7 +39,8 @@ class GraphEdit:
     `added`, `removed` int64 [n, 3]: head, relation, tail; distinct, in ascending order, those removed in the
     graph, those added not. `names`, `labels` and `datatypes` (None for an entity) of new nodes; `relations`
     and `relation_labels` of new relations. Types and aliases are (node, text) pairs, those removed in the
-    graph, those added not.
+    graph, those added not. `statements` are edges with properties that are new; `unsaid` triples that lost
+    those that they had, and may be there again.
     """
 
     added: Int64
@@ -42,6 +54,8 @@ class GraphEdit:
     types_removed: Sequence[Pair] = ()
     aliases_added: Sequence[Pair] = ()
     aliases_removed: Sequence[Pair] = ()
+    statements: Sequence[StatementRow] = ()
+    unsaid: Sequence[Triple] = ()
 
     @property
     def endpoints(self) -> Int64:
@@ -61,7 +75,7 @@ class GraphEdit:
     def size(self) -> int:
         """How many things change."""
         pairs = (self.types_added, self.types_removed, self.aliases_added, self.aliases_removed)
-        others = sum(map(len, (self.names, self.relations, *pairs)))
+        others = sum(map(len, (self.names, self.relations, self.statements, *pairs)))
         return len(self.added) + len(self.removed) + others
 
     def then(self, later: GraphEdit) -> GraphEdit:
@@ -69,6 +83,7 @@ class GraphEdit:
         added, removed = _both(
             rows_of(self.added), rows_of(self.removed), rows_of(later.added), rows_of(later.removed)
         )
+        gone = {*later.unsaid, *rows_of(later.removed)}
         types = _both(self.types_added, self.types_removed, later.types_added, later.types_removed)
         aliases = _both(self.aliases_added, self.aliases_removed, later.aliases_added, later.aliases_removed)
         return GraphEdit(
@@ -81,6 +96,8 @@ class GraphEdit:
             [*self.relation_labels, *later.relation_labels],
             *types,
             *aliases,
+            statements=[*(row for row in self.statements if row[0] not in gone), *later.statements],
+            unsaid=sorted({*self.unsaid, *rows_of(self.removed), *gone}),
         )
 
 
@@ -131,10 +148,15 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Int64]:
         values=_values(graph.values, edit),
         types=_types(graph.types, edit, nodes),
         aliases=_aliases(graph.aliases, edit),
-        edge_properties=graph.edge_properties.without(edit.removed),
+        edge_properties=_statements(graph.edge_properties, edit),
         source=extended(graph.source, source),
     )
     return result, came
+
+
+def _statements(held: EdgeProperties, edit: GraphEdit) -> EdgeProperties:
+    left = held.without(np.concatenate([edit.removed, triple_array(edit.unsaid)]))
+    return EdgeProperties.of_rows([*left.rows(), *edit.statements]) if edit.statements else left
 
 
 def appended(names: Names, more: Sequence[str]) -> Names:

@@ -9,7 +9,7 @@ costs that much more, until the edit is large and all is written whole again (`i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clew.graph.edit.edit import GraphEdit, edited, rows_of
 from clew.graph.edit.growing import extended
-from clew.graph.graph import Aliases, Graph, Int32, Names
+from clew.graph.graph import Aliases, Graph, Int32, Names, StatementRow
 from clew.index.names.names import NamesIndex, NewNames
 from clew.index.store.files import Array
 from clew.index.vectors.vectors import (
@@ -95,10 +95,24 @@ class Delta:
         )
 
 
+def _ids(triple: Sequence[int]) -> tuple[int, int, int]:
+    head, relation, tail = triple
+    return int(head), int(relation), int(tail)
+
+
 def _texts(data: bytes) -> dict[str, Any]:
     raw = json.loads(data)
     pairs = ("types_added", "types_removed", "aliases_added", "aliases_removed")
-    return {**raw, **{name: [(int(node), str(text)) for node, text in raw[name]] for name in pairs}}
+    statements: list[StatementRow] = [
+        (
+            _ids(triple),
+            tuple((str(key), str(text), int(kind), float(value)) for key, text, kind, value in told),
+        )
+        for triple, told in raw["statements"]
+    ]
+    unsaid = [_ids(triple) for triple in raw["unsaid"]]
+    named = {name: [(int(node), str(text)) for node, text in raw[name]] for name in pairs}
+    return {**raw, **named, "statements": statements, "unsaid": unsaid}
 
 
 @dataclass(frozen=True, eq=False)

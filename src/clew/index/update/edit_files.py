@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew.graph.readers.batch import MAX_REASONS, Batch, Label, OnError, Tally
+from clew.graph.readers.batch import MAX_REASONS, Batch, Label, OnError, Statement, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import RdfReader
 from clew.graph.readers.registry import choose_reader
@@ -68,6 +68,7 @@ def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = N
         remove_entities=reader.lines(files.remove_entities),
         labels={name: label.text for name, label in added.labels.items()},
         iris=added.iris or removed.iris,
+        statements=added.statements,
         reading=reader.reading(),
     )
 
@@ -92,15 +93,8 @@ class _Reading:
         reader = choose_reader(path, format, self._hints)
         scope = checksum(path)[:SCOPE_DIGITS] if isinstance(reader, RdfReader) else ""
         tally = self._tally(self._tell, scope)
-        statements = 0
-        for batch in reader.read(path, tally):
-            statements += len(batch.statements)
-            yield batch
+        yield from reader.read(path, tally)
         tally.raise_faults()
-        if statements:
-            tally.note(
-                f"{path}: an update leaves out the properties of edges ({statements:,}); index anew for them"
-            )
         self._done += source_bytes([path])
 
     def pairs(self, path: Path | None, kind: str) -> list[Pair]:
@@ -149,6 +143,7 @@ class _Side:
         self.types: list[Pair] = []
         self.names: list[Pair] = []
         self.iris = False
+        self.statements: list[Statement] = []
 
     def take(self, batch: Batch) -> None:
         """Take one batch."""
@@ -167,3 +162,4 @@ class _Side:
                 self.labels[label.subject] = label
             self.names.append((label.subject, label.text))
         self.iris |= batch.iris
+        self.statements += batch.statements

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,8 +12,10 @@ import numpy as np
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
 from clew.graph.edit.edit import GraphEdit, triple_array
-from clew.graph.graph import Graph
-from clew.graph.readers.batch import NodeKey
+from clew.graph.edit.edit import Triple as IdTriple
+from clew.graph.graph import Graph, StatementRow
+from clew.graph.readers.batch import NodeKey, Statement
+from clew.graph.values import told_properties
 from clew.index.names.names import NamesIndex
 from clew.text.counted import counted
 
@@ -42,7 +44,8 @@ class Edits:
 
     `nodes` are entities that are made even without a triple. `add_names` and `remove_names` are what a source
     calls its entities: labels and aliases, told of other names too, which are passed over. `labels` are names
-    for people of entities and relations that are new; `iris` says that names are IRIs.
+    for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
+    with properties, beside their triples.
     """
 
     add: Sequence[Triple] = ()
@@ -57,6 +60,7 @@ class Edits:
     nodes: Sequence[str] = ()
     labels: dict[str, str] = field(default_factory=dict[str, str])
     iris: bool = False
+    statements: Sequence[Statement] = ()
     reading: ReadNotes = ReadNotes()
 
 
@@ -155,6 +159,7 @@ class _Resolver:
         if rules.strict:
             _refuse_new(self._new, relations)
         triples = _changes(removed, added)
+        statements = self._statements(set(triples[0]), set(triples[1]))
         edit = GraphEdit(
             triple_array(triples[0]),
             triple_array(triples[1]),
@@ -165,6 +170,8 @@ class _Resolver:
             [self._label(name) for name in relations],
             *_changes(types_removed, types_added),
             *_changes(aliases_removed, aliases_added),
+            statements=statements,
+            unsaid=sorted(removed),
         )
         reading = edits.reading
         report = EditReport(
@@ -232,6 +239,17 @@ class _Resolver:
             else:
                 found[ids] = None
         return list(found), duplicates
+
+    def _statements(self, added: Container[IdTriple], removed: Container[IdTriple]) -> list[StatementRow]:
+        """New edges with properties, of triples that are there in the end."""
+        rows: list[StatementRow] = []
+        for head, relation, tail, properties in self._edits.statements:
+            ids = self.node(head), self._relations.get(relation, -1), self.node(tail)
+            held = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
+            there = held and min(ids) >= 0 and self._graph.find_triple(*ids) >= 0 and ids not in removed
+            if there or ids in added:
+                rows.append((ids, told_properties(properties, self._label)))
+        return rows
 
     def node(self, key: NodeKey) -> int:
         """Id of a node, -1 if there is none."""
