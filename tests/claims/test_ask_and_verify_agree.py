@@ -115,3 +115,16 @@ def test_questions_and_claims_agree(tmp_path):
 @pytest.mark.slow
 def test_many_questions_and_claims_agree(tmp_path):
     check(12, tmp_path)
+
+
+def test_what_is_broader_is_the_tail():
+    triples = [
+        ("Talent", "broader", "Intelligence"),
+        ("Intelligence", "broader", "Mind"),
+        ("Memory", "broader", "Mind"),
+    ]
+    with Clew.from_triples(triples) as clew:
+        assert clew.ask("Is Intelligence broader than Talent?").text == "yes"
+        assert clew.verify("Intelligence is broader than Talent").verdict == "supported"
+        assert clew.ask("Is Talent broader than Intelligence?").text == "no"
+        assert clew.verify("Talent is broader than Intelligence").verdict == "refuted"

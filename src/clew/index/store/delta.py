@@ -108,9 +108,9 @@ def _texts(data: bytes) -> dict[str, Any]:
             _ids(triple),
             tuple((str(key), str(text), int(kind), float(value)) for key, text, kind, value in told),
         )
-        for triple, told in raw["statements"]
+        for triple, told in raw.get("statements", ())
     ]
-    unsaid = [_ids(triple) for triple in raw["unsaid"]]
+    unsaid = [_ids(triple) for triple in raw.get("unsaid", ())]
     named = {name: [(int(node), str(text)) for node, text in raw[name]] for name in pairs}
     return {**raw, **named, "statements": statements, "unsaid": unsaid}
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
+from clew.graph.build.inference import INFERRED, OWL, RDFS
 from clew.graph.edit.edit import GraphEdit, triple_array
 from clew.graph.edit.edit import Triple as IdTriple
 from clew.graph.graph import Graph, StatementRow
@@ -177,9 +178,18 @@ class _Resolver:
         report = EditReport(
             len(added), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
             len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
-            reading.reasons, (*reading.notes, *self._kept_labels(less_names)),
+            reading.reasons, (*reading.notes, *self._kept_labels(less_names), *self._not_inferred()),
         )  # fmt: skip
         return edit, report
+
+    def _not_inferred(self) -> list[str]:
+        """That an update infers nothing, where that matters."""
+        spoken = any(
+            relation.startswith((RDFS, OWL)) for _, relation, _ in (*self._edits.add, *self._edits.remove)
+        )
+        if not spoken and not np.any(self._graph.source == INFERRED):
+            return []
+        return ["what follows from the ontology is as it was: index anew for what follows from this update"]
 
     def _removed(self, missing: list[str]) -> list[tuple[int, int, int]]:
         """Triples to be removed; names what is not there."""

@@ -76,6 +76,8 @@ def preferred_step(comparison: Comparison, span: Span, relation: int, *, stated:
 
     If it must be `stated`, only where the name and the words are of one form: two verbs, or two nouns.
     """
+    if (compared := _compared(comparison, span, relation)) is not None:
+        return compared
     part = part_of_mention(comparison, span, relation)
     if part is None:
         return None
@@ -90,6 +92,19 @@ def preferred_step(comparison: Comparison, span: Span, relation: int, *, stated:
     acting = {"owner": "patient", "owned": "agent"}.get(part, part)
     wanted = {"owner": "patient", "owned": "agent"}.get(head, head)
     return 2 * relation + (acting != wanted)
+
+
+def _compared(comparison: Comparison, span: Span, relation: int) -> int | None:
+    """The step from X in *X is broader than Y*: of Y it is recorded what is broader."""
+    named, words = _naming_word(comparison, span, relation), comparison.question.words
+    if (
+        named is None
+        or not named.norm.endswith("er")
+        or comparison.vocabulary.labels[relation] != (named.norm,)
+    ):
+        return None
+    after = [w.norm for w in words if w.start >= named.stop][:1]
+    return 2 * relation + (span.stop <= named.start) if after == ["than"] else None
 
 
 def _is_its_verb(comparison: Comparison, span: Span, relation: int) -> bool:
