@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clew.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
-from clew.reading.describe import UNEXPLAINED
 from clew.reading.execute import Executor, Nodes, OverBudget
-from clew.reading.mentions import EXACT, PARTIAL, TYPO, WORDS
+from clew.reading.mentions import EXACT, PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
     Both,
     Counted,
     Entity,
-    OfType,
     Query,
+    Walk,
     Without,
     key_of,
-    mentions_of,
     parts_of,
-    steps_of,
+    with_entity,
 )
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary, content_share
+from clew.reading.vocabulary import Vocabulary
 from clew.reading.words import say
-from clew.types import Abstention, Alternative, AnswerEntity, Citation, Pattern
+from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 
 MOST_PROVED = 200
 """Members of a counted or summed set that are cited."""
@@ -37,7 +35,7 @@ MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED = 0.01
-_ASKING = frozenset(("who", "when", "where"))
+LEAST_SHARE = 0.002
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
 
@@ -73,6 +71,34 @@ def likeliest(executor: Executor, reading: Reading) -> Ranked | None:
         return None
     share, best = max(groups.values(), key=lambda g: g[0])
     return Ranked(best.option, min(1.0, share))
+
+
+def share_of(executor: Executor, reading: Reading, answer: Answer) -> float:
+    """How likely those of the `MOST_MERGED` likeliest readings are together that answer as another reader."""
+    labels = frozenset(a.label for a in answer.answers)
+    return sum(
+        one.probability
+        for one in reading.ranking.ranked[:MOST_MERGED]
+        if one.probability >= LEAST_SHARE and _says(executor, one.option.query, answer, labels)
+    )
+
+
+def _says(executor: Executor, query: Query, answer: Answer, labels: frozenset[str]) -> bool:
+    try:
+        members = executor.members(query.part)
+        if query.ask == "yes":
+            return answer.text == ("yes" if len(members) else "no")
+        if query.ask == "list":
+            count = answer.total if answer.total is not None else len(labels)
+            return len(members) == count and labels <= {executor.graph.labels[n] for n in members.tolist()}
+        number = executor.number(query)
+    except OverBudget:
+        return False
+    return number is not None and labels == frozenset((_written(number),))
+
+
+def _written(number: float) -> str:
+    return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def _answers_of(executor: Executor, one: Ranked) -> tuple[object, ...]:
@@ -116,23 +142,28 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
-    """Whether no word of the question outside of the names is like a relation or a type of a query."""
-    spans = [(reading.mentions[i].start, reading.mentions[i].stop) for i in mentions_of(query)]
-    outside = content_share(reading.likeness, spans)
-    places = [
-        i for i, (_, _, word) in enumerate(reading.likeness.words) if outside[i] and word not in _ASKING
-    ]
-    if not places:
-        return False
-    steps, parts = steps_of(query), parts_of(query.part)
-    types = {p.type for p in parts if isinstance(p, OfType) and p.type >= 0}
-    types |= {t for s in steps if (t := vocabulary.end_types[s ^ 1]) >= 0}
-    like = reading.likeness
-    best = [like.relations[places, s // 2].max() for s in steps] + [
-        like.types[places, t].max() for t in types
-    ]
-    return bool(best) and float(max(best)) < UNEXPLAINED
+def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:
+    """Why not to answer, where a name may as well be another entity of which the same can be asked."""
+    known = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
+    for part in parts_of(query.part):
+        if not isinstance(part, Entity) or part.mention < 0:
+            continue
+        mention = reading.mentions[part.mention]
+        mine = next((c for c in mention.candidates if c.node == part.node), None)
+        equal = [] if mine is None else [c for c in mention.candidates if _is_as_near(c, mine)]
+        others = [
+            c.node
+            for c in equal
+            if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in known
+        ]
+        if others:
+            names = tuple(dict.fromkeys(graph.labels[node] for node in (part.node, *others)))
+            return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
+    return None
+
+
+def _is_as_near(one: Candidate, mine: Candidate) -> bool:
+    return one.node != mine.node and one.how == mine.how and one.score >= mine.score
 
 
 def alternatives(vocabulary: Vocabulary, reading: Reading, answered: bool) -> tuple[Alternative, ...]:
@@ -208,7 +239,7 @@ def _number(
     number = executor.number(query)
     if number is None or not len(members):
         return DraftAnswer(abstained=_empty(vocabulary, query))
-    text = f"{number:.6f}".rstrip("0").rstrip(".")
+    text = _written(number)
     shown = members[:MOST_PROVED].tolist()
     citations = tuple(
         cite(graph, text, proof) for node in shown if (proof := prove(executor, query.part, node))
@@ -233,4 +264,10 @@ def _notes(query: Query) -> tuple[str, ...]:
 
 
 def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:
-    return Abstention("empty_result", f"it records none: {say(query, vocabulary)}")
+    match query:
+        case Query("list", Walk(Entity(node, _), step)):
+            relation, label = vocabulary.relations[step // 2], vocabulary.graph.labels[node]
+            told = f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
+            return Abstention("empty_result", f"it records {told}")
+        case _:
+            return Abstention("empty_result", f"it records none: {say(query, vocabulary)}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from clew.reading import english
 from clew.reading.joins import (
+    absent_sets,
     family_of,
     flagged_sets,
     joined_sets,
@@ -28,7 +29,7 @@ from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {
     "one": 70, "two": 56, "three": 44, "path": 10, "join": 56, "type": 16, "walked": 36, "filter": 64,
-    "extreme": 80, "onward": 56, "less": 80, "count": 84, "aggregate": 24, "yes": 50,
+    "extreme": 80, "onward": 56, "less": 80, "count": 84, "aggregate": 24, "yes": 50, "absent": 14,
 }  # fmt: skip
 """How many candidates of each family are ranked, those that the words name best."""
 
@@ -56,6 +57,7 @@ class Enumerator:
         bases = _sets(of, paths, [b for b in joined if len(b.members)])
         families: dict[str, dict[Query, Option]] = {}
         _add(families, map(_listed, (b for b in bases if not isinstance(b.part, Entity))))
+        _add(families, (_absent(of, base) for base in absent_sets(of, paths)))
         _add(families, operations(of, bases))
         if english.YES_NO.search(question):
             _add(families, yes_or_no(of, paths, joined))
@@ -83,6 +85,13 @@ def _listed(base: Base) -> Proposal:
     """The members of a set."""
     size = len(base.members) if base.whole else -1
     return Proposal(family_of(base.part), Query("list", base.part), base.worth, size)
+
+
+def _absent(of: Exploration, base: Base) -> Proposal:
+    """A set that is empty here, with the size that it has elsewhere: it may be meant like any other."""
+    relation, there = base.steps[0] // 2, of.schema.nodes[base.end ^ 1]
+    size = max(1, round(int(of.schema.triples[relation]) / max(1, int(there))))
+    return Proposal("absent", Query("list", base.part), base.worth, size)
 
 
 def _add(families: dict[str, dict[Query, Option]], proposals: Iterable[Proposal]) -> None:

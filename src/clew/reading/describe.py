@@ -175,10 +175,8 @@ def _say_type(type_: int, made: list[Token]) -> None:
 
 
 def _type_of(node: int, vocabulary: Vocabulary) -> int:
-    types = vocabulary.graph.types
-    if node + 1 >= len(types.offsets) or types.offsets[node] == types.offsets[node + 1]:
-        return -1
-    return int(types.type[types.offsets[node]])
+    types = vocabulary.types_of(node)
+    return int(types[0]) if len(types) else -1
 
 
 @dataclass(frozen=True, slots=True)

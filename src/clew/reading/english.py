@@ -83,6 +83,17 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
     return (*found, "=")
 
 
+_RANK_BEFORE = re.compile(r"\b(?:top|bottom|first|last|best|worst)\s+$", re.I)
+_RANK_AFTER = re.compile(r"\s+(?:most|least|fewest|best|worst|\w{2,}est)\b", re.I)
+
+
+def is_rank(text: str, start: int, stop: int) -> bool:
+    """Whether a number says how many of a rank are asked for: *top 3*, *the 2 cheapest*."""
+    if not text[start:stop].isdigit():
+        return False
+    return bool(_RANK_BEFORE.search(text[:start]) or _RANK_AFTER.match(text[stop:]))
+
+
 def singular(word: str) -> str:
     """A word in lower case without the ending of a plural."""
     if len(word) > 4 and word.endswith("ies"):

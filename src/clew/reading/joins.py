@@ -74,6 +74,17 @@ def joined_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
     yield from _twice(of, paths)
 
 
+def absent_sets(of: Exploration, paths: Paths) -> Iterator[Base]:
+    """What the graph could record of an entity and does not: by steps that others like it have."""
+    for (mention, node), (start, *_) in paths.items():
+        if of.mentions[mention].values:
+            continue
+        for step in of.absent_steps(node):
+            said = np.maximum(start.said, of.steps_say[step])
+            part, cost = Walk(start.part, step), start.cost + STEP_COST
+            yield Base(part, NONE, step ^ 1, start.mentions, (step,), said, cost)
+
+
 def flagged_sets(of: Exploration) -> Iterator[Base]:
     """What has a property that is recorded as yes or no, for the properties that the question names best."""
     flags = of.vocabulary.flags

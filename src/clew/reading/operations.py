@@ -81,7 +81,8 @@ def _onward(of: Exploration, base: Base, far: int) -> Iterator[Proposal]:
 
 def _filtered(of: Exploration, things: Sequence[Base]) -> list[Base]:
     """Sets filtered by the values of the question, and by how many edges they have."""
-    valued = [(i, v) for i, m in enumerate(of.mentions) for v in m.values]
+    text, named = of.question, enumerate(of.mentions)
+    valued = [(i, v) for i, m in named for v in m.values if not english.is_rank(text, m.start, m.stop)]
     made = [b for base in things for i, value in valued for b in _by_value(of, base, i, value)]
     made = by_worth(made)
     twice = [b for base in made[:12] for i, value in valued for b in _by_value(of, base, i, value)]

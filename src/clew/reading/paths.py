@@ -27,6 +27,10 @@ STEP_COST = 0.15
 """What a step must add to the words that are said to be worth it."""
 BY_TYPE = 0.95
 """What it counts for a step that the question names the type that it leads to, beside its relation."""
+LIKE_IT = 0.1
+"""Least share of the nodes of an end that are of a type, for things of the type to miss that end."""
+IMPLIED = 0.5
+"""Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one."""
 LONG_LIST = 400
 """Edges of one node beyond which its relations are found by jumps."""
 
@@ -195,6 +199,21 @@ class Exploration:
                 elif stop > start:
                     found.update(2 * r + side for r in set(adjacency.relation[start:stop].tolist()))
         return sorted(found)
+
+    def absent_steps(self, node: int) -> list[int]:
+        """The steps that a node does not have and others like it do: of its types, or of its other steps."""
+        schema, there = self.schema, self.steps_at(np.array([node], np.int64))
+        types = self.vocabulary.types_of(node)
+        if len(types):
+            like = schema.typed[:, types].max(axis=1) >= LIKE_IT * np.maximum(schema.nodes, 1)
+        elif there:
+            together = schema.cooccur[there]
+            implied = (together / np.maximum(schema.nodes[there], 1)[:, None]).max(axis=0) >= IMPLIED
+            like = implied & (together.min(axis=0) > 0)
+        else:
+            return []
+        like[there] = False
+        return np.flatnonzero(like).tolist()
 
     def repeated_steps_at(self, nodes: Nodes) -> list[int]:
         """The steps of which a node may have several, the best named first."""

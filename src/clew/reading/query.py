@@ -9,7 +9,7 @@ relation r from head to tail, 2r + 1 from tail to head.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
@@ -132,6 +132,15 @@ def parts_of(part: Part) -> Iterator[Part]:
                 yield from parts_of(value)
         case _:
             return
+
+
+def with_entity(part: Part, node: int, other: int) -> Part:
+    """The part with one entity in the place of another."""
+    if isinstance(part, Entity):
+        return replace(part, node=other) if part.node == node else part
+    inner = {f.name: getattr(part, f.name) for f in fields(part)}
+    changed = {name: with_entity(p, node, other) for name, p in inner.items() if isinstance(p, Part)}
+    return replace(part, **changed)
 
 
 def mentions_of(query: Query) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from clew.errors import EmbedderError
 from clew.reading.adapter import Adapter
 from clew.reading.asked_type import asked_type
+from clew.reading.calibration import Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.describe import (
     COMPARED,
@@ -39,6 +40,7 @@ from clew.reading.describe import (
 )
 from clew.reading.mentions import Mention
 from clew.reading.query import Both, OfType, Query, Walk, key_of
+from clew.reading.signs import Signs
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 Float32 = NDArray[np.float32]
@@ -73,7 +75,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Candidates with their rows of tokens and features, and the head's scores, that of none right last.
+    """Candidates with their rows of tokens and features, and their scores, that of none right last.
 
     `features` float32 [n, FEATURES], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
     """
@@ -92,6 +94,8 @@ class Ranker:
     encoder: Any
     head: Any
     tokenizer: Any
+    calibration: Calibration | None = None
+    """What makes probabilities of scores; without it they are the head's own."""
 
     @classmethod
     def open(cls, folder: Path = MODEL) -> Ranker:
@@ -122,13 +126,15 @@ class Ranker:
             tokenizer = Tokenizer.from_str(text)
             tokenizer.no_padding()
             tokenizer.enable_truncation(int(about["longest"]))
+            given = about.get("calibration")
+            calibration = None if given is None else Calibration.of(**given)
         except EmbedderError:
             raise
         except Exception as error:  # both libraries raise bare Exceptions of their own
             raise EmbedderError(
                 f"{folder}: cannot read the reader's model ({error}). Install clew again."
             ) from error
-        return cls(encoder, head, tokenizer)
+        return cls(encoder, head, tokenizer, calibration)
 
     def encode(self, texts: Sequence[str]) -> tuple[Float32, Float32, list[list[tuple[int, int]]]]:
         """Vectors of tokens float32 [n, L, 384], mask float32 [n, L], and the characters of each token."""
@@ -187,7 +193,7 @@ class GraphRanker:
     def score(
         self, question: str, mentions: Sequence[Mention], likeness: Likeness, options: Sequence[Option]
     ) -> Scored:
-        """The head's scores of all candidates of a question."""
+        """The scores of all candidates of a question."""
         rows = _Rows(self.vocabulary, question, mentions, likeness)
         kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
         features = np.array(rows.features, np.float32).reshape(-1, len(FEATURES))
@@ -196,6 +202,10 @@ class GraphRanker:
         if asked >= 0:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
             _sift(self.vocabulary, kept, scores, asked)
+        if kept and self.ranker.calibration is not None:
+            scores = self.ranker.calibration.scores(scores, rows_of(features, rows.tokens))
+        signs = Signs(self.vocabulary, question, mentions, likeness)
+        scores[:-1] += [signs.against(option.query) for option in kept]
         return Scored(tuple(kept), rows.tokens, features, scores, len(options) - len(kept))
 
     def _scores(self, rows: _Rows, features: Float32) -> Float32:

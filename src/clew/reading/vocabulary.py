@@ -65,6 +65,12 @@ class Vocabulary:
             return bool(self.schema.cooccur[one, other])
         return bool(self.schema.typed[max(one, other), -1 - min(one, other)])
 
+    def types_of(self, node: int) -> NDArray[np.int32]:
+        """The declared types of a node."""
+        types = self.graph.types
+        none = node + 1 >= len(types.offsets)
+        return types.type[:0] if none else types.type[types.offsets[node] : types.offsets[node + 1]]
+
     def all_of_type(self, end: int, type_: int) -> bool:
         """Whether all nodes at an end are of a declared type."""
         return bool(self.schema.typed[end, type_] == self.schema.nodes[end])

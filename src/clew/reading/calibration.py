@@ -1,0 +1,68 @@
+"""From the head's scores to probabilities: a linear layer that is fitted on questions nothing was trained on.
+
+The head is surer than it is right. Its scores are made flatter, and what it is wrong about in the same way
+over all graphs (how sizes, negation or words left open count) is added; the score that no candidate is right
+follows from the likeliest one. `scripts/train_reader/calibrate.py` fits it; it is kept in `model/model.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.reading.describe import COMPARED, FEATURES, Kind, Token, with_distances
+
+Float32 = NDArray[np.float32]
+FROM_BEST = tuple(f"{name}_from_best" for name in COMPARED)
+OF_CANDIDATES = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))
+"""What weighs in the score of a candidate: its features, how often each kind of token is in it."""
+OF_NONE = ("one", "best_score", "log_candidates", *FEATURES, *FROM_BEST)
+"""What makes the score of none: one, the best score, how many candidates there are, features of the best."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Weights: `sharpness` of all scores, `candidates` float32 [OF_CANDIDATES], `none` float32 [OF_NONE]."""
+
+    sharpness: float
+    candidates: Float32
+    none: Float32
+
+    @classmethod
+    def of(cls, sharpness: float, candidates: Mapping[str, float], none: Mapping[str, float]) -> Calibration:
+        """Weights by their names, 0 where one is not named. Raises KeyError for a name that is not there."""
+        unknown = [*(set(candidates) - set(OF_CANDIDATES)), *(set(none) - set(OF_NONE))]
+        if unknown:
+            raise KeyError(unknown[0])
+        made = [
+            np.array([given.get(name, 0.0) for name in names], np.float32)
+            for given, names in ((candidates, OF_CANDIDATES), (none, OF_NONE))
+        ]
+        return cls(sharpness, *made)
+
+    def scores(self, scores: Float32, rows: Float32) -> Float32:
+        """Scores of candidates and none, float32 [n + 1], from the head's and `rows_of`."""
+        made = self.sharpness * scores
+        made[:-1] += rows @ self.candidates
+        made[-1] += none_of(scores, rows) @ self.none
+        return made.astype(np.float32)
+
+
+def rows_of(features: Float32, tokens: Sequence[Sequence[Token]]) -> Float32:
+    """What weighs in the scores of candidates: float32 [n, OF_CANDIDATES]."""
+    kinds = np.zeros((len(tokens), len(Kind)), np.float32)
+    for row, said in enumerate(tokens):
+        for kind, _ in said:
+            kinds[row, kind] += 1
+    return np.concatenate([with_distances(features), kinds], axis=1)
+
+
+def none_of(scores: Float32, rows: Float32) -> Float32:
+    """What makes the score of none: float32 [OF_NONE]."""
+    best = int(np.argmax(scores[:-1]))
+    known = len(FEATURES) + len(FROM_BEST)
+    front = np.array([1.0, scores[best], np.log(len(rows))], np.float32)
+    return np.concatenate([front, rows[best, :known]])

@@ -1,0 +1,142 @@
+"""What words of a question tell against a candidate: comparisons that it does not make, names it leaves out.
+
+*after 2000*, *20 minutes or less*, *later than X*; *won an Oscar* where no name of the graph is like Oscar.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from clew.reading import english
+from clew.reading.mentions import Mention
+from clew.reading.query import Compared, Counted, Entity, Extreme, Query, Sign, Value, mentions_of, parts_of
+from clew.reading.vocabulary import DATE, Likeness, Vocabulary
+
+IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
+"""What is left of the odds of a candidate that ignores a word of comparison beside a value; turns it around;
+takes *more* for *at least* or the other way; compares where no word says so; leaves a word open that is
+written as a name and is like no label of the graph. Set by what the words mean, not fitted."""
+LIKE_A_LABEL = 0.7
+"""From this likeness by spelling on a word is one of the graph's labels."""
+
+_FILLER = r"(?:\W|\b(?:than|the|of|about|around|year|a|an|is|was|are|end|start|beginning)\b)*"
+_MORE = (
+    "more|greater|larger|higher|bigger|longer|older|later|newer|"
+    r"above|over|exceed\w*|beyond|after|past|follow\w*"
+)
+_LESS = "less|fewer|lower|smaller|shorter|younger|below|under|before|earlier|prior to|cheaper|lighter"
+_NO_LESS = "at least|no (?:less|fewer|earlier) than|not (?:less|fewer) than|minimum|since|starting(?: in)?"
+_NO_MORE = (
+    "at most|no (?:more|later|higher|greater) than|not (?:more|over|above)(?: than)?|maximum|up to|until|till"
+)
+_BEFORE: tuple[tuple[str, Sign], ...] = ((_NO_LESS, ">="), (_NO_MORE, "<="), (_MORE, ">"), (_LESS, "<"))
+_OR_MORE = "more|higher|later|above|over|greater|newer|up|upwards?|longer|onwards?|after"
+_OR_LESS = "less|fewer|lower|earlier|below|under|smaller|shorter|before|down"
+_AFTER: tuple[tuple[str, Sign], ...] = (
+    (rf"(?:or|and) (?:{_OR_MORE})|onwards?|plus", ">="),
+    (rf"(?:or|and) (?:{_OR_LESS})|at most|tops", "<="),
+)
+_UP_TO_TWO_WORDS = r"\W*(?:[\w%]+\W+){0,2}?"
+_DECADE = re.compile(r"(?:the )?'?\d*0'?s", re.I)
+_THAN = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}\bthan\b|\b(before|after)\b", re.I)
+_LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
+_EARLIER = frozenset(("earlier", "older", "before", "sooner"))
+_FEWER = frozenset(
+    "less fewer lower smaller shorter lighter cheaper younger slower narrower weaker poorer before".split()
+)
+_UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
+
+
+def sign_beside(text: str, start: int, stop: int) -> Sign | None:
+    """The comparison that words right beside the value at [start, stop) make, if any."""
+    before, after = text[:start].lower(), text[stop:].lower()
+    for pattern, sign in _BEFORE:
+        if re.search(rf"\b(?:{pattern})\b{_FILLER}$", before):
+            return sign
+    for pattern, sign in _AFTER:
+        if re.match(rf"{_UP_TO_TWO_WORDS}\b(?:{pattern})\b", after):
+            return sign
+    return None
+
+
+class Signs:
+    """The words of comparison of one question, and those that are written as names."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
+    ) -> None:
+        self.vocabulary, self.mentions = vocabulary, mentions
+        self.names = _names(question, likeness)
+        self.beside = {i: sign_beside(question, m.start, m.stop) for i, m in enumerate(mentions) if m.values}
+        self.ranks = {
+            i: int(m.values[0].number)
+            for i, m in enumerate(mentions)
+            if m.values and english.is_rank(question, m.start, m.stop)
+        }
+        self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
+        self.words = [(m[1] or m[2]).lower() for m in _THAN.finditer(question)]
+
+    def against(self, query: Query) -> float:
+        """The logarithm of what is left of the odds of a candidate."""
+        told = 0.0
+        if self.names:
+            spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
+            open_ = sum(not any(a < q and p < b for a, b in spans) for p, q in self.names)
+            told += open_ * math.log(LEFT_OPEN)
+        if self.ranks:
+            told += self._of_ranks(query)
+        for part in parts_of(query.part):
+            match part:
+                case Entity(_, mention) if self.beside.get(mention) or mention in self.ranges:
+                    told += math.log(IGNORED)
+                case Counted(_, _, sign, number, mention) if mention >= 0 and number:
+                    told += self._of_value(mention, sign)
+                case Compared(_, _, sign, Value(_, _, _, mention)):
+                    told += self._of_value(mention, sign)
+                case Compared(_, steps, sign, _):
+                    way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
+                    told += math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0
+                case _:
+                    pass
+        return told
+
+    def _of_ranks(self, query: Query) -> float:
+        """*The 2 largest* are two of a rank, and 2 is no value."""
+        chosen = {p.number for p in parts_of(query.part) if isinstance(p, Extreme)}
+        as_value = sum(i in self.ranks for i in mentions_of(query))
+        missed = sum(number not in chosen for number in self.ranks.values())
+        return (as_value + missed) * math.log(IGNORED)
+
+    def _of_value(self, mention: int, sign: Sign) -> float:
+        said = self.beside.get(mention)
+        if said is None:
+            return math.log(UNSAID) if sign in _UP and mention not in self.ranges else 0.0
+        if sign not in _UP or _UP[said] != _UP[sign]:
+            return math.log(TURNED if sign in _UP else IGNORED)
+        return 0.0 if said == sign else math.log(LOOSE)
+
+    def _way(self, dates: bool) -> int:
+        """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
+        for word in self.words:
+            if dates and (word in _LATER or word in _EARLIER):
+                return 1 if word in _LATER else -1
+            if not dates:
+                return -1 if word in _FEWER else 1
+        return 0
+
+
+def _names(question: str, likeness: Likeness) -> list[tuple[int, int]]:
+    """The words that are written as names inside a sentence and are no labels, by their characters."""
+    if question.istitle() or question.isupper():
+        return []
+    found: list[tuple[int, int]] = []
+    for i, (start, stop, _) in enumerate(likeness.words):
+        before = question[:start].rstrip("\"'([ ")
+        if not question[start].isupper() or not before or before[-1] in ".?!:":
+            continue
+        like = max(likeness.exact_relations[i].max(initial=0), likeness.exact_types[i].max(initial=0))
+        if like < LIKE_A_LABEL:
+            found.append((start, stop))
+    return found
