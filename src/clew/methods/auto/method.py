@@ -27,7 +27,7 @@ from clew.reading.answer import (
     share_of,
     taken_for,
 )
-from clew.reading.execute import Executor
+from clew.reading.execute import Executor, OverBudget
 from clew.reading.mentions import HOW
 from clew.reading.query import Both, Entity, Query, Walk
 from clew.reading.ranker import MODEL
@@ -168,6 +168,13 @@ class BuiltIn:
             first, step = second, step ^ 1
         comparison = self.rules.interpreter.link(reading.question, entities).comparison
         return None if rules.states(comparison, Span(first.start, first.stop), step ^ 1) else query
+
+    def _finds(self, query: Query) -> bool:
+        """Whether a query has members; what has too many to follow has."""
+        try:
+            return len(Executor(self.reader.graph).members(query.part)) > 0
+        except OverBudget:
+            return True
 
     def _way(self, reading: Reading, entity: Entity, step: int, entities: Sequence[str]) -> int:
         """The step as words have it, where both ends are of one sort: *who knows Bob*, *whom Bob knows*."""
