@@ -148,9 +148,10 @@ class BuiltIn:
         """
         part = query.part
         if query.ask == "list" and isinstance(part, Walk) and isinstance(part.source, Entity):
-            return replace(
-                query, part=replace(part, step=self._way(reading, part.source, part.step, entities))
-            )
+            step = self._way(reading, part.source, part.step, entities)
+            turned = replace(query, part=replace(part, step=step))
+            # What would find nothing was not meant to be turned around.
+            return turned if self._finds(turned) else query
         if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.right, Entity):
             return query
         if not isinstance(part.left, Walk) or not isinstance(part.left.source, Entity):
