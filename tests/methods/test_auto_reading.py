@@ -185,3 +185,44 @@ def family(tmp_path_factory):
 
 def test_countries_are_known_by_their_names(family):
     assert labels(family.ask("In which country was Ann Lee born?")) == {"Sweden"}
+
+
+STAFF = """
+Ada Lorne	reports_to	Bo Finch
+Bo Finch	reports_to	Cy Marsh
+Dee Lorne	reports_to	Bo Finch
+Ada Lorne	hired_on	2011-03-01
+Bo Finch	hired_on	2005-07-09
+Dee Lorne	hired_on	2019-01-20
+Ada Lorne	last_promoted_on	2016-05-05
+Dee Lorne	last_promoted_on	2021-10-01
+"""
+STAFF_TYPES = "".join(f"{name}\tEmployee\n" for name in ("Ada Lorne", "Bo Finch", "Cy Marsh", "Dee Lorne"))
+
+
+@pytest.fixture(scope="module")
+def staff(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("staff")
+    (folder / "staff.tsv").write_text(STAFF.lstrip())
+    (folder / "staff.types.tsv").write_text(STAFF_TYPES)
+    with Clew.open(folder / "staff.tsv", cache_dir=folder) as clew:
+        yield clew
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("When was Bo Finch last promoted?", 'it records no "last promoted on" of Bo Finch'),
+        ("Who does Cy Marsh report to?", 'it records no "reports to" of Cy Marsh'),
+    ],
+)
+def test_what_others_have_and_this_one_has_not_is_not_recorded(staff, question, says):
+    answer = staff.ask(question)
+    assert (answer.abstained.reason, answer.abstained.detail) == ("empty_result", says)
+
+
+def test_a_name_of_two_is_not_guessed(staff):
+    answer = staff.ask("When was Lorne hired?")
+    assert answer.abstained.reason == "ambiguous_entity"
+    assert sorted(answer.abstained.candidates) == ["Ada Lorne", "Dee Lorne"]
+    assert {"hired on of [Ada Lorne]", "hired on of [Dee Lorne]"} <= {a.reading for a in answer.alternatives}

@@ -230,7 +230,7 @@ class BuiltIn:
             complete=drafted.complete,
             notes=(*drafted.notes, *taken_for(reader.graph, reading, query)),
             total=drafted.total,
-            reading=say(query, reader.vocabulary),
+            reading=say(query, reader.vocabulary) if unclear is None else None,
         )
 
     def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:

@@ -1,0 +1,96 @@
+"""What the words of a question tell against a candidate."""
+
+import math
+
+import pytest
+from small_graph import SmallGraph
+
+from clew.reading import english
+from clew.reading.query import Compared, Entity, Extreme, OfType, Part, Query, Value, Walk
+from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID, Signs, sign_beside
+
+SMALL = SmallGraph(
+    """
+    Aspirin | approved | 1999
+    Aspirin | made_by | Bell
+    Lorazin | approved | 2004
+    Lorazin | made_by | Tor
+    """,
+    {"Drug": ["Aspirin", "Lorazin"]},
+)
+DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_by")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "sign"),
+    [
+        ("approved after 2000?", "2000", ">"),
+        ("approved before the year 2000", "2000", "<"),
+        ("20 minutes or less", "20", "<="),
+        ("no more than 5 tools", "5", "<="),
+        ("at least 3 skills", "3", ">="),
+        ("since 1990", "1990", ">="),
+        ("over $300", "300", ">"),
+        ("100 m and up", "100", ">="),
+        ("approved in 1999", "1999", None),
+        ("the under secretary of 1999", "1999", None),
+    ],
+)
+def test_the_words_beside_a_value(text, value, sign):
+    start = text.index(value)
+    assert sign_beside(text, start, start + len(value)) == sign
+
+
+@pytest.mark.parametrize(
+    ("text", "is_rank"),
+    [("top 3 films", True), ("the 3 longest films", True), ("3 films", False), ("before 3 testers", False)],
+)
+def test_how_many_of_a_rank(text, is_rank):
+    start = text.index("3")
+    assert english.is_rank(text, start, start + 1) == is_rank
+
+
+def against(question: str, part: Part) -> float:
+    mentions, likeness = SMALL.mentions(question), SMALL.matcher.compare(question)
+    return Signs(SMALL.vocabulary, question, mentions, likeness).against(Query("list", part))
+
+
+def compared(question: str, sign: str) -> Part:
+    number = next(i for i, m in enumerate(SMALL.mentions(question)) if m.values)
+    return Compared(DRUGS, (APPROVED,), sign, Value(2000.0, mention=number))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("question", "sign", "left"),
+    [
+        ("drugs approved after 2000", ">", 1),
+        ("drugs approved after 2000", "=", IGNORED),
+        ("drugs approved after 2000", "<", TURNED),
+        ("drugs approved after 2000", ">=", LOOSE),
+        ("drugs approved in 2000", ">", UNSAID),
+        ("drugs approved in 2000", "=", 1),
+    ],
+)
+def test_a_sign_beside_the_words(question, sign, left):
+    assert against(question, compared(question, sign)) == pytest.approx(math.log(left))
+
+
+def test_a_comparison_with_another_thing_goes_the_way_of_its_word():
+    question = "drugs approved later than Aspirin"
+    value = Walk(Entity(SMALL.ids["Aspirin"], 0), APPROVED)
+    later = against(question, Compared(DRUGS, (APPROVED,), ">", value))
+    assert later > against(question, Compared(DRUGS, (APPROVED,), "<", value))
+
+
+def test_a_number_of_a_rank_is_no_value():
+    question = "the 2 newest drugs"
+    two = Extreme(DRUGS, (APPROVED,), False, True, 2)
+    assert against(question, two) == 0
+    assert against(question, Extreme(DRUGS, (APPROVED,), False, True)) == pytest.approx(math.log(IGNORED))
+
+
+def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
+    made = Walk(Entity(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
+    assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
+    assert against("Which drugs of Tor are there?", made) == 0
+    assert against("Which Drugs of Tor are there?", made) == 0
