@@ -57,7 +57,7 @@ def against(question: str, part: Part) -> float:
 
 def compared(question: str, sign: str) -> Part:
     number = next(i for i, m in enumerate(SMALL.mentions(question)) if m.values)
-    return Compared(DRUGS, (APPROVED,), sign, Value(2000.0, mention=number))  # pyright: ignore[reportArgumentType]
+    return Compared(DRUGS, (APPROVED,), sign, Value(2000.0, mention=number))
 
 
 @pytest.mark.parametrize(
