@@ -9,6 +9,7 @@ import numpy as np
 from clew.bounds import most_answers
 from clew.graph.graph import Graph
 from clew.grounding import cite
+from clew.reading.describe import UNEXPLAINED
 from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.mentions import EXACT, PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.prove import pattern_of, prove
@@ -16,16 +17,19 @@ from clew.reading.query import (
     Both,
     Counted,
     Entity,
+    OfType,
     Query,
     Walk,
     Without,
     key_of,
+    mentions_of,
     parts_of,
+    steps_of,
     with_entity,
 )
 from clew.reading.ranker import Ranked
 from clew.reading.reader import Reading
-from clew.reading.vocabulary import Vocabulary
+from clew.reading.vocabulary import Vocabulary, content_share
 from clew.reading.words import say
 from clew.types import Abstention, Alternative, Answer, AnswerEntity, Citation, Pattern
 
@@ -35,6 +39,7 @@ MOST_ALTERNATIVES = 4
 MOST_MERGED = 10
 """Candidates that are executed to see which of them answer the same."""
 LEAST_MERGED = 0.01
+_ASKING = frozenset(("who", "when", "where"))
 LEAST_SHARE = 0.002
 LEAST_LIKELY = 0.02
 """Candidates less likely than this are no alternatives."""
@@ -140,6 +145,25 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
             if how in (PARTIAL, TYPO, WORDS):
                 notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
     return tuple(dict.fromkeys(notes))
+
+
+def says_nothing(vocabulary: Vocabulary, reading: Reading, query: Query) -> bool:
+    """Whether no word of the question outside of the names is like a relation or a type of a query."""
+    spans = [(reading.mentions[i].start, reading.mentions[i].stop) for i in mentions_of(query)]
+    outside = content_share(reading.likeness, spans)
+    places = [
+        i for i, (_, _, word) in enumerate(reading.likeness.words) if outside[i] and word not in _ASKING
+    ]
+    if not places:
+        return False
+    steps, parts = steps_of(query), parts_of(query.part)
+    types = {p.type for p in parts if isinstance(p, OfType) and p.type >= 0}
+    types |= {t for s in steps if (t := vocabulary.end_types[s ^ 1]) >= 0}
+    like = reading.likeness
+    best = [like.relations[places, s // 2].max() for s in steps] + [
+        like.types[places, t].max() for t in types
+    ]
+    return bool(best) and float(max(best)) < UNEXPLAINED
 
 
 def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None:

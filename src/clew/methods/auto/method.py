@@ -24,6 +24,7 @@ from clew.reading.answer import (
     answer_of,
     is_negated,
     likeliest,
+    says_nothing,
     share_of,
     taken_for,
 )
@@ -54,7 +55,8 @@ def make_auto(
 
 
 SURE = 0.7
-"""A learned reading so likely is answered from whatever the rules make of the question."""
+"""A learned reading so likely is answered from whatever the rules make of the question, and even if no word
+of the question is like a relation or a type of it."""
 AGREES = 0.25
 """A learned reading at least so likely that answers as the rules do makes these sure."""
 
@@ -131,6 +133,9 @@ class BuiltIn:
         reading = self.reader.read(question, entities)
         best = likeliest(Executor(self.reader.graph), reading)
         likely = best.probability if best is not None else 0.0
+        vocabulary = self.reader.vocabulary
+        if best is not None and likely < SURE and says_nothing(vocabulary, reading, best.option.query):
+            likely = 0.0
         query = (
             None if best is None or likely < AGREES else self._as_stated(reading, best.option.query, entities)
         )
@@ -196,9 +201,11 @@ class BuiltIn:
         if by_rules.abstained is None and known and not (read.negated or self._confirmed(read, by_rules)):
             answer = by_rules = _taken_back(by_rules)
         left_open = by_rules.abstained is not None and by_rules.abstained.reason != "ambiguous_entity"
-        # *Yes* has a triple, *no* of another reading has none.
+        # *Yes* has a triple, *no* has none, and so must be sure.
         denied = by_rules.text == "no" and read.learned is not None and read.learned.text == "yes"
         least = self.confidence if left_open or denied else read.least_sure(self.confidence)
+        if read.learned is not None and read.learned.text == "no":
+            least = max(least, SURE)
         if not known:
             sure = left_open
         elif read.learned is not None and read.likely >= least:
