@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-from servers.served import ROOT
-
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+NO_SERVER = pytest.mark.skipif(find_spec("uvicorn") is None, reason="uvicorn is not installed (clew[serve])")
 SERVING = """
 from clew.serve.run import listen, serve
 from clew.serve.settings import ServeSettings
@@ -30,7 +32,10 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("program", "starting"), [(SERVING, 1), (WORKING, 2)], ids=["serve", "pool"])
+@pytest.mark.parametrize(
+    ("program", "starting"),
+    [pytest.param(SERVING, 1, marks=NO_SERVER, id="serve"), pytest.param(WORKING, 2, id="pool")],
+)
 def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path, program, starting):
     file = tmp_path / "program.py"
     file.write_text(program)
@@ -38,7 +43,7 @@ def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path, program, start
         [sys.executable, str(file)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
     )
     for _ in range(starting):
         assert parent.stdout.readline() == b"started\n"
