@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class DraftAnswer:
     complete: bool = True
     notes: tuple[str, ...] = ()
     total: int | None = None
+
+
+def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
+    """The answer with what a candidate answers in the place of its own, and `reading` in words."""
+    return replace(answer, reading=reading, **{f.name: getattr(drafted, f.name) for f in fields(drafted)})
 
 
 def likeliest(executor: Executor, reading: Reading) -> Ranked | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clew.errors import UsageError
 from clew.methods.auto.method import BuiltIn
-from clew.reading.answer import answer_of
+from clew.reading.answer import answer_of, drawn
 from clew.reading.words import say
 from clew.text.counted import counted
 from clew.types import Answer
@@ -32,14 +31,4 @@ def answer_alternative(
         if say(ranked.option.query, reader.vocabulary) == words
     )
     drafted = answer_of(reader.graph, reader.vocabulary, chosen.option.query, chosen.probability)
-    return replace(
-        told,
-        answers=drafted.answers,
-        text=drafted.text,
-        abstained=drafted.abstained,
-        citations=drafted.citations,
-        pattern=drafted.pattern,
-        complete=drafted.complete,
-        notes=drafted.notes,
-        reading=words,
-    )
+    return drawn(told, drafted, words)

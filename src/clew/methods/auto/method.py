@@ -1,8 +1,9 @@
 """`auto`, the default method: the built-in readers, and a chat model where one is configured and needed.
 
 The learned reader (`reading/`) ranks what a question may mean over this graph and says how likely each
-meaning is. Where it is not sure, the reader by rules (`reading/rules`) is asked; what that leaves open is
-answered from the likeliest meaning, if it is likely enough. With a model, what they do not answer alike, or
+meaning is. Where it is not sure, the reader by rules (`reading/rules`) is asked, whose answer counts if a
+meaning with that answer is not unlikely; what is left open then is answered from the likeliest meaning, if it
+is likely enough. With a model, what they do not answer alike, or
 not at all, is asked of it (`choose.py`).
 """
 
@@ -22,6 +23,7 @@ from clew.reading.answer import (
     alternatives,
     ambiguous,
     answer_of,
+    drawn,
     is_negated,
     likeliest,
     says_nothing,
@@ -43,7 +45,6 @@ from clew.types import Abstention, Answer, Step
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
-    from clew.reading.query import Query
 
 
 def make_auto(
@@ -59,9 +60,7 @@ SURE = 0.7
 of the question is like a relation or a type of it."""
 AGREES = 0.25
 """A learned reading at least so likely that answers as the rules do makes these sure."""
-
-
-CONFIRMED, LEAST_LIKELY = 0.1, 0.05
+CONFIRMED, LEAST_BEST = 0.1, 0.05
 """An answer of the rules counts if readings that answer the same are so likely, beside the best one and
 beside the least that this is taken for. On schemas that neither was made on 26 of 41 such answers were right,
 and 4 of 27 others."""
@@ -156,7 +155,7 @@ class BuiltIn:
             step = self._way(reading, part.source, part.step, entities)
             turned = replace(query, part=replace(part, step=step))
             # What would find nothing was not meant to be turned around.
-            return turned if self._finds(turned) else query
+            return turned if step != part.step and self._finds(turned) else query
         if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.right, Entity):
             return query
         if not isinstance(part.left, Walk) or not isinstance(part.left.source, Entity):
@@ -199,7 +198,8 @@ class BuiltIn:
         """
         answer, sure = by_rules, read.learned is not None and _same(read.learned, by_rules)
         if by_rules.abstained is None and known and not (read.negated or self._confirmed(read, by_rules)):
-            answer = by_rules = _taken_back(by_rules)
+            disagreeing = Abstention("no_relation", "two ways of reading it do not agree")
+            answer = by_rules = drawn(by_rules, DraftAnswer(abstained=disagreeing), None)
         left_open = by_rules.abstained is not None and by_rules.abstained.reason != "ambiguous_entity"
         # *Yes* has a triple, *no* has none, and so must be sure.
         denied = by_rules.text == "no" and read.learned is not None and read.learned.text == "yes"
@@ -215,7 +215,7 @@ class BuiltIn:
     def _confirmed(self, read: Learned, by_rules: Answer) -> bool:
         """Whether the learned reader finds the readings with an answer not much less likely than its best."""
         share = share_of(Executor(self.reader.graph), read.reading, by_rules)
-        return share >= CONFIRMED * max(read.likely, LEAST_LIKELY)
+        return share >= CONFIRMED * max(read.likely, LEAST_BEST)
 
     def _drafted(self, reading: Reading, query: Query, likely: float) -> Answer:
         """What a reading answers."""
@@ -226,19 +226,9 @@ class BuiltIn:
             if unclear is None
             else DraftAnswer(abstained=unclear)
         )
-        return Answer(
-            question=reading.question,
-            answers=drafted.answers,
-            text=drafted.text,
-            abstained=drafted.abstained,
-            citations=drafted.citations,
-            pattern=drafted.pattern,
-            method=self.name,
-            complete=drafted.complete,
-            notes=(*drafted.notes, *taken_for(reader.graph, reading, query)),
-            total=drafted.total,
-            reading=say(query, reader.vocabulary) if unclear is None else None,
-        )
+        notes = (*drafted.notes, *taken_for(reader.graph, reading, query))
+        told = Answer(reading.question, method=self.name)
+        return drawn(told, replace(drafted, notes=notes), None if unclear else say(query, reader.vocabulary))
 
     def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
         """The answer with what was read, the nearest other readings, and the times of the stages."""
@@ -277,22 +267,6 @@ class BuiltIn:
             for r in reading.ranking.ranked[:5]
         ]
         return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
-
-
-def _taken_back(answer: Answer) -> Answer:
-    """An answer of the rules that the learned reader does not find likely, as an abstention."""
-    detail = "two ways of reading it do not agree"
-    return replace(
-        answer,
-        answers=(),
-        citations=(),
-        text="",
-        pattern=None,
-        total=None,
-        notes=(),
-        complete=True,
-        abstained=Abstention("no_relation", detail),
-    )
 
 
 def _same(one: Answer, other: Answer) -> bool:
@@ -355,18 +329,7 @@ class AutoWithModel:
         if choice.query is None:
             return asked if plain.abstained is not None or choice.problem else self._none(asked)
         drafted = answer_of(reader.graph, reader.vocabulary, choice.query)
-        return replace(
-            asked,
-            answers=drafted.answers,
-            citations=drafted.citations,
-            text=drafted.text,
-            abstained=drafted.abstained,
-            pattern=drafted.pattern,
-            complete=drafted.complete,
-            notes=drafted.notes,
-            total=drafted.total,
-            reading=say(choice.query, reader.vocabulary),
-        )
+        return drawn(asked, drafted, say(choice.query, reader.vocabulary))
 
     def _finds(self, query: Query) -> bool:
         reader = self.plain.reader
@@ -374,14 +337,5 @@ class AutoWithModel:
 
     def _none(self, asked: Answer) -> Answer:
         """The abstention where the model says that the graph cannot tell."""
-        detail = "the model finds nothing in the graph that answers it"
-        return replace(
-            asked,
-            answers=(),
-            citations=(),
-            text="",
-            abstained=Abstention("no_relation", detail),
-            pattern=None,
-            reading=None,
-            notes=(),
-        )
+        left = Abstention("no_relation", "the model finds nothing in the graph that answers it")
+        return drawn(asked, DraftAnswer(abstained=left), None)
