@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clew.bounds import check
-from clew.graph.build.inference import INFERRED
-from clew.graph.graph import Graph
+from clew.graph.graph import INFERRED, Graph
 from clew.types import Abstention, AnswerEntity, Citation, Match, TripleText
 
 

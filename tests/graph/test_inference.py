@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from clew import Clew, Hints
 from clew.cli.app import app
 from clew.graph.build import inference
-from clew.graph.build.inference import INFERRED
+from clew.graph.graph import INFERRED
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -131,12 +131,3 @@ def test_names_of_iris_are_aliases_in_words_unless_a_label_is_read(tmp_path):
             (clew.index.graph.labels[int(n)], a) for n, a in zip(aliases.entity, aliases.names, strict=True)
         }
         assert found == {("Queijo", "Feta Cheese"), ("GreekSalad", "Greek Salad")}
-
-
-def test_an_update_says_that_it_infers_nothing(tmp_path):
-    (tmp_path / "a.ttl").write_text("@prefix : <http://e/> .\n:a :b :c .\n")
-    more = "@prefix : <http://e/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n:D rdfs:subClassOf :E .\n"
-    (tmp_path / "more.ttl").write_text(more)
-    with Clew.index(tmp_path / "a.ttl", tmp_path / "a.clew") as clew:
-        notes = clew.update(add=[tmp_path / "more.ttl"]).report.notes
-        assert any("index anew for what follows" in note for note in notes)

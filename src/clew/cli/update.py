@@ -166,6 +166,12 @@ def _lines(updated: Updated, seconds: float) -> list[str]:
         lines.append(
             f"{counted(report.types, 'type')} and {counted(report.aliases, 'alias', 'aliases')} added"
         )
+    if (following := report.following) is not None:
+        lines.append(
+            "inferred again from the ontology: "
+            f"{counted(following.triples, 'triple')} and {counted(following.types, 'type')} more, "
+            f"{following.triples_gone:,} and {following.types_gone:,} no longer"
+        )
     if updated.corpus is not None:
         change = updated.corpus
         lines.append(

@@ -24,6 +24,9 @@ Float64 = NDArray[np.float64]
 UInt8 = NDArray[np.uint8]
 UInt16 = NDArray[np.uint16]
 
+INFERRED = 65_535
+"""The source of triples that no file states, but that follow from an ontology."""
+
 
 def offsets_of(counts: NDArray[np.integer]) -> Int64:
     """Where lists of so many items begin, one behind the other, and the end of the last: int64 [n + 1]."""
@@ -181,6 +184,28 @@ class Aliases:
     entity: Int32
 
 
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """Types and characters of properties as sources state them, from which what follows is inferred.
+
+    An ontology speaks of types by their IRIs; `Types` holds what people read of them, with those that follow
+    among them. `names` are the types as written, `label` int32 [names] what people read of each, an index
+    into `Types.names`; `pairs` int32 [assignments, 2] are node and type, distinct and ascending. `characters`
+    are (property, `symmetric` or `transitive`), ascending.
+    """
+
+    names: Names
+    label: Int32
+    pairs: Int32
+    characters: tuple[tuple[str, str], ...] = ()
+
+
+def distinct_pairs(pairs: NDArray[np.integer]) -> Int32:
+    """Pairs of ids without repeats and ascending, int32 [n, 2]."""
+    packed = np.unique(pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1])
+    return np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32)
+
+
 Property = tuple[str, str]
 """What a property of an edge is called, and its value as the source writes it."""
 
@@ -298,7 +323,8 @@ class Graph:
 
     `entities` holds the names as the source writes them (an IRI for RDF) and `labels` what people read;
     they are the same object where the source knows one name only. `source` uint16 [slots] is an index
-    into the sources of the index manifest.
+    into the sources of the index manifest, or `INFERRED`. `stated` is kept of graphs with IRIs, unless
+    nothing is inferred.
     """
 
     entities: Names
@@ -312,6 +338,7 @@ class Graph:
     aliases: Aliases
     source: UInt16
     edge_properties: EdgeProperties = field(default_factory=EdgeProperties.none)
+    stated: Stated | None = None
 
     @property
     def nodes(self) -> int:
@@ -322,6 +349,16 @@ class Graph:
     def triples(self) -> int:
         """Number of distinct triples."""
         return self.out.edges
+
+    @property
+    def stated_types(self) -> Stated | None:
+        """What sources state of types; of a graph whose nodes have one name each, all types are stated."""
+        if self.stated is not None or self.labels is not self.entities:
+            return self.stated
+        offsets, type_ = self.types.offsets, self.types.type
+        node = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        pairs = distinct_pairs(np.stack([node, type_], axis=1))
+        return Stated(self.types.names, np.arange(len(self.types.names), dtype=np.int32), pairs)
 
     @property
     def slots(self) -> int:

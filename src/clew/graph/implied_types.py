@@ -84,7 +84,8 @@ def with_implied_types(graph: Graph, known: Mapping[str, Sequence[int]] | None =
     pairs = np.unique(np.stack([np.concatenate(nodes), np.concatenate(types)], axis=1), axis=0)
     offsets = np.zeros(graph.nodes + 1, np.int64)
     np.cumsum(np.bincount(pairs[:, 0], minlength=graph.nodes), out=offsets[1:])
-    return replace(graph, types=Types(Names.of(ids), offsets, pairs[:, 1].astype(np.int32)))
+    types = Types(Names.of(ids), offsets, pairs[:, 1].astype(np.int32))
+    return replace(graph, types=types, stated=None)
 
 
 def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:

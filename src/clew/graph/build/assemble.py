@@ -16,8 +16,9 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.build.inference import INFERRED, OWL, RDFS, Ontology
+from clew.graph.build.inference import Ontology, is_schema
 from clew.graph.graph import (
+    INFERRED,
     Adjacency,
     Aliases,
     EdgeProperties,
@@ -25,9 +26,11 @@ from clew.graph.graph import (
     Int32,
     Int64,
     Names,
+    Stated,
     StatementRow,
     Types,
     UInt16,
+    distinct_pairs,
     offsets_of,
 )
 from clew.graph.readers.batch import RANKS, Batch, IdTriples, Label, NodeKey, Statement
@@ -72,7 +75,7 @@ class Assembler:
         self._characters: list[tuple[str, str]] = []
         self.inference = True
         """Whether triples and types that follow from an ontology are added."""
-        self.inferred_types = 0
+        self._following_types: list[tuple[int, str]] = []
         self.cut = False
         """Whether more followed than may."""
         self.unstated = 0
@@ -173,6 +176,7 @@ class Assembler:
         relations = Names.of(self._relations)
         out, into, source = adjacencies(head, relation, tail, source, len(entities), len(relations))
         datatype, datatypes = self._datatypes()
+        types = self._type_table(len(entities))
         graph = Graph(
             entities=entities,
             labels=self._labelled(entities, self._nodes),
@@ -181,9 +185,10 @@ class Assembler:
             out=out,
             into=into,
             values=node_values(entities, datatype, datatypes),
-            types=self._type_table(len(entities)),
+            types=types,
             aliases=self._alias_table(),
             source=source,
+            stated=self._stated(types) if self.inference and (self._iris or self._labels) else None,
         )
         graph = replace(graph, edge_properties=self._edge_properties(graph))
         stated = graph.triples - int(np.count_nonzero(graph.source == INFERRED))
@@ -191,24 +196,49 @@ class Assembler:
 
     def _infer(self) -> None:
         """Add what follows from an ontology, if there is one."""
-        spoken = (name for name in self._relations if name.startswith((RDFS, OWL)))
-        if not self._characters and not any(True for _ in spoken):
+        if not self._characters and not any(map(is_schema, self._relations)):
             return
+        keys = list(self._nodes)
         triples = np.concatenate([np.stack(c[:3], axis=1) for c in self._columns]).astype(np.int64)
-        nodes = {key: number for key, number in self._nodes.items() if isinstance(key, str)}
-        ontology = Ontology(triples, nodes, self._relations, self._types, self._characters)
-        implied, types = ontology.infer()
-        self._types += types
-        self.inferred_types, self.cut = len(types), ontology.cut
+        schema = np.array([number for name, number in self._relations.items() if is_schema(name)])
+        typed = [(node, self._nodes[name]) for node, name in self._types if name in self._nodes]
+        ontology = Ontology(
+            triples[np.isin(triples[:, 1], schema)],
+            lambda node: key if isinstance(key := keys[node], str) else None,
+            self._relations,
+            self._characters,
+        )
+        implied, types = ontology.infer(triples, np.array(typed, np.int32).reshape(-1, 2))
+        self._following_types = [(node, str(keys[type_])) for node, type_ in types.tolist()]
+        self.cut = ontology.cut
         columns = implied.astype(np.int32)
         self._columns.append((columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy(), INFERRED))
+
+    @property
+    def inferred_types(self) -> int:
+        """How many types follow from the ontology."""
+        return len(self._following_types)
+
+    def _stated(self, types: Types) -> Stated:
+        """Types by the names that sources give them, whose labels are in `types`."""
+        labels = {label: number for number, label in enumerate(types.names)}
+        names: Ids[str] = Ids()
+        type_ = names.of([name for _, name in self._types])
+        node = np.array([node for node, _ in self._types], np.int32)
+        return Stated(
+            Names.of(names),
+            np.array([labels[self._label(name)] for name in names], np.int32),
+            distinct_pairs(np.stack([node, type_], axis=1)),
+            tuple(sorted(set(self._characters))),
+        )
 
     def _edge_properties(self, graph: Graph) -> EdgeProperties:
         """Properties of edges by triple; equal statements of one triple are one."""
         rows: list[StatementRow] = []
         for head, relation, tail, properties in dict.fromkeys(self._statements):
             ids = self._nodes.get(head, -1), self._relations.get(relation, -1), self._nodes.get(tail, -1)
-            if min(ids) < 0 or graph.find_triple(*ids) < 0:
+            triple = -1 if min(ids) < 0 else graph.find_triple(*ids)
+            if triple < 0 or graph.source[triple] == INFERRED:
                 self.unstated += 1
             else:
                 rows.append((ids, told_properties(properties, self._label)))
@@ -236,8 +266,9 @@ class Assembler:
     def _type_table(self, nodes: int) -> Types:
         """Types as CSR, without repeats; their names are labels or local names, as people read them."""
         names: Ids[str] = Ids()
-        node = np.array([node for node, _ in self._types], np.int64)
-        type_ = names.of([self._label(text) for _, text in self._types])
+        every = [*self._types, *self._following_types]
+        node = np.array([node for node, _ in every], np.int64)
+        type_ = names.of([self._label(text) for _, text in every])
         node, type_ = np.divmod(np.unique(node * max(len(names), 1) + type_), max(len(names), 1))
         return Types(Names.of(names), _offsets(node, nodes), type_.astype(np.int32))
 

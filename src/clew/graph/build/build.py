@@ -12,8 +12,8 @@ import numpy as np
 from clew.errors import InputError
 from clew.graph.build.assemble import Assembler
 from clew.graph.build.assemble_arrays import ArrayAssembler
-from clew.graph.build.inference import INFERRED, MOST_INFERRED
-from clew.graph.graph import Graph
+from clew.graph.build.inference import MOST_INFERRED
+from clew.graph.graph import INFERRED, Graph
 from clew.graph.readers.arrays import ARRAYS
 from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
 from clew.graph.readers.hints import Hints

@@ -4,81 +4,110 @@ Followed are `rdfs:subClassOf`, `owl:equivalentClass`, `rdfs:subPropertyOf`, `ow
 `owl:inverseOf`, `owl:SymmetricProperty`, `owl:TransitiveProperty`, and restrictions: members of a class with
 `owl:hasValue` have the value, and what has some value of the class of `owl:someValuesFrom` is a member where
 the restriction defines the class. Of classes themselves, *every Margherita has some mozzarella as topping* is
-the triple of the two classes, as in ontologies of biology. Inferred triples have the source `INFERRED`, so
-that they are told apart; one that a source states is none.
+the triple of the two classes, as in ontologies of biology. Inferred triples have the source `INFERRED` of
+`clew.graph.graph`, so that they are told apart; one that a source states is none.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-Int32 = NDArray[np.int32]
+from clew.graph.graph import Int32
+
 Triples = NDArray[np.int64]
 Implied = tuple[str, bool]
 """A relation that follows from another, and whether it runs the other way."""
 
-INFERRED = 65_535
-"""The source of triples that no file states."""
 MOST_INFERRED = 2_000_000
 """Triples, and types, that are inferred at most; the rest is left out with a note."""
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
+_SUBSUMING = (RDFS + "subClassOf", OWL + "equivalentClass")
 
 
 @dataclass(eq=False)
 class Ontology:
-    """A graph's triples as ids, its names, and what its properties are (`symmetric`, `transitive`).
+    """What sources say of classes and properties, and what follows from it.
 
+    `schema` int64 [n, 3] are the stated triples whose relation is of RDFS or OWL (`is_schema`); `name` says
+    what a node is called, None for a literal; `characters` are (property, `symmetric` or `transitive`).
     `relations` gives a name that it lacks the next id: relations that only an ontology names may follow.
+    `cut` says that more followed than may.
     """
 
-    triples: Triples
-    nodes: Mapping[str, int]
+    schema: Triples
+    name: Callable[[int], str | None]
     relations: Mapping[str, int]
-    types: Sequence[tuple[int, str]]
     characters: Sequence[tuple[str, str]]
     cut: bool = False
-    _by_name: dict[int, str] = field(default_factory=dict[int, str])
+    _pairs: dict[str, list[tuple[int, int]]] = field(default_factory=dict[str, list[tuple[int, int]]])
 
     def __post_init__(self) -> None:
-        """Look names up by id."""
-        self._by_name = {number: name for name, number in self.nodes.items()}
+        """Sort the schema's triples by relation."""
+        self.schema = _by_relation(self.schema)
 
     def pairs(self, relation: str) -> list[tuple[int, int]]:
         """(head, tail) of the triples of a relation of RDFS or OWL."""
-        number = self.relations.get(relation)
-        if number is None:
-            return []
-        rows = self.triples[self.triples[:, 1] == number]
-        found = [(int(head), int(tail)) for head, _, tail in rows]
-        # A value may be a literal, whose name is none of an entity; a class or property that is one is none.
-        literal = relation == OWL + "hasValue"
-        return [pair for pair in found if literal or pair[1] in self._by_name]
+        if relation not in self._pairs:
+            number = self.relations.get(relation, -1)
+            found = [(head, tail) for head, _, tail in _of(self.schema, number).tolist()]
+            # A value may be a literal, whose name is none of an entity; a class or property may not.
+            literal = relation == OWL + "hasValue"
+            self._pairs[relation] = [p for p in found if literal or self.name(p[1]) is not None]
+        return self._pairs[relation]
 
-    def infer(self) -> tuple[Triples, list[tuple[int, str]]]:
-        """The triples (int64 [n, 3]) and the types that follow; some may be stated too."""
+    def relations_in_play(self) -> set[str]:
+        """Names of the relations from whose triples something may follow, and of those that may follow."""
         implied = self._implied_relations()
-        found = [self._along(self.triples, implied)]
-        closed = self._closed(np.concatenate([self.triples, *found]))
+        held = [property_ for _, property_ in self.pairs(OWL + "onProperty")]
+        return {
+            *implied,
+            *(other for others in implied.values() for other, _ in others),
+            *(name for name, _ in self.characters),
+            *map(self._name, held),
+        }
+
+    def classes_in_play(self) -> set[int]:
+        """Classes of whose members something may follow, or that may follow."""
+        pairs = [self.pairs(kind) for kind in (*_SUBSUMING, OWL + "someValuesFrom", OWL + "onProperty")]
+        return {node for found in pairs for pair in found for node in pair}
+
+    def infer(self, triples: Triples, types: Int32) -> tuple[Triples, Int32]:
+        """The triples, int64 [n, 3], and types (node, class), int32 [n, 2], that follow; no type is stated.
+
+        `triples` int64 [n, 3] are at least those that are stated of `relations_in_play`, and `types` int32
+        [n, 2] at least the stated (node, class) of `classes_in_play`.
+        """
+        implied = self._implied_relations()
+        found = [self._along(triples, implied)]
+        closed = self._closed(np.concatenate([triples, *found]))
         found += [closed, self._along(closed, implied)]
-        types = self._types(np.concatenate([self.triples, *found]))
-        found += [self._values(types), self._of_classes()]
-        triples = np.unique(np.concatenate(found), axis=0)
-        if len(triples) > MOST_INFERRED:
-            self.cut, triples = True, triples[:MOST_INFERRED]
-        return triples, [(node, self._by_name[type_]) for node, type_ in sorted(types)]
+        known = np.isin(types[:, 1], list(self.classes_in_play()))
+        stated = {(node, type_) for node, type_ in types[known].tolist()}
+        held = self._members(np.concatenate([triples, *found]), stated)
+        found += [self._values(held), self._of_classes()]
+        following = np.unique(np.concatenate(found), axis=0)
+        if len(following) > MOST_INFERRED:
+            self.cut, following = True, following[:MOST_INFERRED]
+        return following, self._named(held - stated)
+
+    def _name(self, node: int) -> str:
+        name = self.name(node)
+        if name is None:
+            raise ValueError(f"node {node} is a literal")
+        return name
 
     def _implied_relations(self) -> dict[str, list[Implied]]:
         """Of each relation, by name, all that follow from it, through any number of rules."""
         rules: dict[str, set[Implied]] = defaultdict(set)
 
         def add(one: int, other: int, *, swapped: bool) -> None:
-            rules[self._by_name[one]].add((self._by_name[other], swapped))
+            rules[self._name(one)].add((self._name(other), swapped))
 
         for sub, parent in self.pairs(RDFS + "subPropertyOf"):
             add(sub, parent, swapped=False)
@@ -105,8 +134,9 @@ class Ontology:
 
     def _along(self, triples: Triples, implied: Mapping[str, Sequence[Implied]]) -> Triples:
         found: list[Triples] = [np.zeros((0, 3), np.int64)]
+        triples = _by_relation(triples)
         for relation, others in implied.items():
-            rows = triples[triples[:, 1] == self.relations.get(relation, -1)]
+            rows = _of(triples, self.relations.get(relation, -1))
             for other, swapped in others if len(rows) else ():
                 new = rows[:, [2, 1, 0]] if swapped else rows.copy()
                 new[:, 1] = self.relations[other]
@@ -116,10 +146,11 @@ class Ontology:
     def _closed(self, triples: Triples) -> Triples:
         """What transitive relations reach beyond one step, at most `MOST_INFERRED` triples."""
         found: list[tuple[int, int, int]] = []
+        triples = _by_relation(triples)
         named = {self.relations.get(name) for name, character in self.characters if character == "transitive"}
         for relation in sorted(number for number in named if number is not None):
             after: dict[int, list[int]] = defaultdict(list)
-            for head, _, tail in triples[triples[:, 1] == relation].tolist():
+            for head, _, tail in _of(triples, relation).tolist():
                 after[head].append(tail)
             for head in after:
                 for tail in _beyond(head, after, MOST_INFERRED - len(found)):
@@ -129,29 +160,31 @@ class Ontology:
                     return np.array(found, np.int64)
         return np.array(found, np.int64).reshape(-1, 3)
 
-    def _types(self, triples: Triples) -> set[tuple[int, int]]:
-        """(node, class) that follow: from the classes above, and from definitions by restrictions."""
+    def _members(self, triples: Triples, stated: set[tuple[int, int]]) -> set[tuple[int, int]]:
+        """(node, class): those stated, of the classes above, and by definitions of restrictions."""
         above: dict[int, list[int]] = defaultdict(list)
         for one, other in self.pairs(RDFS + "subClassOf"):
             above[one].append(other)
-        defined = self.pairs(OWL + "equivalentClass")
-        for one, other in defined:
+        for one, other in self.pairs(OWL + "equivalentClass"):
             above[one].append(other)
             above[other].append(one)
-        stated = {(node, self.nodes[name]) for node, name in self.types if name in self.nodes}
         held = self._above(stated, above)
+        triples = _by_relation(triples)
         while True:
-            members = self._defined_members(triples, held, above)
+            members = self._defined_members(triples, held)
             more = self._above(members - held, above) - held
             if not more or len(held) > MOST_INFERRED:
                 break
             held |= more
         if len(held) > MOST_INFERRED:
             self.cut = True
-        kept = sorted(held - stated)[:MOST_INFERRED]
-        return {(node, type_) for node, type_ in kept if not self._by_name[type_].startswith("_:")} | {
-            (node, type_) for node, type_ in held if self._by_name[type_].startswith("_:")
-        }
+        return held
+
+    def _named(self, pairs: set[tuple[int, int]]) -> Int32:
+        """Those of (node, class) whose class has a name, at most `MOST_INFERRED`."""
+        named = {type_ for _, type_ in pairs if not self._name(type_).startswith("_:")}
+        new = sorted(pair for pair in pairs if pair[1] in named)
+        return np.array(new[:MOST_INFERRED], np.int32).reshape(-1, 2)
 
     def _above(self, pairs: set[tuple[int, int]], above: Mapping[int, Sequence[int]]) -> set[tuple[int, int]]:
         classes = {type_: _beyond(type_, above, MOST_INFERRED) for type_ in {type_ for _, type_ in pairs}}
@@ -164,19 +197,17 @@ class Ontology:
             values[restriction].append(value)
         found: dict[int, list[tuple[str, int]]] = defaultdict(list)
         for restriction, property_ in self.pairs(OWL + "onProperty"):
-            found[restriction] += [(self._by_name[property_], value) for value in values[restriction]]
+            found[restriction] += [(self._name(property_), value) for value in values[restriction]]
         return found
 
-    def _defined_members(
-        self, triples: Triples, held: set[tuple[int, int]], above: Mapping[int, Sequence[int]]
-    ) -> set[tuple[int, int]]:
+    def _defined_members(self, triples: Triples, held: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """Members of restrictions that define a class (`owl:equivalentClass`)."""
         defining = {node for pair in self.pairs(OWL + "equivalentClass") for node in pair}
         members: set[tuple[int, int]] = set()
         for restriction, wanted in self._restrictions("someValuesFrom").items():
             for relation, class_ in wanted if restriction in defining else ():
                 inside = {node for node, type_ in held if type_ == class_}
-                rows = triples[triples[:, 1] == self.relations.get(relation, -1)].tolist()
+                rows = _of(triples, self.relations.get(relation, -1)).tolist()
                 members |= {(head, restriction) for head, _, tail in rows if tail in inside}
         return members
 
@@ -185,23 +216,37 @@ class Ontology:
         some = self._restrictions("someValuesFrom")
         rows = [
             (class_, self.relations[relation], other)
-            for kind in (RDFS + "subClassOf", OWL + "equivalentClass")
+            for kind in _SUBSUMING
             for class_, restriction in self.pairs(kind)
             for relation, other in some.get(restriction, ())
-            if not self._by_name[class_].startswith("_:") and not self._by_name[other].startswith("_:")
+            if not self._name(class_).startswith("_:") and not self._name(other).startswith("_:")
         ]
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
 
-    def _values(self, types: set[tuple[int, int]]) -> Triples:
+    def _values(self, held: set[tuple[int, int]]) -> Triples:
         """Members of a restriction to a value have it."""
         restrictions = self._restrictions("hasValue")
         rows = [
             (node, self.relations[relation], value)
-            for node, type_ in types
+            for node, type_ in held
             for relation, value in restrictions.get(type_, ())
         ]
-        types -= {pair for pair in types if self._by_name[pair[1]].startswith("_:")}
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
+
+
+def is_schema(relation: str) -> bool:
+    """Whether a relation is one that an ontology is written in."""
+    return relation.startswith((RDFS, OWL))
+
+
+def _by_relation(triples: Triples) -> Triples:
+    return triples[np.argsort(triples[:, 1], kind="stable")]
+
+
+def _of(triples: Triples, relation: int) -> Triples:
+    """The triples of a relation, of some in the order of their relations."""
+    low, high = np.searchsorted(triples[:, 1], [relation, relation + 1]).tolist()
+    return triples[low:high]
 
 
 def _beyond(start: int, after: Mapping[int, Sequence[int]], most: int) -> list[int]:

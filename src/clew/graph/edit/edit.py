@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import (
+    INFERRED,
     Adjacency,
     Aliases,
     EdgeProperties,
     Graph,
     Int64,
     Names,
+    Stated,
     StatementRow,
     Types,
     Values,
@@ -26,8 +28,9 @@ from clew.graph.values import node_values
 
 Triple = tuple[int, int, int]
 Pair = tuple[int, str]
+Character = tuple[str, str]
 _T = TypeVar("_T", bound=np.generic)
-_Item = TypeVar("_Item", Triple, Pair)
+_Item = TypeVar("_Item", Triple, Pair, Character)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,11 @@ class GraphEdit:
     and `relation_labels` of new relations. Types and aliases are (node, text) pairs, those removed in the
     graph, those added not. `statements` are edges with properties that are new; `unsaid` triples that lost
     those that they had, and may be there again.
+
+    `inferred`, int64 [n, 3], ascending, are triples that no source states from now on, added or in the graph;
+    `restated` those in the graph that one states from now on. `stated_added` and `stated_removed` are (node,
+    type) as in `Stated`; `stated_names` and `stated_labels` types that are new there; `characters_added` and
+    `characters_removed` as in `Stated`.
     """
 
     added: Int64
@@ -56,6 +64,14 @@ class GraphEdit:
     aliases_removed: Sequence[Pair] = ()
     statements: Sequence[StatementRow] = ()
     unsaid: Sequence[Triple] = ()
+    inferred: Int64 = field(default_factory=lambda: triple_array(()))
+    restated: Int64 = field(default_factory=lambda: triple_array(()))
+    stated_added: Sequence[Pair] = ()
+    stated_removed: Sequence[Pair] = ()
+    stated_names: Sequence[str] = ()
+    stated_labels: Sequence[str] = ()
+    characters_added: Sequence[Character] = ()
+    characters_removed: Sequence[Character] = ()
 
     @property
     def endpoints(self) -> Int64:
@@ -75,7 +91,9 @@ class GraphEdit:
     def size(self) -> int:
         """How many things change."""
         pairs = (self.types_added, self.types_removed, self.aliases_added, self.aliases_removed)
-        others = sum(map(len, (self.names, self.relations, self.statements, *pairs)))
+        stated = (self.inferred, self.restated, self.stated_added, self.stated_removed)
+        characters = (self.characters_added, self.characters_removed)
+        others = sum(map(len, (self.names, self.relations, self.statements, *pairs, *stated, *characters)))
         return len(self.added) + len(self.removed) + others
 
     def then(self, later: GraphEdit) -> GraphEdit:
@@ -86,6 +104,11 @@ class GraphEdit:
         gone = {*later.unsaid, *rows_of(later.removed)}
         types = _both(self.types_added, self.types_removed, later.types_added, later.types_removed)
         aliases = _both(self.aliases_added, self.aliases_removed, later.aliases_added, later.aliases_removed)
+        stated = _both(self.stated_added, self.stated_removed, later.stated_added, later.stated_removed)
+        characters = _both(
+            self.characters_added, self.characters_removed, later.characters_added, later.characters_removed
+        )
+        inferred, restated = self._sources_then(later)
         return GraphEdit(
             triple_array(added),
             triple_array(removed),
@@ -98,7 +121,27 @@ class GraphEdit:
             *aliases,
             statements=[*(row for row in self.statements if row[0] not in gone), *later.statements],
             unsaid=sorted({*self.unsaid, *rows_of(self.removed), *gone}),
+            inferred=inferred,
+            restated=restated,
+            stated_added=stated[0],
+            stated_removed=stated[1],
+            stated_names=[*self.stated_names, *later.stated_names],
+            stated_labels=[*self.stated_labels, *later.stated_labels],
+            characters_added=characters[0],
+            characters_removed=characters[1],
         )
+
+    def _sources_then(self, later: GraphEdit) -> tuple[Int64, Int64]:
+        """`inferred` and `restated` of this edit and a later one: what is said last of a triple counts.
+
+        A triple that this one removes and the later one adds is there with the source that it had.
+        """
+        gone, inferred = set(rows_of(later.removed)), set(rows_of(later.inferred))
+        back = (set(rows_of(later.added)) & set(rows_of(self.removed))) - inferred
+        restated = set(rows_of(later.restated)) | back
+        first = set(rows_of(self.inferred)) - restated - gone
+        again = set(rows_of(self.restated)) - inferred - gone
+        return triple_array(inferred | first), triple_array(restated | again)
 
 
 def _both(
@@ -151,7 +194,56 @@ def edited(graph: Graph, edit: GraphEdit) -> tuple[Graph, Int64]:
         edge_properties=_statements(graph.edge_properties, edit),
         source=extended(graph.source, source),
     )
-    return result, came
+    result = replace(result, stated=_stated(graph, result, edit))
+    return _with_sources(result, edit), came
+
+
+def _with_sources(graph: Graph, edit: GraphEdit) -> Graph:
+    """Say of the triples of a graph that is edited which ones no source states."""
+    if not len(edit.inferred) and not len(edit.restated):
+        return graph
+    source = grown(graph.source, len(graph.source))
+    for triples, number in ((edit.inferred, INFERRED), (edit.restated, 0)):
+        slots = triple_slots(graph, triples)
+        source[slots[slots >= 0]] = number
+    return replace(graph, source=source)
+
+
+def triple_slots(graph: Graph, triples: Int64) -> Int64:
+    """Ids of triples (int64 [n, 3]), -1 where the graph lacks one."""
+    if not graph.slots:
+        return np.full(len(triples), -1, np.int64)
+    starts, stops = graph.out.starts, graph.out.stops
+    at = _places(graph.out, starts, stops, triples)
+    inside = at < stops[triples[:, 0]]
+    slot = np.where(inside, at, 0)
+    same = (graph.out.relation[slot] == triples[:, 1]) & (graph.out.neighbour[slot] == triples[:, 2])
+    return np.where(inside & same, slot, -1)
+
+
+def _stated(before: Graph, graph: Graph, edit: GraphEdit) -> Stated | None:
+    """What sources state of types after an edit; `graph` is `before` with all else of the edit."""
+    changes = (edit.stated_added, edit.stated_removed, edit.characters_added, edit.characters_removed)
+    held = before.stated_types if before.stated is not None or graph.labels is not graph.entities else None
+    if held is None or (held is before.stated and not any(map(len, changes))):
+        return held
+    used = {name for _, name in edit.stated_added}
+    new = dict(zip(edit.stated_names, edit.stated_labels, strict=True))
+    names = appended(held.names, [name for name in new if name in used])
+    label_ids = {label: number for number, label in enumerate(graph.types.names)}
+    labels = np.array([label_ids[label] for name, label in new.items() if name in used], np.int32)
+    number = {name: i for i, name in enumerate(names)}
+    added, removed = (
+        np.array([node << 32 | number[name] for node, name in side], np.int64) for side in changes[:2]
+    )
+    packed = np.setdiff1d(held.pairs[:, 0].astype(np.int64) << 32 | held.pairs[:, 1], removed)
+    packed = np.union1d(packed, added)
+    return Stated(
+        names,
+        extended(held.label, labels),
+        np.stack([packed >> 32, packed & 0xFFFFFFFF], axis=1).astype(np.int32),
+        tuple(sorted((set(held.characters) - set(changes[3])) | set(changes[2]))),
+    )
 
 
 def _statements(held: EdgeProperties, edit: GraphEdit) -> EdgeProperties:

@@ -32,7 +32,7 @@ from clew.index.vectors.vectors import (
 )
 
 TEXTS = "delta.texts"
-_TRIPLES = ("added", "removed")
+_TRIPLES = ("added", "removed", "inferred", "restated")
 _VECTORS = ("entities_q", "entities_scale", "relations", "triples_q", "triples_scale")
 LARGE_EDIT, LARGE_SHARE = 10_000, 0.05
 """An edit is large beyond so many changes, or this share of the triples and nodes if that is more."""
@@ -61,9 +61,11 @@ class Delta:
         """From the sections of an index; None where there are none. Raises KeyError, ValueError."""
         if TEXTS not in sections:
             return None
-        arrays: dict[str, Any] = {name: sections[f"delta.{name}"] for name in (*_TRIPLES, *_VECTORS)}
-        edit = GraphEdit(*(arrays.pop(name) for name in _TRIPLES), **_texts(sections[TEXTS].tobytes()))
-        return cls(edit, **arrays)
+        # An older Clew wrote no sources.
+        triples = {n: sections[f"delta.{n}"] for n in _TRIPLES if f"delta.{n}" in sections}
+        vectors: dict[str, Any] = {name: sections[f"delta.{name}"] for name in _VECTORS}
+        edit: Any = {**triples, **_texts(sections[TEXTS].tobytes())}
+        return cls(GraphEdit(**edit), **vectors)
 
     def sections(self) -> dict[str, Array | bytes]:
         """Give the sections."""
@@ -103,6 +105,8 @@ def _ids(triple: Sequence[int]) -> tuple[int, int, int]:
 def _texts(data: bytes) -> dict[str, Any]:
     raw = json.loads(data)
     pairs = ("types_added", "types_removed", "aliases_added", "aliases_removed")
+    stated = ("stated_added", "stated_removed")
+    characters = ("characters_added", "characters_removed")
     statements: list[StatementRow] = [
         (
             _ids(triple),
@@ -111,7 +115,8 @@ def _texts(data: bytes) -> dict[str, Any]:
         for triple, told in raw.get("statements", ())
     ]
     unsaid = [_ids(triple) for triple in raw.get("unsaid", ())]
-    named = {name: [(int(node), str(text)) for node, text in raw[name]] for name in pairs}
+    named = {name: [(int(node), str(text)) for node, text in raw.get(name, ())] for name in (*pairs, *stated)}
+    named |= {name: [(str(one), str(other)) for one, other in raw.get(name, ())] for name in characters}
     return {**raw, **named, "statements": statements, "unsaid": unsaid}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import IndexAccessError
-from clew.graph.graph import Adjacency, Aliases, EdgeProperties, Graph, Names, Types, Values
+from clew.graph.graph import Adjacency, Aliases, EdgeProperties, Graph, Names, Stated, Types, Values
 
 _T = TypeVar("_T", bound=np.generic)
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -51,7 +52,7 @@ def graph_sections(graph: Graph) -> dict[str, NDArray[np.generic]]:
     values, types = graph.values, graph.types
     sections |= {"values.datatype": values.datatype, "values.kind": values.kind, "values.value": values.value}
     sections |= {"node_types.offsets": types.offsets, "node_types.type": types.type}
-    sections |= _property_sections(graph.edge_properties)
+    sections |= _property_sections(graph.edge_properties) | _stated_sections(graph.stated)
     return sections | {"aliases.entity": graph.aliases.entity}
 
 
@@ -79,6 +80,7 @@ def graph_of_sections(arrays: Arrays) -> Graph:
         aliases=Aliases(_names(arrays, "aliases"), _typed(arrays["aliases.entity"], np.int32)),
         source=_typed(arrays["source"], np.uint16),
         edge_properties=_properties(arrays),
+        stated=_stated(arrays),
     )
 
 
@@ -111,6 +113,31 @@ def _properties(arrays: Arrays) -> EdgeProperties:
         _names(arrays, "statement_texts"),
         _typed(arrays["statements.kind"], np.uint8),
         _typed(arrays["statements.value"], np.float64),
+    )
+
+
+def _stated_sections(stated: Stated | None) -> dict[str, NDArray[np.generic]]:
+    """What sources state of types, where it is kept."""
+    if stated is None:
+        return {}
+    return {
+        "stated.pairs": stated.pairs,
+        "stated.label": stated.label,
+        "stated_names.blob": stated.names.blob,
+        "stated_names.offsets": stated.names.offsets,
+        "stated.characters": np.frombuffer(json.dumps(stated.characters).encode(), np.uint8),
+    }
+
+
+def _stated(arrays: Arrays) -> Stated | None:
+    if "stated.pairs" not in arrays:
+        return None
+    characters: list[list[str]] = json.loads(arrays["stated.characters"].tobytes())
+    return Stated(
+        _names(arrays, "stated_names"),
+        _typed(arrays["stated.label"], np.int32),
+        _typed(arrays["stated.pairs"], np.int32),
+        tuple((str(name), str(character)) for name, character in characters),
     )
 
 

@@ -62,6 +62,7 @@ def _check_graph(checks: _Checks) -> tuple[int, int]:
     aliases = checks.names("graph.aliases")
     checks.equal("graph.aliases.entity", checks.ids("graph.aliases.entity", nodes), aliases)
     _check_statements(checks, nodes, relations)
+    _check_stated(checks, nodes, types)
     return nodes, relations
 
 
@@ -79,6 +80,26 @@ def _check_statements(checks: _Checks, nodes: int, relations: int) -> None:
     checks.equal("graph.statements.kind", checks.ids("graph.statements.kind", 3), texts)
     checks.equal("graph.statements.value", len(checks.column("graph.statements.value", "f")), texts)
     checks.offsets("graph.statements.offsets", len(triples), texts)
+
+
+def _check_stated(checks: _Checks, nodes: int, types: int) -> None:
+    """What sources state of types, where it is kept."""
+    if "graph.stated.pairs" not in checks.arrays:
+        return
+    names = checks.names("graph.stated_names")
+    checks.equal("graph.stated.label", checks.ids("graph.stated.label", types), names)
+    pairs = checks.array("graph.stated.pairs", "i", 2)
+    if pairs.shape[1] != 2:
+        checks.fail("graph.stated.pairs", f"{pairs.shape[1]} columns where 2 were written")
+    for column, count in enumerate((nodes, names)):
+        checks.in_range("graph.stated.pairs", pairs[:, column], 0, count)
+    try:
+        characters = json.loads(checks.array("graph.stated.characters", "u").tobytes())
+        sound = all(isinstance(text, str) for name, character in characters for text in (name, character))
+    except (ValueError, TypeError, RecursionError):
+        sound = False
+    if not sound:
+        checks.fail("graph.stated.characters", "holds something else than pairs of texts")
 
 
 def _check_names(checks: _Checks, nodes: int) -> None:
@@ -107,7 +128,8 @@ def _check_delta(checks: _Checks, nodes: int, relations: int) -> None:
     if "delta.texts" not in checks.arrays:
         return
     more = checks.names_in("delta.texts")
-    for section in ("delta.added", "delta.removed"):
+    sections = ("delta.added", "delta.removed", "delta.inferred", "delta.restated")
+    for section in (name for name in sections if name in checks.arrays or name in sections[:2]):
         triples = checks.array(section, "i", 2)
         if triples.shape[1] != 3:
             checks.fail(section, f"{triples.shape[1]} columns where 3 were written")

@@ -69,6 +69,9 @@ def read_edits(files: EditFiles, progress: Callable[[int, int], None] | None = N
         labels={name: label.text for name, label in added.labels.items()},
         iris=added.iris or removed.iris,
         statements=added.statements,
+        add_characters=added.characters,
+        remove_characters=removed.characters,
+        inference=(files.hints or Hints()).inference,
         reading=reader.reading(),
     )
 
@@ -144,6 +147,7 @@ class _Side:
         self.names: list[Pair] = []
         self.iris = False
         self.statements: list[Statement] = []
+        self.characters: list[Pair] = []
 
     def take(self, batch: Batch) -> None:
         """Take one batch."""
@@ -163,3 +167,4 @@ class _Side:
             self.names.append((label.subject, label.text))
         self.iris |= batch.iris
         self.statements += batch.statements
+        self.characters += batch.characters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,19 +11,21 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
-from clew.graph.build.inference import INFERRED, OWL, RDFS
+from clew.graph.build.inference import MOST_INFERRED, is_schema
 from clew.graph.edit.edit import GraphEdit, triple_array
 from clew.graph.edit.edit import Triple as IdTriple
-from clew.graph.graph import Graph, StatementRow
+from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import NodeKey, Statement
 from clew.graph.values import told_properties
 from clew.index.names.names import NamesIndex
+from clew.index.update.infer_again import Following, with_following
+from clew.index.update.type_edits import TypeEdits
 from clew.text.counted import counted
 
 Triple = tuple[str, str, NodeKey]
 Pair = tuple[str, str]
 NodeT = TypeVar("NodeT", bound=NodeKey)
-_Item = TypeVar("_Item", tuple[int, int, int], tuple[int, str])
+_Item = TypeVar("_Item", IdTriple, tuple[int, str])
 _SCOPED = re.compile(r"^_:[0-9a-f]{8}/")
 _TOLD_EVERY = 1 << 12
 MOST_NAMED = 5
@@ -46,7 +48,8 @@ class Edits:
     `nodes` are entities that are made even without a triple. `add_names` and `remove_names` are what a source
     calls its entities: labels and aliases, told of other names too, which are passed over. `labels` are names
     for people of entities and relations that are new; `iris` says that names are IRIs. `statements` are edges
-    with properties, beside their triples.
+    with properties, beside their triples. `add_characters` and `remove_characters` are (property, `symmetric`
+    or `transitive`). RDF that is read without `inference` is for an index that infers nothing.
     """
 
     add: Sequence[Triple] = ()
@@ -62,6 +65,9 @@ class Edits:
     labels: dict[str, str] = field(default_factory=dict[str, str])
     iris: bool = False
     statements: Sequence[Statement] = ()
+    add_characters: Sequence[Pair] = ()
+    remove_characters: Sequence[Pair] = ()
+    inference: bool = True
     reading: ReadNotes = ReadNotes()
 
 
@@ -69,8 +75,9 @@ class Edits:
 class EditReport:
     """What an update did.
 
-    `duplicates` were added already, `missing` not there to be removed (the first by name). `skipped`,
-    `reasons` and `notes` tell of reading its files.
+    `duplicates` were added already, `missing` not there to be removed (the first by name). `following` counts
+    the triples and types that follow from an ontology and did not, and those that no longer do; None where
+    nothing was inferred. `skipped`, `reasons` and `notes` tell of reading its files.
     """
 
     added: int
@@ -85,6 +92,7 @@ class EditReport:
     skipped: int = 0
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    following: Following | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,8 @@ def resolve(
 
     `progress` is called with the triples that are found and to be found. Raises UsageError for a triple to be
     removed that is not there unless it is
-    `ignore_missing`, and for an entity or relation that is new if it is `strict`.
+    `ignore_missing`, for an entity or relation that is new if it is `strict`, and for RDF without inference
+    where the index infers.
     """
     resolver = _Resolver(graph, names, edits, progress)
     return resolver.resolve(rules)
@@ -134,15 +143,26 @@ class _Resolver:
         self._old_relations = len(self._relations)
         self._nodes: dict[NodeKey, int] = {}
         self._new: list[NodeKey] = []
+        self._types = TypeEdits(graph, self._type)
+        self._iris = edits.iris or graph.stated is not None
 
     def resolve(self, rules: EditRules) -> tuple[GraphEdit, EditReport]:
         edits, missing = self._edits, list[str]()
+        if edits.iris and not edits.inference and self._types.infers:
+            raise UsageError(
+                "this index has what follows from its ontology, and updates keep it so. To leave that out, "
+                "index anew with --no-inference"
+            )
         removed = self._removed(missing)
         removed_entities = [node for name in edits.remove_entities if (node := self.node(name)) >= 0]
-        less_types = [(self._held(name), text) for name, text in self._typed(edits.remove_types)]
-        more_types = self._typed(edits.add_types)
-        held = self._types_of([*less_types, *more_types], removed_entities)
+        less_types = [(self._held(name), self._types.key(text)) for name, text in edits.remove_types]
+        more_types = [(name, self._types.key(text)) for name, text in edits.add_types]
+        held = self._types.of(self._known([*less_types, *more_types], removed_entities))
+        less_types = self._types.as_written(held, [(self.node(pair[0]), pair) for pair in less_types])
         types_removed = self._gone(held, less_types, removed_entities, missing)
+        characters = self._types.characters(
+            edits.add_characters, edits.remove_characters, edits.remove_entities, missing
+        )
         less_names = [(self._held(name), text) for name, text in edits.remove_names]
         less_aliases = [*edits.remove_aliases, *self._called(less_names)]
         told = [*less_aliases, *edits.add_aliases, *edits.add_names]
@@ -150,7 +170,7 @@ class _Resolver:
         aliases_removed = self._gone(held_aliases, less_aliases, removed_entities, missing)
         if not rules.ignore_missing:
             _refuse_missing(missing)
-        added, duplicates = self._added(removed)
+        added, restated, duplicates = self._added(removed)
         for name in edits.nodes:
             self._made(name)
         types_added = self._more(held, types_removed, more_types)
@@ -160,7 +180,8 @@ class _Resolver:
         if rules.strict:
             _refuse_new(self._new, relations)
         triples = _changes(removed, added)
-        statements = self._statements(set(triples[0]), set(triples[1]))
+        statements = self._statements({*triples[0], *restated}, set(triples[1]))
+        aliases = _changes(aliases_removed, aliases_added)
         edit = GraphEdit(
             triple_array(triples[0]),
             triple_array(triples[1]),
@@ -169,27 +190,39 @@ class _Resolver:
             [None if isinstance(key, str) else key[1] for key in self._new],
             relations,
             [self._label(name) for name in relations],
-            *_changes(types_removed, types_added),
-            *_changes(aliases_removed, aliases_added),
+            aliases_added=aliases[0],
+            aliases_removed=aliases[1],
             statements=statements,
             unsaid=sorted(removed),
+            restated=triple_array(restated),
+            characters_added=characters[0],
+            characters_removed=characters[1],
         )
+        edit = self._types.changed(edit, held, *_changes(types_removed, types_added))
+        edit, following = with_following(self._graph, edit, self._type)
         reading = edits.reading
         report = EditReport(
-            len(added), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
+            len(added) + len(restated), len(removed), duplicates, len(missing), tuple(missing[:MOST_NAMED]),
             len(self._new), len(relations), len(types_added), len(aliases_added), reading.skipped,
-            reading.reasons, (*reading.notes, *self._kept_labels(less_names), *self._not_inferred()),
+            reading.reasons,
+            (*reading.notes, *self._kept_labels(less_names), *self._about_inference(following)),
+            following,
         )  # fmt: skip
         return edit, report
 
-    def _not_inferred(self) -> list[str]:
-        """That an update infers nothing, where that matters."""
-        spoken = any(
-            relation.startswith((RDFS, OWL)) for _, relation, _ in (*self._edits.add, *self._edits.remove)
-        )
-        if not spoken and not np.any(self._graph.source == INFERRED):
-            return []
-        return ["what follows from the ontology is as it was: index anew for what follows from this update"]
+    def _about_inference(self, following: Following | None) -> Iterator[str]:
+        """What is not as indexing anew would infer it."""
+        if following is not None and following.cut:
+            yield (
+                f"more follows from the ontology than the {MOST_INFERRED:,} that are added; the rest is left "
+                "out, maybe another part than if the sources were indexed anew"
+            )
+        spoken = any(is_schema(relation) for _, relation, _ in (*self._edits.add, *self._edits.remove))
+        if not self._types.infers and (spoken or np.any(self._graph.source == INFERRED)):
+            yield (
+                "what follows from the ontology is as it was, as the index was made with --no-inference or "
+                "by an older Clew: index anew for what follows from this update"
+            )
 
     def _removed(self, missing: list[str]) -> list[tuple[int, int, int]]:
         """Triples to be removed; names what is not there."""
@@ -198,8 +231,10 @@ class _Resolver:
             self._tell()
             ends = self._held(head), self._held(tail)
             ids = self.node(ends[0]), self._relations.get(relation, -1), self.node(ends[1])
-            if min(ids) < 0 or self._graph.find_triple(*ids) < 0:
-                missing.append(" ".join((_shown(ends[0]), relation, _shown(ends[1]))))
+            triple = -1 if min(ids) < 0 else self._graph.find_triple(*ids)
+            if triple < 0 or self._follows(triple):
+                inferred = " (inferred: no source states it)" if triple >= 0 else ""
+                missing.append(f"{_shown(ends[0])} {relation} {_shown(ends[1])}{inferred}")
             else:
                 found[ids] = None
         for name in self._edits.remove_entities:
@@ -226,11 +261,20 @@ class _Resolver:
         rows = range(*out.span(node))
         found = [(node, int(out.relation[i]), int(out.neighbour[i])) for i in rows]
         rows = range(*into.span(node))
-        return found + [(int(into.neighbour[i]), int(into.relation[i]), node) for i in rows]
+        found += [(int(into.neighbour[i]), int(into.relation[i]), node) for i in rows]
+        return [triple for triple in found if not self._follows(self._graph.find_triple(*triple))]
 
-    def _added(self, removed: Sequence[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:
-        """Triples that are new; one that is removed and added stays as it is."""
-        gone, found, duplicates = set(removed), dict[tuple[int, int, int], None](), 0
+    def _follows(self, triple: int) -> bool:
+        """Whether a triple is inferred, and so comes and goes by itself."""
+        return self._types.infers and int(self._graph.source[triple]) == INFERRED
+
+    def _added(self, removed: Sequence[IdTriple]) -> tuple[list[IdTriple], list[IdTriple], int]:
+        """Triples that are new, those that were inferred and are stated now, and how many are neither.
+
+        One that is removed and added stays as it is.
+        """
+        gone, found, duplicates = set(removed), dict[IdTriple, None](), 0
+        restated: dict[IdTriple, None] = {}
         old = self._graph.nodes
         for head, relation, tail in self._edits.add:
             self._tell()
@@ -239,25 +283,26 @@ class _Resolver:
                 self._relations.setdefault(relation, len(self._relations)),
                 self._made(tail),
             )
-            there = (
-                max(ids[0], ids[2]) < old
-                and ids[1] < self._old_relations
-                and self._graph.find_triple(*ids) >= 0
-            )
-            if ids in found or (there and ids not in gone):
+            held = max(ids[0], ids[2]) < old and ids[1] < self._old_relations
+            triple = self._graph.find_triple(*ids) if held else -1
+            if ids in found or ids in restated:
                 duplicates += 1
-            else:
+            elif triple < 0 or ids in gone:
                 found[ids] = None
-        return list(found), duplicates
+            elif self._follows(triple):
+                restated[ids] = None
+            else:
+                duplicates += 1
+        return list(found), list(restated), duplicates
 
     def _statements(self, added: Container[IdTriple], removed: Container[IdTriple]) -> list[StatementRow]:
-        """New edges with properties, of triples that are there in the end."""
+        """New edges with properties, of triples that are stated in the end."""
         rows: list[StatementRow] = []
         for head, relation, tail, properties in self._edits.statements:
             ids = self.node(head), self._relations.get(relation, -1), self.node(tail)
             held = max(ids[0], ids[2]) < self._graph.nodes and ids[1] < self._old_relations
-            there = held and min(ids) >= 0 and self._graph.find_triple(*ids) >= 0 and ids not in removed
-            if there or ids in added:
+            triple = self._graph.find_triple(*ids) if held and min(ids) >= 0 else -1
+            if (triple >= 0 and ids not in removed and not self._follows(triple)) or ids in added:
                 rows.append((ids, told_properties(properties, self._label)))
         return rows
 
@@ -283,15 +328,6 @@ class _Resolver:
             node = self._nodes[key] = self._graph.nodes + len(self._new)
             self._new.append(key)
         return node
-
-    def _types_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
-        """Types of the entities in `pairs`, and of `nodes`."""
-        types = self._graph.types
-        return {
-            (node, types.names[int(type_)])
-            for node in self._known(pairs, nodes)
-            for type_ in types.type[types.offsets[node] : types.offsets[node + 1]]
-        }
 
     def _aliases_of(self, pairs: Sequence[Pair], nodes: Sequence[int]) -> set[tuple[int, str]]:
         """Aliases of the entities in `pairs`, and of `nodes`."""
@@ -327,12 +363,9 @@ class _Resolver:
         wanted = dict.fromkeys((self._made(entity), text) for entity, text in add)
         return [pair for pair in wanted if pair not in there]
 
-    def _typed(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """Pairs with types as the graph has them: by their labels or local names."""
-        return [(entity, self._type(text)) for entity, text in pairs]
-
     def _type(self, name: str) -> str:
-        node = self.node(name) if self._edits.iris else -1
+        """What people read of a type or relation: its label or local name."""
+        node = self.node(name) if self._iris else -1
         return self._graph.labels[node] if 0 <= node < self._graph.nodes else self._label(name)
 
     def _called(self, pairs: Sequence[Pair]) -> list[Pair]:
@@ -351,7 +384,7 @@ class _Resolver:
         return name, self._graph.labels[node] if node < self._graph.nodes else self._label(name)
 
     def _label(self, name: str) -> str:
-        return self._edits.labels.get(name) or (local_name(name) if self._edits.iris else name)
+        return self._edits.labels.get(name) or (local_name(name) if self._iris else name)
 
 
 def _refuse_missing(missing: Sequence[str]) -> None:

@@ -1,0 +1,170 @@
+"""What follows from an ontology after an edit: exactly what indexing the edited sources would add.
+
+Where an edit touches nothing that something follows from, nothing is done; otherwise all that follows is
+inferred again from what is stated, and compared with what had followed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.build.assemble import Ids
+from clew.graph.build.inference import Ontology, is_schema
+from clew.graph.edit.edit import GraphEdit, edited, triple_slots
+from clew.graph.graph import INFERRED, Graph, Int32, Int64, Stated
+
+Typed = tuple[int, str]
+"""A node, and what people read of a type of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How many triples and types follow that did not, and how many no longer do.
+
+    `cut` says that more follows than may be added.
+    """
+
+    triples: int = 0
+    triples_gone: int = 0
+    types: int = 0
+    types_gone: int = 0
+    cut: bool = False
+
+
+def with_following(
+    graph: Graph, edit: GraphEdit, label: Callable[[str], str]
+) -> tuple[GraphEdit, Following | None]:
+    """An edit of `graph` as its sources state it, with what follows from it and what follows no longer.
+
+    None where nothing was inferred: there is no ontology, or the edit changes nothing that something follows
+    from. `label` says what people read of a relation that only an ontology names.
+    """
+    after, _ = edited(graph, edit)
+    stated = after.stated_types
+    if stated is None or not (_speaks(after, stated) or edit.characters_removed):
+        return edit, None
+    work = _Work(after, stated)
+    if not work.is_touched(edit):
+        return edit, None
+    triples, types = work.infer()
+    slots = np.full(len(triples), -1, np.int64)
+    known = triples[:, 1] < len(after.relations)
+    slots[known] = triple_slots(after, triples[known])
+    gone = _triples_of(after, np.setdiff1d(work.inferred_slots(), slots))
+    more = triples[slots < 0]
+    new = work.new_relations()
+    types_added, types_removed = work.changed_types(types)
+    later = GraphEdit(
+        more,
+        gone,
+        relations=new,
+        relation_labels=[label(name) for name in new],
+        types_added=types_added,
+        types_removed=types_removed,
+        inferred=more,
+    )
+    counts = (len(more), len(gone), len(types_added), len(types_removed))
+    return edit.then(later), Following(*counts, cut=work.is_cut)
+
+
+def _speaks(graph: Graph, stated: Stated) -> bool:
+    """Whether there is an ontology."""
+    return bool(stated.characters) or any(map(is_schema, graph.relations))
+
+
+class _Work:
+    """An edited graph, and the ontology that its sources state."""
+
+    def __init__(self, graph: Graph, stated: Stated) -> None:
+        self._graph, self._stated = graph, stated
+        self._relations: Ids[str] = Ids()
+        self._relations.of(list(graph.relations))
+        self._columns = graph.out.columns()
+        self._sources = graph.source[graph.out.slots()]
+        schema = self._rows(name for name in graph.relations if is_schema(name))
+        self._ontology = Ontology(schema, self._name, self._relations, stated.characters)
+        self._relations_in_play = self._ontology.relations_in_play()
+        # Types that are classes in play: their numbers in `stated`, and the nodes.
+        numbers = {name: number for number, name in enumerate(stated.names)}
+        named = ((class_, self._name(class_)) for class_ in sorted(self._ontology.classes_in_play()))
+        self._classes = {numbers[name]: class_ for class_, name in named if name in numbers}
+
+    def _name(self, node: int) -> str | None:
+        literal = int(self._graph.values.datatype[node]) >= 0
+        return None if literal else self._graph.entities[node]
+
+    def _rows(self, relations: Iterable[str]) -> Int64:
+        """The stated triples of some relations, int64 [n, 3]."""
+        wanted = np.array([self._relations[name] for name in relations if name in self._relations], np.int64)
+        head, relation, tail = self._columns
+        rows = np.flatnonzero(np.isin(relation, wanted) & (self._sources != INFERRED))
+        return np.stack([head[rows], relation[rows], tail[rows]], axis=1).astype(np.int64)
+
+    def is_touched(self, edit: GraphEdit) -> bool:
+        """Whether the edit changes anything that something follows from, or that follows."""
+        if edit.characters_added or edit.characters_removed:
+            return True
+        changed = np.unique(np.concatenate([edit.added[:, 1], edit.removed[:, 1], edit.restated[:, 1]]))
+        names = [self._graph.relations[number] for number in changed.tolist()]
+        if any(is_schema(name) or name in self._relations_in_play for name in names):
+            return True
+        classes = {self._stated.names[number] for number in self._classes}
+        return any(name in classes for _, name in (*edit.stated_added, *edit.stated_removed))
+
+    def infer(self) -> tuple[Int64, Int32]:
+        """What follows: triples, int64 [n, 3], and types (node, class), int32 [n, 2]."""
+        nodes = np.full(len(self._stated.names), -1, np.int32)
+        nodes[list(self._classes)] = list(self._classes.values())
+        classes = nodes[self._stated.pairs[:, 1]]
+        types = np.stack([self._stated.pairs[:, 0], classes], axis=1)[classes >= 0]
+        return self._ontology.infer(self._rows(self._relations_in_play), types)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether more follows than may be added."""
+        return self._ontology.cut
+
+    def inferred_slots(self) -> Int64:
+        """The triples that no source states, ascending."""
+        slots = self._graph.out.slots()
+        return np.sort(slots[self._sources == INFERRED])
+
+    def new_relations(self) -> list[str]:
+        """Relations that only the ontology names, of which triples follow."""
+        return list(self._relations)[len(self._graph.relations) :]
+
+    def changed_types(self, following: Int32) -> tuple[list[Typed], list[Typed]]:
+        """(node, label) to be added to the types and removed, so that they are what is stated and follows."""
+        types, stated = self._graph.types, self._stated
+        labels = {label: number for number, label in enumerate(types.names)}
+        told = {class_: int(stated.label[number]) for number, class_ in self._classes.items()}
+        for class_ in np.unique(following[:, 1]).tolist():
+            if class_ not in told:
+                told[class_] = labels.setdefault(self._graph.labels[class_], len(labels))
+        ids = [told[class_] for class_ in following[:, 1].tolist()]
+        wanted = np.concatenate([
+            _packed(stated.pairs[:, 0], stated.label[stated.pairs[:, 1]]),
+            _packed(following[:, 0], np.array(ids, np.int64)),
+        ])  # fmt: skip
+        held = _packed(np.repeat(np.arange(len(types.offsets) - 1), np.diff(types.offsets)), types.type)
+        names = list(labels)
+        added, removed = (
+            [(pair >> 32, names[pair & 0xFFFFFFFF]) for pair in pairs.tolist()]
+            for pairs in (np.setdiff1d(wanted, held), np.setdiff1d(held, wanted))
+        )
+        return added, removed
+
+
+def _packed(node: NDArray[np.integer], type_: NDArray[np.integer]) -> Int64:
+    return node.astype(np.int64) << 32 | type_
+
+
+def _triples_of(graph: Graph, slots: Int64) -> Int64:
+    """(head, relation, tail) of some triple ids, ascending."""
+    columns = (graph.out.owners(slots), graph.out.relation[slots], graph.out.neighbour[slots])
+    found = np.stack(columns, axis=1).astype(np.int64)
+    return found[np.lexsort((found[:, 2], found[:, 1], found[:, 0]))]

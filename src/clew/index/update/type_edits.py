@@ -1,0 +1,122 @@
+"""Types of entities while an index is edited: as sources write them, and as people read them.
+
+An index of RDF keeps types by their IRIs (`Stated`), as an ontology speaks of them. Where it keeps labels
+alone, a type is its label here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from clew.graph.edit.edit import GraphEdit
+from clew.graph.graph import Graph
+
+Typed = tuple[int, str]
+"""A node and a type of it, by its key or its label."""
+Pair = tuple[str, str]
+
+
+class TypeEdits:
+    """What is known of types in a graph, and what an edit changes of them.
+
+    `label` says what people read of a type that the graph does not have.
+    """
+
+    def __init__(self, graph: Graph, label: Callable[[str], str]) -> None:
+        self._graph, self._label = graph, label
+        self._stated = graph.stated_types
+
+    @property
+    def infers(self) -> bool:
+        """Whether what follows from an ontology is inferred."""
+        return self._stated is not None
+
+    def key(self, name: str) -> str:
+        """By what a type is kept: its name, or its label."""
+        return self._label(name) if self._stated is None else name
+
+    def of(self, nodes: Iterable[int]) -> set[Typed]:
+        """The types that are stated of some nodes, by their keys."""
+        if self._stated is None:
+            return {(node, label) for node in nodes for label in self._labels_of(node)}
+        rows, names = self._stated.pairs, self._stated.names
+        spans = ((node, *rows[:, 0].searchsorted([node, node + 1]).tolist()) for node in nodes)
+        return {(node, names[int(rows[at, 1])]) for node, low, high in spans for at in range(low, high)}
+
+    def as_written(self, held: Collection[Typed], pairs: Sequence[tuple[int, Pair]]) -> list[Pair]:
+        """Types of entities, each with its node, by their keys: people may give what they read."""
+        types: Mapping[int, set[str]] = _by_node(held)
+        found: list[Pair] = []
+        for node, (entity, text) in pairs:
+            keys = types.get(node, set())
+            called = [] if text in keys else sorted(key for key in keys if self._label_of(key) == text)
+            found += [(entity, key) for key in called or [text]]
+        return found
+
+    def changed(
+        self, edit: GraphEdit, held: Collection[Typed], added: Sequence[Typed], removed: Sequence[Typed]
+    ) -> GraphEdit:
+        """An edit, with types that are added to those `held` and removed."""
+        stated, more, less = _by_node(held), _by_node(added), _by_node(removed)
+        types_added: list[Typed] = []
+        types_removed: list[Typed] = []
+        for node in dict.fromkeys([*more, *less]):
+            table, before = self._labels_of(node), set(map(self._label_of, stated[node]))
+            after = set(map(self._label_of, (stated[node] - less[node]) | more[node]))
+            types_added += [(node, label) for label in sorted(after - table)]
+            types_removed += [(node, label) for label in sorted((table & before) - after)]
+        edit = replace(edit, types_added=types_added, types_removed=types_removed)
+        if self._stated is None:
+            return edit
+        names = [key for key in dict.fromkeys(key for _, key in added) if key not in self._numbers]
+        return replace(
+            edit,
+            stated_added=added,
+            stated_removed=removed,
+            stated_names=names,
+            stated_labels=[self._label(key) for key in names],
+        )
+
+    def characters(
+        self, add: Collection[Pair], remove: Collection[Pair], lost: Collection[str], missing: list[str]
+    ) -> tuple[list[Pair], list[Pair]]:
+        """Characters of properties that are new, and those that are removed; names what is not there.
+
+        Of `lost` entities all are removed.
+        """
+        if self._stated is None:
+            return [], []
+        held, less = set(self._stated.characters), dict.fromkeys(remove)
+        missing += [f"{name} is {character}" for name, character in less if (name, character) not in held]
+        gone = {pair for pair in held if pair in less or pair[0] in lost}
+        return sorted(set(add) - held), sorted(gone - set(add))
+
+    def _labels_of(self, node: int) -> set[str]:
+        """What people read of the types of a node, those that follow among them."""
+        types = self._graph.types
+        if not 0 <= node < self._graph.nodes:
+            return set()
+        return {types.names[int(at)] for at in types.type[types.offsets[node] : types.offsets[node + 1]]}
+
+    def _label_of(self, key: str) -> str:
+        """What people read of a type."""
+        if self._stated is None:
+            return key
+        number = self._numbers.get(key)
+        label = None if number is None else int(self._stated.label[number])
+        return self._label(key) if label is None else self._graph.types.names[label]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        names = () if self._stated is None else self._stated.names
+        return {name: number for number, name in enumerate(names)}
+
+
+def _by_node(pairs: Iterable[Typed]) -> defaultdict[int, set[str]]:
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    for node, text in pairs:
+        found[node].add(text)
+    return found
