@@ -96,7 +96,9 @@ def test_updates_infer_what_indexing_anew_would(tmp_path_factory, first, steps):
         files = EditFiles([written(folder / "add.ttl", add)], [written(folder / "remove.ttl", gone)])
         # A statement that the shapes share stays while another one says it.
         held = (held - gone) | add
-        edit, _ = resolve(graph, NamesIndex.of(graph), read_edits(files), rules=EditRules(ignore_missing=True))
+        edit, _ = resolve(
+            graph, NamesIndex.of(graph), read_edits(files), rules=EditRules(ignore_missing=True)
+        )
         graph, _ = edited(graph, edit)
         edits = edit if edits is None else edits.then(edit)
         held = {part for line in held for part in line.split(" . ")} - (
