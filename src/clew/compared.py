@@ -59,7 +59,7 @@ class MethodRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MethodAnswers:
     """What several methods said of one question."""
 
     question: str
@@ -78,7 +78,7 @@ def ask_each(
     entities: Sequence[str] = (),
     model: ChatModel | None = None,
     settings: Mapping[str, object] | None = None,
-) -> Compared:
+) -> MethodAnswers:
     """Ask several methods the same question; one that fails has its error in its row."""
     rows: list[MethodRow] = []
     for name in methods:
@@ -89,4 +89,4 @@ def ask_each(
             rows.append(MethodRow(name, None, error))
         else:
             rows.append(MethodRow(name, answer))
-    return Compared(question, tuple(rows))
+    return MethodAnswers(question, tuple(rows))

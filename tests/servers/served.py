@@ -20,9 +20,9 @@ import uvicorn
 from clew import Clew
 from clew.llm.types import ChatModel
 from clew.serve.app import make_app
-from clew.serve.graphs import Graph, Graphs
+from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.service import Models
-from clew.serve.settings import Access, Limits, ServeSettings
+from clew.serve.settings import Access, ServerLimits, ServeSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 FILMS = ROOT / "examples" / "films.tsv"
@@ -45,7 +45,7 @@ class Running:
         self,
         sources: Mapping[str, Path],
         *,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         access: Access | None = None,
         models: Mapping[str, ChatModel] | None = None,
         mcp: bool = False,
@@ -54,11 +54,11 @@ class Running:
         from clew.serve.mcp import mounted
 
         self.graphs = Graphs(
-            Graph.of(name, lambda path=path: Clew.open(path)) for name, path in sources.items()
+            ServedGraph.of(name, lambda path=path: Clew.open(path)) for name, path in sources.items()
         )
         settings = ServeSettings(
             access=access or Access(),
-            limits=limits or Limits(),
+            limits=limits or ServerLimits(),
             reload_seconds=0.1,
             warm=False,
             telemetry=telemetry,
@@ -130,9 +130,9 @@ class Process:
         self._log.close()
 
 
-def small(**changes: float) -> Limits:
+def small(**changes: float) -> ServerLimits:
     """Limits with some changed."""
-    return replace(Limits(), **changes)  # type: ignore[arg-type]
+    return replace(ServerLimits(), **changes)  # type: ignore[arg-type]
 
 
 def wait_for(told: Callable[[], object], seconds: float = 20) -> None:

@@ -60,7 +60,7 @@ OpenT = TypeVar("OpenT")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class BatchKind:
     """What a batch is of: the fields of its results, and the words of its messages."""
 
     item: str
@@ -80,7 +80,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class BatchResult:
     """What came of an item: its line, and whether it failed, or the budget of the run stopped it."""
 
     line: dict[str, Any]
@@ -102,7 +102,7 @@ class _Counts:
 class BatchRun:
     """How the items of a batch, `at_once` at a time, become lines of `out`, or of stdout."""
 
-    kind: Kind
+    kind: BatchKind
     method: str
     out: Path | None
     quiet: bool
@@ -174,7 +174,7 @@ class BatchRun:
         start: Callable[[], AbstractContextManager[OpenT]],
         items: Sequence[ItemT],
         one: Callable[[OpenT, ItemT], Answer | Verification],
-    ) -> Generator[Iterator[Result]]:
+    ) -> Generator[Iterator[BatchResult]]:
         """What comes of the items, in their order: here, some at a time, or on a cluster."""
         if self.cluster is not None:
             make = _InWorker(replace(self, cluster=None), start, one)
@@ -220,7 +220,7 @@ class BatchRun:
 
     def result(
         self, clew: OpenT, item: ItemT, one: Callable[[OpenT, ItemT], Answer | Verification]
-    ) -> Result:
+    ) -> BatchResult:
         """What came of one item. Raises a ClewError that concerns them all: a key, an extra, a recording."""
         try:
             found = one(clew, item)
@@ -229,13 +229,13 @@ class BatchRun:
                 error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
                 raise
             stopped = getattr(error, "scope", None) == "run"
-            return Result(self._failure(item, error, str(error)), failed=True, stopped=stopped)
+            return BatchResult(self._failure(item, error, str(error)), failed=True, stopped=stopped)
         except Exception as error:  # a bug fails this one, and is said
-            return Result(
+            return BatchResult(
                 self._failure(item, error, f"internal error: {error}; please report it"), failed=True
             )
         reached = self.model is not None and self.model.run.reached is not None
-        return Result(found.as_json(steps=self.explain), stopped=reached and _stopped_early(found))
+        return BatchResult(found.as_json(steps=self.explain), stopped=reached and _stopped_early(found))
 
     def _failure(self, item: BatchItem, error: Exception, message: str) -> dict[str, Any]:
         """The line of an item that failed."""
@@ -243,7 +243,7 @@ class BatchRun:
         failure = {"type": type(error).__name__, "message": message}
         return {"id": item.id, kind: item.text, "method": self.method, "failure": failure}
 
-    def _count(self, result: Result, counts: _Counts, *, stopped: bool) -> None:
+    def _count(self, result: BatchResult, counts: _Counts, *, stopped: bool) -> None:
         if stopped:
             counts.stopped += 1
         elif result.failed:
@@ -307,7 +307,7 @@ class _InWorker(Generic[OpenT, ItemT]):
     start: Callable[[], AbstractContextManager[OpenT]]
     one: Callable[[OpenT, ItemT], Answer | Verification]
 
-    def __call__(self) -> Callable[[Sequence[ItemT]], list[Result]]:
+    def __call__(self) -> Callable[[Sequence[ItemT]], list[BatchResult]]:
         """Open the source; it stays open as long as the worker."""
         opened = ExitStack()
         clew = opened.enter_context(self.start())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.cli.batch import BatchRun, Kind
+from clew.cli.batch import BatchKind, BatchRun
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
 from clew.text.clean import clean_question
@@ -24,7 +24,7 @@ def _outcome(verification: dict[str, Any]) -> str:
     return str(verification["verdict"]).replace("_", " ")
 
 
-_KIND = Kind(
+_KIND = BatchKind(
     "claim",
     "claims",
     "verdict",

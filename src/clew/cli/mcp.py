@@ -36,12 +36,12 @@ def mcp(
     from clew.serve.mcp import make_server
     from clew.serve.service import Models as ServedModels
     from clew.serve.service import Service
-    from clew.serve.settings import Limits
+    from clew.serve.settings import ServerLimits
     from clew.serve.work import Work
 
     if llm is None:
         calling.refuse()
-    limits = Limits(seconds=seconds)
+    limits = ServerLimits(seconds=seconds)
     graphs = open_graphs(sources, reading, limits)
     models = ServedModels({spec: calling.shared_model(spec) for spec in llm or []})
     server = make_server(Service(graphs, models, limits), Work(limits))

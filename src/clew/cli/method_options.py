@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from clew.errors import UsageError
-from clew.methods.options import Option, options_of, read_options
+from clew.methods.options import MethodOption, options_of, read_options
 from clew.methods.registry import METHODS
 
-Offered = tuple[str, Option, Any]
+Offered = tuple[str, MethodOption, Any]
 """A method, its option, and the default of the option."""
 
 

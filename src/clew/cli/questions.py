@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.batch import BatchRun, Kind
+from clew.cli.batch import BatchKind, BatchRun
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
 from clew.methods.registry import shown_name
@@ -26,7 +26,7 @@ def _outcome(answer: dict[str, Any]) -> str:
     return "with an answer" if answer["abstained"] is None else "abstained"
 
 
-_KIND = Kind(
+_KIND = BatchKind(
     "question",
     "questions",
     "answers",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.budget import Ledger
     from clew.serve.graphs import Graphs
-    from clew.serve.settings import Access, Limits, ServeSettings
+    from clew.serve.settings import Access, ServerLimits, ServeSettings
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
@@ -99,7 +99,7 @@ def serve(
     --ray the processes are replicas on the nodes of a cluster, which open the sources themselves.
     """
     from clew.llm.settings import wants_telemetry
-    from clew.serve.settings import Limits, ServeSettings
+    from clew.serve.settings import ServerLimits, ServeSettings
     from clew.serve.shared_counts import shared_counts
 
     if llm is None:
@@ -109,7 +109,7 @@ def serve(
         listening.port,
         listening.workers,
         who.access(listening.host),
-        Limits(seconds=listening.seconds),
+        ServerLimits(seconds=listening.seconds),
         telemetry=wants_telemetry(os.environ),
     )
     if ray is not None:
@@ -223,10 +223,10 @@ def _application(
     return make_app(graphs, models, settings, mcp=mounted)
 
 
-def open_graphs(sources: list[str], reading: SourceOptions, limits: Limits) -> Graphs:
+def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:
     """Open each source under its name; raises as `Clew.open`, UsageError for two of one name."""
     from clew.bounds import Bounds
-    from clew.serve.graphs import Graph, Graphs, named_sources
+    from clew.serve.graphs import Graphs, ServedGraph, named_sources
 
     def open(source: str) -> Clew:
         clew = opened(source, reading)
@@ -234,7 +234,7 @@ def open_graphs(sources: list[str], reading: SourceOptions, limits: Limits) -> G
         return clew
 
     named = named_sources(sources)
-    return Graphs(Graph.of(name, partial(open, source)) for name, source in named.items())
+    return Graphs(ServedGraph.of(name, partial(open, source)) for name, source in named.items())
 
 
 def _is_loopback(host: str) -> bool:

@@ -74,9 +74,9 @@ def shell(
 
 def _talk(session: Session, name: str, *, debug: bool) -> None:
     """Do what a person types, until that is the end."""
-    from clew.cli.shell_prompt import Prompt
+    from clew.cli.shell_prompt import ShellPrompt
 
-    prompt = Prompt(session.clew, f"{name}> ")
+    prompt = ShellPrompt(session.clew, f"{name}> ")
     with suppress(EOFError):
         while not session.ended:
             try:

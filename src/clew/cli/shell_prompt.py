@@ -23,7 +23,7 @@ MOST_WORDS, MOST_NAMES = 8, 30
 """Words before the cursor that may be the beginning of one name, and names that are offered."""
 
 
-class Prompt:
+class ShellPrompt:
     """Reads lines that a person types."""
 
     def __init__(self, clew: Clew, text: str) -> None:

@@ -165,7 +165,7 @@ def _count_types(starts, stops, relation, side, type_offsets, types, nodes, coun
                 counts[2 * relation[at] + side, types[i]] += 1
 
 
-class _Counts(NamedTuple):
+class _EndCounts(NamedTuple):
     """What some nodes add to a schema; arrays as those of `Schema`, edges and values by end."""
 
     edges: Int64
@@ -177,7 +177,7 @@ class _Counts(NamedTuple):
     typed: Int64
 
     @classmethod
-    def of(cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> _Counts:
+    def of(cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> _EndCounts:
         """Count `nodes` of a graph that has at most so many relations and types."""
         out, into = graph.out, graph.into
         sides = (out.starts, out.stops, out.relation, into.starts, into.stops, into.relation)
@@ -209,7 +209,7 @@ class _Counts(NamedTuple):
 def schema_of(graph: Graph) -> Schema:
     """Count once over all nodes; memory is 32·R² bytes."""
     everyone = np.arange(graph.nodes, dtype=np.int32)
-    return _Counts.of(graph, everyone, len(graph.relations), len(graph.types.names)).schema(graph)
+    return _EndCounts.of(graph, everyone, len(graph.relations), len(graph.types.names)).schema(graph)
 
 
 def with_types_of(schema: Schema, graph: Graph) -> Schema:
@@ -230,14 +230,14 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
     least or largest value of an end may be gone, all is counted.
     """
     relations, types = len(after.relations), len(after.types.names)
-    old = _Counts.of(before, changed[changed < before.nodes], relations, types)
-    new = _Counts.of(after, changed, relations, types)
+    old = _EndCounts.of(before, changed[changed < before.nodes], relations, types)
+    new = _EndCounts.of(after, changed, relations, types)
     held = _as_counts(schema, 2 * relations, types)
     if ((old.low <= held.low) & ~(new.low <= held.low)).any():
         return schema_of(after)
     if ((old.high >= held.high) & ~(new.high >= held.high)).any():
         return schema_of(after)
-    total = _Counts(
+    total = _EndCounts(
         held.edges - old.edges + new.edges,
         held.cooccur - old.cooccur + new.cooccur,
         held.repeated - old.repeated + new.repeated,
@@ -249,13 +249,13 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
     return total.schema(after)
 
 
-def _as_counts(schema: Schema, ends: int, types: int) -> _Counts:
+def _as_counts(schema: Schema, ends: int, types: int) -> _EndCounts:
     """What was counted for a schema, with room for more ends and types."""
     more = ends - len(schema.nodes)
     edges = np.zeros(len(schema.nodes), np.int64)
     edges[::2] = schema.triples
     valued = np.rint(np.stack([schema.numbers, schema.dates]) * schema.nodes).astype(np.int64)
-    return _Counts(
+    return _EndCounts(
         np.pad(edges, (0, more)),
         np.pad(schema.cooccur, (0, more)),
         np.pad(schema.repeated, (0, more)),

@@ -23,7 +23,7 @@ from clew.graph.build.build import build_graph
 from clew.index.in_memory import index_in_memory
 from clew.methods.database_copy import Copied, DatabaseCopy
 from clew.methods.registry import METHODS, Method, make_method
-from clew.stores.neighbourhood import Fetcher, Neighbourhood
+from clew.stores.neighbourhood import FetchedEdges, Fetcher
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Step
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 32
 """Neighbourhoods whose indexes are kept."""
 _Seeds = tuple[int, ...]
-_Near = tuple[Neighbourhood, Method]
+_Near = tuple[FetchedEdges, Method]
 
 
 class NearMethod:
@@ -102,7 +102,7 @@ class NearMethod:
             steps=(Step("neighbourhood", detail), *answer.steps),
         )
 
-    def _near(self, fetcher: Fetcher, found: Neighbourhood) -> _Near:
+    def _near(self, fetcher: Fetcher, found: FetchedEdges) -> _Near:
         """The neighbourhood of the nodes that are named, and the method over its index.
 
         Of threads that ask for the same, one makes it; others do not wait.
@@ -129,7 +129,7 @@ class NearMethod:
                 raise
         return held.result()
 
-    def _made(self, fetcher: Fetcher, found: Neighbourhood) -> _Near:
+    def _made(self, fetcher: Fetcher, found: FetchedEdges) -> _Near:
         with tempfile.TemporaryDirectory(prefix="clew-near-") as folder:
             fetcher.fetch(found)
             fetcher.write(found, Path(folder))

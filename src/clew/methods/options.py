@@ -17,7 +17,7 @@ _KEY = "clew.option"
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class MethodOption:
     """What is said of a field: a phrase for users, its type, and the values that it may have.
 
     `reads` names a function (`module:name`) that makes the value of a path, or of a list of paths (`kind` is
@@ -42,11 +42,11 @@ def option(
     kind: type | None = None,
     **more: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
-    """Make a field of settings; `kind` is that of the default unless it is said, `more` as in `Option`."""
-    return field(default=default, metadata={_KEY: Option(help, kind or type(default), **more)})
+    """Make a field of settings; `kind` is that of the default unless it is said, `more` as in an option."""
+    return field(default=default, metadata={_KEY: MethodOption(help, kind or type(default), **more)})
 
 
-def options_of(settings: type) -> dict[str, tuple[Option, Any]]:
+def options_of(settings: type) -> dict[str, tuple[MethodOption, Any]]:
     """Return the options of a dataclass of settings, by name, with their defaults."""
     return {f.name: (f.metadata[_KEY], f.default) for f in fields(settings) if _KEY in f.metadata}
 

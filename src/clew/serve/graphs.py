@@ -66,7 +66,7 @@ class Snapshot:
 
 
 @dataclass
-class Graph:
+class ServedGraph:
     """A graph under its name: the snapshot that is asked now, and how to open the next one.
 
     `failure` says why the last generation could not be taken up; the one before is asked on.
@@ -81,7 +81,7 @@ class Graph:
     _reloading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def of(cls, name: str, open: Callable[[], Clew]) -> Graph:
+    def of(cls, name: str, open: Callable[[], Clew]) -> ServedGraph:
         """Open a graph; raises as `open`."""
         clew = open()
         graph = cls(name, open, Snapshot(clew, clew.generation))
@@ -151,17 +151,17 @@ class Graph:
 class Graphs:
     """All graphs of a server, by name."""
 
-    def __init__(self, graphs: Iterable[Graph]) -> None:
+    def __init__(self, graphs: Iterable[ServedGraph]) -> None:
         self._graphs = {graph.name: graph for graph in graphs}
         self.warm = False
         """Whether each has been asked once, if that is wanted: the first question takes longer."""
 
-    def __getitem__(self, name: str) -> Graph:
+    def __getitem__(self, name: str) -> ServedGraph:
         if name not in self._graphs:
             raise no_such_graph(name, list(self._graphs))
         return self._graphs[name]
 
-    def __iter__(self) -> Iterator[Graph]:
+    def __iter__(self) -> Iterator[ServedGraph]:
         return iter(self._graphs.values())
 
     def prepare_for_forks(self) -> None:

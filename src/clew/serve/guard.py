@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from clew.json_form import json_line
 from clew.serve.metrics import Metrics
 from clew.serve.problems import MEDIA, Problem
-from clew.serve.settings import Access, Limits
+from clew.serve.settings import Access, ServerLimits
 from clew.serve.tracing import Ended, RequestSpans
 
 log = logging.getLogger("clew.serve")
@@ -52,7 +52,7 @@ class Guard:
     """An ASGI application around another one: refuses, bounds, times, logs and counts."""
 
     def __init__(
-        self, app: ASGIApp, access: Access, limits: Limits, metrics: Metrics, spans: RequestSpans
+        self, app: ASGIApp, access: Access, limits: ServerLimits, metrics: Metrics, spans: RequestSpans
     ) -> None:
         self._app, self._access, self._limits, self._metrics = app, access, limits, metrics
         self._spans = spans
@@ -115,7 +115,7 @@ class Guard:
         return self._app
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ServerLimits:
         """What a request may take."""
         return self._limits
 

@@ -33,7 +33,7 @@ class Abstained(TypedDict):
     candidates: list[str]
 
 
-class Alternative(TypedDict):
+class AlternativeForm(TypedDict):
     """Another way in which a question may be read, in words, and how sure the reader is of it, in [0, 1]."""
 
     reading: str
@@ -53,7 +53,7 @@ class AnswerForm(TypedDict):
     abstained: Abstained | None
     citations: list[CitedForm]
     reading: str | None
-    alternatives: list[Alternative]
+    alternatives: list[AlternativeForm]
     grounded: bool
     complete: bool
     method: str

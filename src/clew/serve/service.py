@@ -13,8 +13,8 @@ from clew.errors import ClewError, UsageError
 from clew.llm.types import ChatModel
 from clew.methods.options import options_of
 from clew.methods.registry import METHODS
-from clew.serve.graphs import Graph, Graphs
-from clew.serve.settings import Limits
+from clew.serve.graphs import Graphs, ServedGraph
+from clew.serve.settings import ServerLimits
 from clew.types import Answer
 
 
@@ -56,7 +56,7 @@ class Service:
 
     graphs: Graphs
     models: Models
-    limits: Limits
+    limits: ServerLimits
 
     def list_graphs(self) -> dict[str, Any]:
         """All graphs with their counts, and the methods and models there are."""
@@ -66,7 +66,7 @@ class Service:
             "models": list(self.models.by_name),
         }
 
-    def _about(self, graph: Graph) -> dict[str, Any]:
+    def _about(self, graph: ServedGraph) -> dict[str, Any]:
         counts = graph.clew.index.manifest.about.counts
         return {
             "name": graph.name,

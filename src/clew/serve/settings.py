@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """What one request, and all of them together, may take."""
 
     body: int = 65_536
@@ -52,7 +52,7 @@ class ServeSettings:
     port: int = 8765
     workers: int = 1
     access: Access = field(default_factory=Access)
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     reload_seconds: float = 1.0
     """How often it is looked whether an index has a new generation."""
     telemetry: bool = False

@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 
 from clew.llm.run import waiting_checked
 from clew.serve.problems import Problem, too_busy, too_large, too_slow
-from clew.serve.settings import Limits
+from clew.serve.settings import ServerLimits
 from clew.types import Step, watch_steps
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ TURN_SECONDS = 0.05
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class Stopped(BaseException):
+class Abandoned(BaseException):
     """Raised within work that nobody waits for any more; methods do not catch it."""
 
 
@@ -77,17 +77,17 @@ class Job:
         self.problem: Problem | None = None
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do the work; raises Stopped where `stop` was called before its end."""
+        """Do the work; raises Abandoned where `stop` was called before its end."""
         with self._lock:
             if self._stopped:
-                raise Stopped
+                raise Abandoned
             self._thread, self.began = threading.get_ident(), time.monotonic()
         try:
             try:
                 return work()
             finally:
                 self._leave()
-        except Stopped:
+        except Abandoned:
             self._leave()
             raise
 
@@ -103,14 +103,14 @@ class Job:
                 return True
             if not _can_be_ended(self._thread):
                 return False
-            _raise_in(self._thread, Stopped)
+            _raise_in(self._thread, Abandoned)
             self._raised = True
             return True
 
     def check(self) -> None:
-        """Raise Stopped in work that has been stopped while it waits for something."""
+        """Raise Abandoned in work that has been stopped while it waits for something."""
         if self._stopped:
-            raise Stopped
+            raise Abandoned
 
     def _leave(self) -> None:
         with self._lock:
@@ -147,7 +147,7 @@ def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
 class Work:
     """The threads of a server, and the work that waits for them."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="clew-work")
         self._turns = asyncio.Semaphore(AT_ONCE)
@@ -219,7 +219,7 @@ class Work:
         if future in done:
             try:
                 return future.result()
-            except Stopped:
+            except Abandoned:
                 raise job.problem or Gone from None
         if not done:
             raise too_slow(self._limits.seconds)

@@ -57,7 +57,7 @@ class FetchLimits:
 
 
 @dataclass
-class Neighbourhood:
+class FetchedEdges:
     """Nodes (ids) that are named, all edges that were fetched, and what was left out."""
 
     seeds: tuple[int, ...]
@@ -97,10 +97,10 @@ class Fetcher:
         self._named = _naming(schema)
         self._types = schema.types[:MOST_TYPES]
 
-    def named(self, question: str, entities: Sequence[str] = ()) -> Neighbourhood:
+    def named(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
         """Find the nodes that a question names, longest names first. Raises StoreError."""
         spans = list(dict.fromkeys([*entities, *_spans(question)]))
-        found = Neighbourhood(())
+        found = FetchedEdges(())
         rows = self._match(found, "n.{0} IN $texts", spans)
         if not rows:
             try:
@@ -113,7 +113,7 @@ class Fetcher:
         found.seeds = tuple(dict.fromkeys(kept))[:MOST_SEEDS]
         return found
 
-    def _match(self, found: Neighbourhood, test: str, texts: list[str]) -> list[tuple[int, str]]:
+    def _match(self, found: FetchedEdges, test: str, texts: list[str]) -> list[tuple[int, str]]:
         parts = [
             f"MATCH (n:{quote_name(label)}) WHERE {test.format(quote_name(key))} "
             f"RETURN id(n) AS id, n.{quote_name(key)} AS name LIMIT {MOST_SEEDS * LONGEST_NAME}"
@@ -126,7 +126,7 @@ class Fetcher:
         _, rows, found.state = self._store.read_at(" UNION ".join(parts), {"texts": texts}, most=most)
         return [(cast(int, id), str(name)) for id, name in rows]
 
-    def fetch(self, found: Neighbourhood) -> None:
+    def fetch(self, found: FetchedEdges) -> None:
         """Fetch all edges within the hops of the nodes that are named. Raises StoreError."""
         seen, frontier = set(found.seeds), list(found.seeds)
         for hop in range(self.limits.hops):
@@ -160,7 +160,7 @@ class Fetcher:
         rows = self._store.read(" UNION ALL ".join(parts), most=EXAMPLES * len(parts))[1]
         return [(cast(int, head), cast(int, tail), str(kind)) for head, tail, kind in rows]
 
-    def write(self, found: Neighbourhood, folder: Path) -> None:
+    def write(self, found: FetchedEdges, folder: Path) -> None:
         """Write it as CSVs of nodes and edges, which `clew index` reads. Raises StoreError."""
         nodes: list[list[object]] = []
         for ids in _batches(found.nodes):

@@ -44,7 +44,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class AnswerJudge:
     """A model in the role of a judge; `name` is that of the model."""
 
     name: str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 from clew.errors import UsageError
-from clew.evaluate.judge.judges import Judge, Judgement, prompt_hash
+from clew.evaluate.judge.judges import AnswerJudge, Judgement, prompt_hash
 from clew.evaluate.metrics.outcome import MATCH_PREFIX, needs_judge
 from clew.evaluate.records import Key, Record
 from clew.evaluate.run.answering import in_threads
@@ -19,15 +19,15 @@ from clew.workers.base import Stopped
 
 SILENT = 20
 """A judge that gives no verdict so many times in a row, from its first question on, will never give one."""
-Work = tuple[Record, Judge]
+Work = tuple[Record, AnswerJudge]
 
 
-def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[Judge]:
+def judges_of(specs: Sequence[str], open_model: Callable[[str], ManagedModel]) -> list[AnswerJudge]:
     """Make the judges of `MODEL` (three-way) and `match:MODEL` specs; each question has its own budget."""
     return [_judge_of(spec, open_model(spec.removeprefix(MATCH_PREFIX))) for spec in specs]
 
 
-def _judge_of(spec: str, model: ManagedModel) -> Judge:
+def _judge_of(spec: str, model: ManagedModel) -> AnswerJudge:
     def reply(system: str, user: str) -> str:
         request = ask(user, system, temperature=0.0, max_tokens=200)
         try:
@@ -37,11 +37,11 @@ def _judge_of(spec: str, model: ManagedModel) -> Judge:
                 raise Stopped(f"{error}. The judgements are kept; the same command goes on") from error
             raise
 
-    return Judge(model.name, "match" if spec.startswith(MATCH_PREFIX) else "three-way", reply)
+    return AnswerJudge(model.name, "match" if spec.startswith(MATCH_PREFIX) else "three-way", reply)
 
 
 def judge_run(
-    directory: RunDirectory, judges: Sequence[Judge], threads: int, progress: Callable[[int, int], None]
+    directory: RunDirectory, judges: Sequence[AnswerJudge], threads: int, progress: Callable[[int, int], None]
 ) -> None:
     """Judge what is not judged yet.
 
@@ -70,12 +70,14 @@ def judge_run(
             file.close()
 
 
-def _judged(work: Work) -> tuple[Record, Judge, Judgement]:
+def _judged(work: Work) -> tuple[Record, AnswerJudge, Judgement]:
     record, judge = work
     return record, judge, judge.judge(record)
 
 
-def _open(directory: RunDirectory, judges: Sequence[Judge], done: set[tuple[Key, str]]) -> Iterator[Work]:
+def _open(
+    directory: RunDirectory, judges: Sequence[AnswerJudge], done: set[tuple[Key, str]]
+) -> Iterator[Work]:
     """Yield what is to be judged: by the three-way judge answers that are not the gold, by `match` all."""
     for _, record in directory.records():
         if record.answer is None or not record.question.gold_known or record.question.verdict is not None:

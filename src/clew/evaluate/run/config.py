@@ -17,7 +17,7 @@ from clew.index.corpus.corpus import CorpusSettings
 from clew.plugins import code_checksum, is_plugin
 from clew.version import __version__
 
-Option = str | int | float | bool
+OptionValue = str | int | float | bool
 _ELSEWHERE = frozenset(("folder", "path", "graph"))
 """Keys that may differ between two runs of the same configuration: where things are, not what they are."""
 
@@ -31,7 +31,7 @@ class MethodVariant:
 
     label: str
     method: str
-    options: Mapping[str, Option] = field(default_factory=dict[str, Option])
+    options: Mapping[str, OptionValue] = field(default_factory=dict[str, OptionValue])
     corpus: CorpusSettings | None = None
 
     def as_dict(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from clew.engine import Clew
 from clew.errors import ClewError, UsageError
 from clew.evaluate.records import Failure
 from clew.evaluate.run.answering import AnswerTask, Ask, Outcome
-from clew.evaluate.run.config import MethodVariant, Option
+from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
@@ -47,7 +47,7 @@ class Accepted:
         """Names of options that an experiment may give."""
         return (self.parameters | self.fields) - {MODEL, SETTINGS}
 
-    def arguments(self, options: Mapping[str, Option]) -> dict[str, Any]:
+    def arguments(self, options: Mapping[str, OptionValue]) -> dict[str, Any]:
         """Sort options into keyword arguments."""
         given = {name: value for name, value in options.items() if name in self.parameters}
         inner = {name: value for name, value in options.items() if name not in self.parameters}

@@ -34,7 +34,7 @@ from typing import Any, Literal, cast, get_args
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.metrics.registry import metric_named
-from clew.evaluate.run.config import MethodVariant, Option
+from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.index.corpus.corpus import CorpusSettings
 
 View = Literal["table", "bars", "scatter", "lines", "errors", "shapes", "graphs"]
@@ -176,7 +176,7 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
         raise ValueError(f"row {value['name']!r} has {len(paper)} figures of the paper for {columns} columns")
     method = None
     if "method" in value:
-        options = cast("dict[str, Option]", value.get("options", {}))
+        options = cast("dict[str, OptionValue]", value.get("options", {}))
         walks = cast("dict[str, Any] | None", value.get("corpus"))
         corpus = None if walks is None else CorpusSettings(**walks)
         label = str(value.get("label") or label_of(value["method"], {**(walks or {}), **options}))
@@ -193,7 +193,7 @@ def _row(value: dict[str, Any], columns: int) -> RowSpec:
     )
 
 
-def label_of(method: str, options: Mapping[str, Option]) -> str:
+def label_of(method: str, options: Mapping[str, OptionValue]) -> str:
     """Name a method with its options, for records: `walk-retrieve(depth=4)`."""
     told = ", ".join(f"{name}={value}" for name, value in options.items())
     return f"{method}({told})" if told else method

@@ -22,7 +22,7 @@ from clew.index.corpus.corpus import (
 )
 from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, places_of, without_vectors
-from clew.index.corpus.walk_pieces import RootWalks, Span, WalkPieces, root_walks
+from clew.index.corpus.walk_pieces import Span, SpanWalks, WalkPieces, root_walks
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.index.progress import Progress
 from clew.index.store.directory import IndexWriter, open_index
@@ -86,7 +86,7 @@ def build_corpus(
     *,
     verbaliser: Verbaliser | None = None,
     milvus: MilvusCorpus | None = None,
-    spread: Callable[[Iterable[Span]], Iterator[RootWalks]] | None = None,
+    spread: Callable[[Iterable[Span]], Iterator[SpanWalks]] | None = None,
 ) -> Corpus:
     """Walk, verbalise (by `verbaliser` if there is one) and embed all nodes, into `milvus` if that is given.
 

@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class RootWalks:
+class SpanWalks:
     """The walks of some roots with their vectors, and the vectors of the roots: int8 [n, d], float32 [n]."""
 
     part: CorpusPart
@@ -29,13 +29,13 @@ class RootWalks:
     scale: Float32
 
 
-def root_walks(graph: Graph, settings: CorpusSettings, turned: WalkEmbedder) -> Callable[[Span], RootWalks]:
+def root_walks(graph: Graph, settings: CorpusSettings, turned: WalkEmbedder) -> Callable[[Span], SpanWalks]:
     """What makes the walks of the roots of a span; `turned` makes vectors of them."""
     walker = Walker(graph, settings.walking if settings.kind != "lazy" else settings.own_triples)
 
-    def make(span: Span) -> RootWalks:
+    def make(span: Span) -> SpanWalks:
         part = make_part(walker, turned, np.arange(*span, dtype=np.int32))
-        return RootWalks(part, *turned.node_vectors(part.walks, part.q, part.scale))
+        return SpanWalks(part, *turned.node_vectors(part.walks, part.q, part.scale))
 
     return make
 
@@ -48,7 +48,7 @@ class WalkPieces:
     embedder: str
     settings: CorpusSettings
 
-    def __call__(self) -> Callable[[Span], RootWalks]:
+    def __call__(self) -> Callable[[Span], SpanWalks]:
         """Open the graph."""
         graph = written_graph(self.folder)
         turned = WalkEmbedder(graph, embedder(self.embedder), plain=self.settings.plain)

@@ -92,7 +92,7 @@ def table_3(seed: int, temperature: float) -> Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class KgRagSteps:
     """The exchangeable steps of KG-RAG."""
 
     decompose: Decompose
@@ -101,12 +101,14 @@ class Steps:
     synthesise: Synthesise
 
 
-def model_steps(graph: Graph, settings: KgRagSettings, about: About, is_name: IsName | None = None) -> Steps:
+def model_steps(
+    graph: Graph, settings: KgRagSettings, about: About, is_name: IsName | None = None
+) -> KgRagSteps:
     """Make the steps as in the paper, by a chat model."""
     sampling, handed = table_3(settings.seed, settings.temperature), settings.handed
     demonstrations = default_demonstrations() if settings.examples is None else settings.examples
     stated = replace(sampling, max_tokens=ANSWER_TOKENS)
-    return Steps(
+    return KgRagSteps(
         ModelDecompose(sampling, demonstrations[: settings.shots], about),
         ModelAnswer(graph, replace(stated, repeat_penalty=1.1), is_name),
         ModelReformulate(graph, sampling, handed),
@@ -119,14 +121,14 @@ def built_in_decompose(auto: Auto) -> PatternDecompose:
     return PatternDecompose(auto.graph, auto.linker, auto.reader, auto.pattern)
 
 
-def built_in_steps(auto: Auto, frontier: Frontier) -> Steps:
+def built_in_steps(auto: Auto, frontier: Frontier) -> KgRagSteps:
     """Make the steps that need no model; candidates around the question alone need names to go on from."""
     graph = auto.graph
     decompose = built_in_decompose(auto)
     substitute = (
         SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
     )
-    return Steps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
+    return KgRagSteps(decompose, FollowHop(graph), substitute, LastAnswer(graph))
 
 
 @dataclass(slots=True)
@@ -159,7 +161,7 @@ class KgRag:
         *,
         model: ChatModel | None = None,
         settings: KgRagSettings | None = None,
-        steps: Steps | None = None,
+        steps: KgRagSteps | None = None,
     ) -> None:
         self.index = with_triple_vectors(index, embedder)
         self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()

@@ -37,7 +37,7 @@ SAME_RELATION = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class ClaimJudgement:
     """The model's verdict, and the subgraphs that it rests on: matches of the pattern, and paths."""
 
     verdict: Verdict = "not_enough_info"
@@ -71,7 +71,7 @@ class VerifyWithModel(Retrieval):
     ) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         run = Run.begin(self.name, id, self.model)
-        judged, retrieved, stopped = Judgement(), Retrieved(), False
+        judged, retrieved, stopped = ClaimJudgement(), Retrieved(), False
         try:
             retrieved = await self.retrieve(run, "claim", claim)
             judged = await self._read(run, claim, retrieved, closed_world=closed_world)
@@ -87,7 +87,9 @@ class VerifyWithModel(Retrieval):
         cited = tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
         return run.finish(Verification(claim, judged.verdict, parts, cited, pattern=retrieved.pattern))
 
-    async def _read(self, run: Run, claim: str, retrieved: Retrieved, *, closed_world: bool) -> Judgement:
+    async def _read(
+        self, run: Run, claim: str, retrieved: Retrieved, *, closed_world: bool
+    ) -> ClaimJudgement:
         """The model's verdict on the evidence; without evidence only of a closed world."""
         found = retrieved.found.matches if retrieved.left is None else ()
         paths = self._paths(run, claim, retrieved)
@@ -96,7 +98,7 @@ class VerifyWithModel(Retrieval):
             shown.setdefault(triple_names(self.graph, match.triples), match)
         evidence = [*shown, *(triple_names(self.graph, path) for path in paths or ())]
         if not evidence and (not closed_world or retrieved.written is None):
-            return Judgement()
+            return ClaimJudgement()
         shots = self.shots.of("claim", self.settings.shots)
         with run.stage("read"):
             read = await read_verdict(
@@ -107,8 +109,8 @@ class VerifyWithModel(Retrieval):
         run.steps.append(Step("read", detail))
         matches, named = list(shown.values()), read.graphs
         if not named and closed_world and paths is not None:
-            return Judgement(_VERDICTS[read.verdict])  # it rests on what the graph does not record
-        return Judgement(
+            return ClaimJudgement(_VERDICTS[read.verdict])  # it rests on what the graph does not record
+        return ClaimJudgement(
             _VERDICTS[read.verdict],
             tuple(m for at, m in enumerate(matches) if not named or at in named),
             tuple(
@@ -136,7 +138,7 @@ class VerifyWithModel(Retrieval):
         run.steps.append(Step("connect", {"paths": shown, "complete": found.complete}))
         return found.paths
 
-    def _parts(self, claim: str, retrieved: Retrieved, judged: Judgement) -> tuple[ClaimPart, ...]:
+    def _parts(self, claim: str, retrieved: Retrieved, judged: ClaimJudgement) -> tuple[ClaimPart, ...]:
         """One part for each triple of the pattern, with the triple for it of the match that it rests on.
 
         The whole claim is one part where its proof is a path, or where there is none.

@@ -47,7 +47,7 @@ from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySi
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.history import most_similar
 from clew.methods.synaptiqa.pattern_query import PatternQuery
-from clew.methods.synaptiqa.queried import QueriedGraph, Result, embedded_store
+from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
 from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
@@ -97,7 +97,7 @@ class SynaptiQA:
         run = Run(self.name, id, talk)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
         names = "" if self.called is None or not self.optimised else self.called(question, entities)
-        work = _Work(self.graph, self.settings, self.embedder, run, talk, asked, self.optimised, names)
+        work = _Question(self.graph, self.settings, self.embedder, run, talk, asked, self.optimised, names)
         try:
             found = work.answer()
         except BudgetReached as error:
@@ -154,13 +154,13 @@ class _Tried:
     query: str
     kind: Literal["rows", "error", "empty", "lacks"]
     problem: str = ""
-    result: Result | None = None
+    result: QueryResult | None = None
     corrections: list[Correction] = field(default_factory=list[Correction])
     unknown: list[Unknown] = field(default_factory=list[Unknown])
 
 
 @dataclass
-class _Work:
+class _Question:
     """One question while it is worked on."""
 
     graph: QueriedGraph
@@ -274,7 +274,7 @@ class _Work:
         tried.unknown += checked.unknown
         return checked.statement
 
-    def _read(self, result: Result, query: str) -> Answer:
+    def _read(self, result: QueryResult, query: str) -> Answer:
         """Answer from rows: what the model names of them, cited by their triples."""
         rows = [row for row in result.rows if row.triples] or list(result.rows)
         with self.run.stage("read"):

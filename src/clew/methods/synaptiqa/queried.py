@@ -44,7 +44,7 @@ SAMPLE = 500
 
 
 @dataclass(frozen=True)
-class Result:
+class QueryResult:
     """The rows of a query with the triples behind each; `complete` is False where there are more rows.
 
     `sampled`: of the triples that matched, some are left out; `sent` is the query as the database got it.
@@ -92,7 +92,7 @@ class QueriedGraph:
         hops = [hop for search in found.lacking for hop in self.store.find_hops(search)]
         return correct_directions(statement, self.schema.with_hops(hops)) if hops else found
 
-    def run(self, statement: Statement) -> Result:
+    def run(self, statement: Statement) -> QueryResult:
         """Run a statement and read its rows with what they rest on.
 
         Raises QueryError for a query that is not run, StoreTimeout and StoreError.
@@ -117,7 +117,7 @@ class QueriedGraph:
         columns = tuple(name for name in found[0].columns if not is_evidence(name))
         sent = " UNION ".join(each.sent.text for each in found)
         complete, sampled = all(each.complete for each in found), not all(row.whole for row in rows)
-        return Result(columns, tuple(rows), complete, sampled, sent)
+        return QueryResult(columns, tuple(rows), complete, sampled, sent)
 
     def _with_subqueries(self, statement: Statement, row: ReadRow) -> ReadRow:
         """A row with the triples that its EXISTS and COUNT found; they are no paths of the query itself."""
@@ -132,14 +132,14 @@ class QueriedGraph:
         own = [t for t in row.triples if t.triple.relation != TYPE]
         return replace(row, triples=tuple(dict.fromkeys((*own, *proved)))[:MOST_TRIPLES])
 
-    def _sampled(self, statement: Statement) -> Result:
+    def _sampled(self, statement: Statement) -> QueryResult:
         plain = self.store.run(statement.text)
         rows = self._read(plain, statement)
         proofs: list[ReadRow] = []
         for text in sample_of_evidence(statement, SAMPLE):
             found = self.store.run(text)
             proofs += self._read(found, statement)
-        return Result(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
+        return QueryResult(plain.columns, tuple(_proved(rows, proofs)), plain.complete, True, plain.sent.text)
 
     def _read(self, found: Rows, statement: Statement) -> list[ReadRow]:
         properties = list(

@@ -70,7 +70,7 @@ def address_of(text: str) -> Address:
 class HttpReply:
     """The body of a reply, as it comes; reading raises StoreError where it breaks off or takes too long."""
 
-    def __init__(self, response: http.client.HTTPResponse, clock: _Clock, most: int | None) -> None:
+    def __init__(self, response: http.client.HTTPResponse, clock: _RequestClock, most: int | None) -> None:
         self.media = (response.headers.get_content_type() or "").lower()
         self.status = response.status
         self.failure: StoreError | None = None
@@ -103,7 +103,7 @@ class HttpReply:
         return data
 
 
-class _Clock:
+class _RequestClock:
     """The time that a request has, and what its failures are called."""
 
     def __init__(self, shown: str, seconds: float, *, total: bool) -> None:
@@ -173,7 +173,7 @@ def requested(
     `seconds` are for all of it, or (`total` False) between two parts of it. Raises StoreError with what to
     check, StoreTimeout, QueryError where the endpoint does not understand the query.
     """
-    clock = _Clock(address.shown, seconds, total=total)
+    clock = _RequestClock(address.shown, seconds, total=total)
     target = address.url
     for _ in range(MOST_HOPS):
         with (
@@ -187,7 +187,7 @@ def requested(
     raise StoreError(f"{address.shown} sends from one address to the next without end. Check the path")
 
 
-def _connect(url: SplitResult, clock: _Clock) -> http.client.HTTPConnection:
+def _connect(url: SplitResult, clock: _RequestClock) -> http.client.HTTPConnection:
     clock.socket = None
     seconds = min(CONNECT_SECONDS, clock.left())
     make: Callable[..., http.client.HTTPConnection] = http.client.HTTPConnection
@@ -219,7 +219,7 @@ def _ask(
     url: SplitResult,
     query: str,
     headers: Mapping[str, str],
-    clock: _Clock,
+    clock: _RequestClock,
 ) -> http.client.HTTPResponse:
     """Ask by GET, which no server takes for an update; by POST if the query is too long for it."""
     form = urlencode({"query": query})

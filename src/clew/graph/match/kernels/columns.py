@@ -175,7 +175,7 @@ class EnumerationSteps(NamedTuple):
 NODE, EDGE, FROM = range(3)
 
 
-class Walk(NamedTuple):
+class EnumerationState(NamedTuple):
     """The state of an enumeration.
 
     `node` [n, ENTITY PLACE ASSIGNED]: bit 0 of ASSIGNED is set when it is, bit 1 when the entity is set

@@ -63,6 +63,7 @@ from clew.graph.match.kernels.columns import (
     TRIPLES,
     UP,
     ZERO,
+    EnumerationState,
     EnumerationSteps,
     EnumerationTask,
     FoundRows,
@@ -70,7 +71,6 @@ from clew.graph.match.kernels.columns import (
     Layers,
     LayerTree,
     QueryColumns,
-    Walk,
 )
 from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
 from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, lowest, note_late, too_late
@@ -80,14 +80,14 @@ LAZY_LIMIT = 100_000
 
 
 @compiled
-def empty_walk(query: QueryColumns) -> Walk:
+def empty_walk(query: QueryColumns) -> EnumerationState:
     """Nothing assigned but what has one candidate only, which is set aside."""
     nodes, edges = len(query.nodes), len(query.edges)
     node = np.zeros((nodes, 3), np.int64)
     for v in range(nodes):
         if query.nodes[v, KIND] == KNOWN and query.nodes[v, LAST] - query.nodes[v, FIRST] == 1:
             node[v, ENTITY], node[v, ASSIGNED] = query.candidate[query.nodes[v, FIRST], ID], 2
-    return Walk(
+    return EnumerationState(
         node,
         np.zeros((edges, 2), np.int64) - 1,
         np.zeros((nodes + edges, 4), np.int64),
@@ -97,7 +97,7 @@ def empty_walk(query: QueryColumns) -> Walk:
 
 
 @compiled
-def repeats(graph: GraphColumns, query: QueryColumns, walk: Walk, edge: int) -> bool:
+def repeats(graph: GraphColumns, query: QueryColumns, walk: EnumerationState, edge: int) -> bool:
     """Whether the triple of `edge`, whose ends are assigned, is in use; writes its id."""
     one, other = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
     triple = triple_of(graph, walk.edge[edge, TAKEN], one, other)
@@ -111,7 +111,7 @@ def repeats(graph: GraphColumns, query: QueryColumns, walk: Walk, edge: int) -> 
 
 @compiled
 def emit(
-    graph: GraphColumns, query: QueryColumns, walk: Walk, found: FoundRows, wanted: int, cost: int
+    graph: GraphColumns, query: QueryColumns, walk: EnumerationState, found: FoundRows, wanted: int, cost: int
 ) -> FoundRows:
     """Write the match that is assigned, with its triple ids."""
     walk.row[0] = cost
@@ -129,7 +129,7 @@ def choices(
     graph: GraphColumns,
     query: QueryColumns,
     steps: EnumerationSteps,
-    walk: Walk,
+    walk: EnumerationState,
     buffer: Array,
     step: int,
     base: int,
@@ -157,7 +157,7 @@ def one_round(  # noqa: C901
     layers: Layers,
     tree: LayerTree,
     steps: EnumerationSteps,
-    walk: Walk,
+    walk: EnumerationState,
     buffer: Array,
     found: FoundRows,
     task: EnumerationTask,
@@ -265,7 +265,7 @@ def rounds(
     layers: Layers,
     tree: LayerTree,
     steps: EnumerationSteps,
-    walk: Walk,
+    walk: EnumerationState,
     buffer: Array,
     found: FoundRows,
     task: EnumerationTask,
@@ -336,7 +336,7 @@ def projected(
     layers: Layers,
     tree: LayerTree,
     steps: EnumerationSteps,
-    walk: Walk,
+    walk: EnumerationState,
     buffer: Array,
     found: FoundRows,
     task: EnumerationTask,

@@ -92,7 +92,7 @@ def keep(found: FoundRows, wanted: int, row: Array) -> FoundRows:
 def too_late(layer: Array, tree: LayerTree, node: Array, rows: Array, slot: int) -> bool:
     """Whether every completion at the bound's cost comes after the match in `slot` by entity ids.
 
-    `layer` and `node` are those of `Layers` and `Walk`.
+    `layer` and `node` are those of `Layers` and `EnumerationState`.
     """
     for w in range(len(node)):
         if node[w, ASSIGNED] & 1:
