@@ -244,16 +244,17 @@ class Clew:
     ) -> Answer:
         """Answer a question, or abstain with a reason.
 
-        `entities` are names of entities that the question is about, where the caller knows them; `id` is
-        handed back. `method` is a name, `module:class` of your own, or the class (`docs/python.md`). `model`
-        is used by the methods that can use one: an open one, or its spec (`ollama/llama3.1`). `settings` is
-        the dataclass of that name of a method that has one. `reading` is the number, from 1, of one of the
-        `alternatives` of the answer of `auto`: it is answered instead, without a model. Raises UsageError for
-        an empty or endless question, an unknown method or such a number, LlmError if the model fails.
+        `entities` are names of entities that the question is about, where the caller knows them, or words
+        that one name alone holds (*HP-40*); `id` is handed back. `method` is a name, `module:class` of your
+        own, or the class (`docs/python.md`). `model` is used by the methods that can use one: an open one, or
+        its spec (`ollama/llama3.1`). `settings` is the dataclass of that name of a method that has one.
+        `reading` is the number, from 1, of one of the `alternatives` of the answer of `auto`: it is answered
+        instead, without a model. Raises UsageError for an empty or endless question, an unknown method or
+        such a number, LlmError if the model fails.
         """
         question = clean_question(question)
-        names = tuple(name for entity in entities if (name := clean(entity)))
         self.index.check_unchanged()
+        names = self._given(entities)
         if reading is not None and method != "auto":
             raise UsageError(f"Other readings are those of auto, not of {method}. Leave out one of the two")
         made = self._method(method, None if reading else self._models.model(model), settings)
@@ -279,6 +280,15 @@ class Clew:
     async def verify_async(self, claim: str, **options: Any) -> Verification:  # noqa: ANN401
         """Check as `verify` does, in a thread; raises as `verify`."""
         return await asyncio.to_thread(partial(self.verify, claim, **options))
+
+    def _given(self, entities: Sequence[str]) -> tuple[str, ...]:
+        """The names that a user gives for a question's entities, as the graph has them."""
+        names = tuple(name for entity in entities if (name := clean(entity)))
+        if not names:
+            return ()
+        from clew.methods.given_entities import names_of_graph
+
+        return names_of_graph(self.index.names, names)
 
     def _method(self, name: str | MethodFactory, model: ChatModel | None, settings: object) -> Method:
         def make() -> Method:

@@ -63,7 +63,9 @@ def print_answer(
     for note in answer.notes:
         console.print(Text(f"  Note: {note}.", "yellow"), soft_wrap=True)
     if not answer.complete:
-        console.print(Text("  The search stopped early; there may be more.", "yellow"), soft_wrap=True)
+        console.print(
+            Text("  Not all of the graph was read: there may be more answers.", "yellow"), soft_wrap=True
+        )
 
 
 def print_abstention(console: Console, abstained: Abstention) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
+from clew.methods.given_entities import CODE, shortest_named
 from clew.reading.near_names import near_names
 from clew.reading.rules.link import Linker, given_mentions, unknown_names
 from clew.reading.rules.question import FUNCTION, Question, read_question
@@ -20,7 +21,6 @@ COMMON = 0.3
 MOST_OF_PART = 3
 """A word that is a part of more names than this means none of them."""
 _WORD = re.compile(r"[^\W_]+(?:[-./'’][^\W_]+)*")
-_CODE = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,7 @@ class FindTopicEntities:
 
     def _mentions(self, text: str, entities: Sequence[str]) -> list[Mention]:
         if entities:
-            found = list(given_mentions(self.names, text, entities))
-            unknown = unknown_names(self.names, entities)
-            return found + [part for name in unknown if (part := self._given_part(name, len(text)))]
+            return list(given_mentions(self.names, text, entities))
         question = read_question(text)
         mentions = self._apart(question, self.linker.link(question))
         # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
@@ -73,32 +71,22 @@ class FindTopicEntities:
                 and not (m.text.isdigit() and word.start() < m.start)
                 for m in mentions
             )
-            if inside or not (_CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
+            if inside or not (CODE.search(word[0]) or (word[0][0].isupper() and word.start())):
                 continue
             part = self._part(word[0], word.start())
             if part is not None and len(part.candidates) <= MOST_OF_PART:
                 found.append(part)
         return found
 
-    def _given_part(self, name: str, start: int) -> Mention | None:
-        """The one entity of whose names a code (*HP-40*) or several words are a part; nothing of several."""
-        part = self._part(name, start) if _CODE.search(name) or " " in name.strip() else None
-        return part if part is not None and len(part.candidates) == 1 else None
-
     def _part(self, name: str, start: int) -> Mention | None:
         """The entities of whose names a text is some whole words."""
-        nodes = nodes_containing(self.names, name) or []
-        if not nodes:
-            return None
-        least = min(len(self.graph.labels[node]) for node in nodes) if _CODE.search(name) else 0
-        # Of a code, the shortest name: *TB-5* is not *TB-5 Mk2*.
-        kept = [node for node in nodes if not least or len(self.graph.labels[node]) == least]
-        candidates = tuple(Candidate(node, 0.9, "part") for node in kept)
-        return Mention(start, start + len(name), name, candidates)
+        nodes = shortest_named(self.names, name, nodes_containing(self.names, name) or [])
+        candidates = tuple(Candidate(node, 0.9, "part") for node in nodes)
+        return Mention(start, start + len(name), name, candidates) if candidates else None
 
     def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
         """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
-        unknown = [n for n in unknown_names(self.names, entities) if self._given_part(n, 0) is None]
+        unknown = unknown_names(self.names, entities)
         if seeds and not unknown:
             return None
         names = unknown or [" ".join(w.text for w in read_question(text).words if w.capital)]

@@ -30,7 +30,8 @@ from clew.graph.graph import Graph, ValueKind
 from clew.graph.values import parse_value
 from clew.stores.cypher.guard import Rules, guard
 from clew.stores.cypher.ladybug import to_ladybug
-from clew.stores.cypher.ladybug_edits import quoted, with_dots, without_dots
+from clew.stores.cypher.ladybug_edits import quoted, quoted_text, with_dots, without_dots
+from clew.stores.cypher.ladybug_values import VALUE_COLUMNS
 from clew.stores.cypher.schema import GraphSchema, HopSearch, SchemaHop
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
@@ -47,7 +48,8 @@ _DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 LONGEST_EXAMPLE = 24
 """Characters of an example of a property's values."""
-_HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST"))
+_HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
+_PARAMETER = re.compile(r"\$(\w+)")
 
 
 @dataclass(slots=True)
@@ -61,6 +63,14 @@ class _Column:
     """Of ladybug, where it is known from what the nodes are called."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Rewriting:
+    """What statements are rewritten by: relations of a node to itself, and types of relations to values."""
+
+    loops: frozenset[str]
+    kinds: Mapping[str, str]
+
+
 class LadybugStore:
     """An index in ladybug; made with `of_graph`."""
 
@@ -68,14 +78,14 @@ class LadybugStore:
         self,
         database: Any,  # noqa: ANN401
         schema: GraphSchema,
-        loops: frozenset[str],
+        rewriting: _Rewriting,
         tables: NDArray[np.int64],
         labels: Sequence[str],
         *,
         seconds: float,
         rules: Rules,
     ) -> None:
-        self._database, self._schema, self._loops, self._rules = database, schema, loops, rules
+        self._database, self._schema, self._rewriting, self._rules = database, schema, rewriting, rules
         self._tables, self._labels = tables, labels
         self._seconds = seconds
         self._connection = require("ladybug", "ladybug").Connection(database, num_threads=1)
@@ -93,7 +103,8 @@ class LadybugStore:
                 connection.execute(statement)
             connection.close()
         schema, rules = layout.schema(), rules or Rules()
-        return cls(database, schema, layout.loops, layout.table, layout.labels, seconds=seconds, rules=rules)
+        rewriting = _Rewriting(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
+        return cls(database, schema, rewriting, layout.table, layout.labels, seconds=seconds, rules=rules)
 
     @property
     def name(self) -> str:
@@ -116,11 +127,15 @@ class LadybugStore:
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
+        how = self._rewriting
         sent = guard(
-            query, self._rules, parameters, lambda statement, texts: to_ladybug(statement, texts, self._loops)
+            query, self._rules, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
         )
+        used = set(_PARAMETER.findall(sent.text))
         try:
-            result = self._connection.execute(sent.text, dict(sent.parameters))
+            result = self._connection.execute(
+                sent.text, {name: value for name, value in sent.parameters.items() if name in used}
+            )
             rows = [tuple(_value(v) for v in row) for row in cast("list[list[object]]", result.get_all())]
             names = cast("list[str]", result.get_column_names())
         except RuntimeError as error:
@@ -161,7 +176,10 @@ class _Layout:
         self.literal = graph.values.datatype >= 0
         self.table = np.where(self.literal, -1, first + 1)
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
-        self.valued = self._valued()
+        self.kinds = self._kinds()
+        self.valued = {
+            relation: kind for relation, kind in self.kinds.items() if self._is_functional(relation)
+        }
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
         looped: set[int] = set()
@@ -185,24 +203,28 @@ class _Layout:
     def _triples(self) -> Iterable[tuple[int, int, int]]:
         return zip(*(column.tolist() for column in self.graph.out.columns()), strict=True)
 
-    def _valued(self) -> dict[int, str]:
+    def _kinds(self) -> dict[int, str]:
         """Relations whose tails are all numbers, or all days; with the type of their column.
 
-        A head has one of them, and the tails are heads of nothing and of no declared type.
+        The tails are heads of nothing and of no declared type.
         """
         graph = self.graph
-        heads, relations, tails = graph.out.columns()
+        _, relations, tails = graph.out.columns()
         plain = (self.table == 0) & (graph.out.degrees() == 0) & ~self.literal
         found: dict[int, str] = {}
         for relation in np.unique(relations).tolist():
-            of = relations == relation
-            nodes = np.unique(tails[of])
-            if plain[nodes].all() and len(np.unique(heads[of])) == int(of.sum()):
+            nodes = np.unique(tails[relations == relation])
+            if plain[nodes].all():
                 kind = _kind_of([graph.labels[int(node)] for node in nodes[:1]])
                 kind = kind and _kind_of([graph.labels[int(node)] for node in nodes])
                 if kind:
                     found[relation] = kind
         return found
+
+    def _is_functional(self, relation: int) -> bool:
+        """Whether a head has one tail."""
+        heads = self.graph.out.columns()[0][self.graph.out.columns()[1] == relation]
+        return len(np.unique(heads)) == len(heads)
 
     def _free_name(self, relation: str) -> str:
         return relation + "_" if relation.lower() in (_NAME, _ID, _TRIPLE) else relation
@@ -244,6 +266,8 @@ class _Layout:
             columns = list(self.columns[table].values())
             kinds = [self._kind(column) for column in columns]
             declared = "".join(f", {quoted(c.name)} {k}" for c, k in zip(columns, kinds, strict=True))
+            if table == 0 and self.kinds:
+                declared += "".join(f", {name} {kind}" for kind, name in VALUE_COLUMNS.items())
             label = quoted(self.labels[table])
             yield f"CREATE NODE TABLE {label}({_ID} INT64, {_NAME} STRING{declared}, PRIMARY KEY({_ID}))"
             path = folder / f"nodes-{table}.csv"
@@ -265,9 +289,8 @@ class _Layout:
         for number, ((relation, a, b), found) in enumerate(rows.items()):
             path = folder / f"edges-{number}.csv"
             _write(path, found)
-            ends = (
-                f", from={_quoted(without_dots(self.labels[a]))}, to={_quoted(without_dots(self.labels[b]))}"
-            )
+            head, tail = (quoted_text(without_dots(self.labels[table])) for table in (a, b))
+            ends = f", from={head}, to={tail}"
             yield _copy(quoted(self.graph.relations[relation]), path, ends)
 
     def _kind(self, column: _Column) -> str:
@@ -293,6 +316,8 @@ class _Layout:
                     _number_text(graph.values.value[n], kind) if numbers else graph.labels[n] for n in found
                 ]
                 row.append(_list_text(texts) if kind.endswith("[]") and texts else (texts or [""])[0])
+            if table == 0 and self.kinds:
+                row += _as_values(graph.labels[node])
             yield row
 
 
@@ -309,6 +334,13 @@ def _kind_of(texts: Iterable[str]) -> str:
         for t in texts
     }
     return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else kinds.pop() if len(kinds) == 1 else ""
+
+
+def _as_values(text: str) -> list[str]:
+    """A text in the columns of `VALUE_COLUMNS`; empty where it is no such value."""
+    kind = _kind_of([text])
+    number = text if kind in ("INT64", "DOUBLE") else ""
+    return [text if kind == "INT64" else "", number, text if kind == "DATE" else ""]
 
 
 def _is_day(text: str) -> bool:
@@ -343,11 +375,7 @@ def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
 
 def _copy(table: str, path: Path, ends: str = "") -> str:
     options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
-    return f"COPY {table} FROM {_quoted(str(path))} ({options}{ends})"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return f"COPY {table} FROM {quoted_text(str(path))} ({options}{ends})"
 
 
 def _value(value: object) -> object:

@@ -13,7 +13,7 @@ from clew.llm.prompting import prompt_named
 from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of
 from clew.methods.kg_rag.decompose import plan_of
 from clew.methods.kg_rag.entities_named_in import entities_named_in, prove, without_names
-from clew.methods.kg_rag.reformulate import as_question
+from clew.methods.kg_rag.reformulate import as_question, stop_of_question
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph
 
@@ -67,6 +67,7 @@ def test_any_text_is_some_plan(text: str):
         ("Who is it", "Who is it?"),
         ("Who is it?", "Who is it?"),
         ('Sure:\n"Who is it"\n', "Who is it?"),
+        ('Who wrote "Who Is She?" in 1970', 'Who wrote "Who Is She?" in 1970?'),
         ("…\n", ""),
         ("w" * 3000, ""),
         ("", ""),
@@ -74,6 +75,19 @@ def test_any_text_is_some_plan(text: str):
 )
 def test_a_question_is_made_of_a_reply_that_was_stopped(reply: str, question: str):
     assert as_question(reply) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "stop"),
+    [
+        ("Who wrote it?", "1. What did Ann play in?\nAnswer: Alien", ("?",)),
+        ("Who wrote it?", "1. What did Ann play in?\nAnswer: Who Is She?", ()),
+        ("Who wrote it?", "1. Who played in Who Is She? in 1970?\nAnswer: Ann", ()),
+        ("Who wrote Who Is She? in 1970?", "1. What?\nAnswer: Ann", ()),
+    ],
+)
+def test_a_question_mark_inside_a_name_does_not_stop_a_reformulation(question, earlier, stop):
+    assert stop_of_question(question, earlier) == stop
 
 
 def test_every_prompt_has_its_slots_and_a_version():

@@ -83,6 +83,38 @@ def test_it_abstains_where_the_built_in_reading_does(films, question):
     assert not answer.answers
 
 
+def test_a_name_of_two_things_is_told_and_neither_is_picked(tmp_path):
+    source = tmp_path / "towns.ttl"
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    source.write_text(
+        f'<e:1> {label} "Springfield" ; <e:mayor> <e:3> . <e:3> {label} "Jim Bo" .'
+        f'<e:2> {label} "Springfield" ; <e:mayor> <e:4> . <e:4> {label} "Ann Lee" .'
+    )
+    with Clew.open(source, cache_dir=tmp_path) as towns:
+        answer = ask(towns, "Who is the mayor of Springfield?")
+    assert answer.abstained is not None
+    assert (answer.abstained.reason, answer.abstained.candidates) == ("ambiguous_entity", ("e:1", "e:2"))
+
+
+def test_an_answer_that_is_the_whole_graphs_is_complete(films):
+    assert ask(films, "Who directed Heat?").complete
+
+
+def test_an_answer_of_fewer_walks_than_the_graph_has_answers_is_not_complete(films):
+    answer = ask(films, "Which films were directed by Christopher Nolan?", settings=WalkRetrieveSettings(1))
+    assert (len(answer.answers) < 3, answer.complete) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("reply", "complete"),
+    [("Answer: Memento; Inception; Insomnia", True), ("Answer: Memento", False), ("Answer: yes", True)],
+)
+def test_a_model_that_names_all_ends_of_a_path_is_complete(films, reply, complete):
+    question = "Which films were directed by Christopher Nolan?"
+    answer = ask(films, question, model=ScriptedModel([f"So it is.\nFacts: 1\n{reply}"]))
+    assert (answer.abstained, answer.complete) == (None, complete)
+
+
 def test_a_count_is_not_guessed_from_a_few_walks(films):
     answer = ask(films, "How many films did Christopher Nolan direct?")
     assert answer.abstained is not None

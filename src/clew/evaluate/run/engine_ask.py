@@ -24,6 +24,7 @@ from clew.evaluate.run.config import MethodVariant, OptionValue
 from clew.llm.managed import ManagedModel
 from clew.llm.prices import Price
 from clew.llm.types import ChatModel
+from clew.methods.given_entities import names_of_graph
 from clew.methods.options import read_options
 from clew.methods.registry import Method, method_named, settings_of
 from clew.methods.verifiers import VERIFIERS
@@ -132,7 +133,8 @@ class EngineAsk:
         try:
             told = self._verified(task) if task.claim else None
             if told is None:
-                answer = method.answer(clean_question(task.text), id=task.id, entities=task.entities)
+                entities = names_of_graph(self.clew.index.names, task.entities)
+                answer = method.answer(clean_question(task.text), id=task.id, entities=entities)
                 told = answer.as_json(steps=True)
         except ClewError as error:
             if error.exit_code == 2 and not isinstance(error, UsageError):

@@ -17,7 +17,7 @@ from clew.methods.baselines.settings import LlmSettings
 from clew.methods.kg_rag.chain import Plan
 from clew.methods.kg_rag.decompose import ModelDecompose
 from clew.methods.kg_rag.method import table_3
-from clew.methods.kg_rag.reformulate import reformulated
+from clew.methods.kg_rag.reformulate import reformulated, stop_of_question
 from clew.methods.run import Run
 from clew.text.embedder import Embedder
 from clew.types import Answer, Chain, SubAnswer
@@ -66,7 +66,8 @@ class LlmQd:
         if links:
             earlier = data_lines(line for link in links for line in (link.asked, f"Answer: {link.text}"))
             prompt = prompt_named("clew.methods.kg_rag", "reformulate")
-            reply = talk.ask(prompt, self.sampling, stop=("?",), QUESTION=as_data(text), EARLIER=earlier)
+            stop = stop_of_question(text, earlier)
+            reply = talk.ask(prompt, self.sampling, stop=stop, QUESTION=as_data(text), EARLIER=earlier)
             asked = reformulated(reply, text) or text
         sampling = replace(self.sampling, repeat_penalty=1.1)
         reply = ask_alone(talk, asked, sampling, solved_examples(self.settings.shots))

@@ -46,18 +46,24 @@ class ModelReformulate:
         """Ask the model; a reply that is no question leaves the sub-question as it was."""
         if talk is None:
             raise ValueError("this form needs a model")
+        known = told(self.graph, earlier, self.handed)
+        stop = stop_of_question(question.text, known)
         reply = talk.ask(
-            self.prompt,
-            self.sampling,
-            stop=("?",),
-            QUESTION=as_data(question.text),
-            EARLIER=told(self.graph, earlier, self.handed),
+            self.prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known
         )
         names = [self.graph.labels[entity] for link in earlier for entity in link.proofs]
         text = reformulated(reply, question.text, names)
         if not text:
             return question.text, ("the reformulation is no question: the sub-question is asked as it was",)
         return text, ()
+
+
+def stop_of_question(question: str, earlier: str) -> tuple[str, ...]:
+    """Where a reformulation stops: at its question mark (3.4.3), unless a name in it may hold one."""
+    lines = [question, *earlier.splitlines()]
+    answers = (line.removeprefix("Answer: ") for line in lines if line.startswith("Answer: "))
+    asked = (line.rstrip("? ") for line in lines if not line.startswith("Answer: "))
+    return () if any("?" in text for text in (*asked, *answers)) else ("?",)
 
 
 def reformulated(reply: str, question: str, names: Sequence[str] = ()) -> str:

@@ -38,7 +38,7 @@ from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
 from clew.index.vectors.vectors import Float32
 from clew.llm.errors import BudgetReached
-from clew.llm.grounded_reply import GroundedReply
+from clew.llm.grounded_reply import YES_NO, GroundedReply
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.kg_rag.entities_named_in import without_names
@@ -103,7 +103,8 @@ class WalkRetrieve:
             written = self._writer.answer(question, id=id, entities=entities)
         run.steps += written.steps
         answer = replace(written, answers=(), citations=(), text="", complete=False)
-        if written.pattern is not None and _is_matchable(written.pattern):
+        unclear = written.abstained is not None and written.abstained.reason == "ambiguous_entity"
+        if not unclear and written.pattern is not None and _is_matchable(written.pattern):
             answer = self._answer(answer, written, written.pattern, run)
         elif written.abstained is None:
             detail = "walks do not tell this of a whole graph; ask with --method auto"
@@ -152,6 +153,7 @@ class WalkRetrieve:
                 "text": "yes",
                 "abstained": None,
                 "citations": (replace(proof[0], answer="yes"),),
+                "complete": True,
             }
         node = pattern.answer
         if written.answers and written.answers[0].entity.isdigit() and len(written.answers) == 1:
@@ -161,7 +163,7 @@ class WalkRetrieve:
                 return {"abstained": Abstention("not_in_evidence", detail)}
         draft = [m.nodes[node] for m in matches]
         answers, citations, left = ground(self.graph, draft, matches, node)
-        return _result(answers, citations, left)
+        return _result(answers, citations, left) | {"complete": _are_all(answers, written)}
 
     def _generate(self, model: ChatModel, question: str, id: str | None, entities: Sequence[str]) -> Answer:
         """Section 2.2 with a model: what the question names, eq. 3, then one call."""
@@ -199,7 +201,7 @@ class WalkRetrieve:
                 citations=reply.citations(self.graph) if reply.answered else (),
                 text=reply.text if reply.answered else "",
                 abstained=reply.abstained,
-                complete=_is_complete(reply, paths),
+                complete=_is_complete(reply, paths, lists),
                 notes=(*reply.notes, *shared),
             )
         )
@@ -252,10 +254,19 @@ class WalkRetrieve:
         return Step("retrieve", detail | ({"paths": [line.text for line in lines]} if lines else {}))
 
 
-def _is_complete(reply: GroundedReply, paths: Sequence[PathLine]) -> bool:
-    """Whether the answers are those of a path to which the graph has no others; walks are samples."""
-    ends = [set(line.path.ends.tolist()) for line in paths if line.path.complete]
-    return bool(reply.proofs) and not reply.cut and set(reply.proofs) in ends
+def _is_complete(reply: GroundedReply, paths: Sequence[PathLine], lists: Sequence[WholeList]) -> bool:
+    """Whether the answers are all ends of a path, or a value of lines that are whole; walks are samples."""
+    if reply.cut:
+        return False
+    if reply.value:
+        return reply.value in YES_NO or (bool(paths or lists) and all(line.whole for line in paths))
+    whole = [line.path.ends.tolist() for line in paths if line.path.complete]
+    return bool(reply.proofs) and any(set(reply.proofs) == set(ends) for ends in whole)
+
+
+def _are_all(answers: Sequence[AnswerEntity], written: Answer) -> bool:
+    """Whether walks hold all that the whole graph answers to the question's pattern."""
+    return written.complete and {a.entity for a in answers} >= {a.entity for a in written.answers} != set()
 
 
 def _is_matchable(pattern: Pattern) -> bool:

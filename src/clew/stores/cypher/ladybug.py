@@ -6,14 +6,24 @@ names some functions otherwise and lacks others. Its own tests and ours (`tests/
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clew.stores.cypher import tree
-from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, quoted, refuse, without_dots
+from clew.stores.cypher.ladybug_edits import (
+    TokenEdits,
+    label_names,
+    quoted,
+    quoted_text,
+    refuse,
+    without_dots,
+)
 from clew.stores.cypher.ladybug_patterns import check_condition, rewrite_pattern
+from clew.stores.cypher.ladybug_values import rewrite_values
 from clew.stores.cypher.tree import Expression, Relationship, Statement, Syntax
 
 _RENAMED = {
     "type": "label", "tolower": "lower", "toupper": "upper", "lower": "lower", "upper": "upper",
-    "relationships": "rels", "log": "ln", "log10": "log",
+    "relationships": "rels", "log": "ln", "log10": "log", "split": "string_split",
 }  # fmt: skip
 _SAME = frozenset(
     """
@@ -24,6 +34,7 @@ _SAME = frozenset(
 _CASTS = {
     "tofloat": "DOUBLE", "tofloatornull": "DOUBLE", "tointeger": "DOUBLE", "tointegerornull": "DOUBLE",
     "tostring": "STRING", "tostringornull": "STRING",
+    "datetime": "TIMESTAMP", "localdatetime": "TIMESTAMP",
 }  # fmt: skip
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
@@ -39,17 +50,20 @@ _REFUSED: dict[type[Syntax], str] = {
 }
 
 
-def to_ladybug(statement: Statement, texts: dict[int, str], loops: frozenset[str]) -> None:
+def to_ladybug(
+    statement: Statement, texts: dict[int, str], loops: frozenset[str], kinds: Mapping[str, str]
+) -> None:
     """Change `texts` (new texts of tokens) so that the statement means in ladybug what it means in Neo4j.
 
-    `loops` are the relation types that lead some node to itself. Raises QueryRefused for what has no such
-    form.
+    `loops` are the relation types that lead some node to itself, `kinds` the types of ladybug of relations
+    whose tails are all values. Raises QueryRefused for what has no such form.
     """
     inner = (q.query for q in statement.query.walk() if isinstance(q, tree.Subquery))
     edits = TokenEdits(statement, texts, {part.start for query in inner for part in query.walk()})
     for part in statement.query.walk():
         if isinstance(part, tree.Name):
             edits.put(part.start, quoted(part.text))
+    rewrite_values(statement, edits, kinds)
     for part in list(statement.query.walk()):
         for kind, what in _REFUSED.items():
             if isinstance(part, kind):
@@ -86,12 +100,11 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
 
 def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
-    if name == "size" and call.arguments and isinstance(call.arguments[0], tree.PatternExpression):
-        edits.put(at, "COUNT")
-        edits.put(at + 1, "{ MATCH ")
-        edits.put(call.stop - 1, "}")
-        return
     if name in _SAME:
+        if name == "size" and call.arguments and isinstance(call.arguments[0], tree.PatternExpression):
+            edits.put(at, "COUNT")
+            edits.put(at + 1, "{ MATCH ")
+            edits.put(call.stop - 1, "}")
         return
     if name in _CASTS and len(call.arguments) == 1:
         edits.put(at, "CAST")
@@ -106,11 +119,11 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         return
     if name == "round" or (name == "date" and len(call.arguments) == 1):
         return
-    if name == "split" and len(call.arguments) == 2:
-        edits.put(at, "string_split")
-        return
     if name in _RENAMED:
         edits.put(at, _RENAMED[name])
+    elif name == "exists" and _is_of_property(call):
+        edits.put(at, "")
+        edits.before(call.stop - 1, " IS NOT NULL")
     elif name == "sum":
         edits.before(at, "coalesce(")
         edits.behind(call.stop - 1, ", 0)")
@@ -123,6 +136,10 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         edits.behind(start.stop - 1, ") + 1" + (", 1000000" if len(call.arguments) == 2 else ""))
     else:
         refuse(f"the function {call.name}")
+
+
+def _is_of_property(call: tree.Call) -> bool:
+    return len(call.arguments) == 1 and isinstance(call.arguments[0], tree.Property)
 
 
 def _index(index: tree.Subscript, edits: TokenEdits) -> None:
@@ -153,6 +170,22 @@ def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
         edits.behind(part.result.stop - 1, ")")
     if not before:
         edits.behind(part.source.stop - 1, ")")
+    for inside in (part.where, part.result):
+        if inside is not None:
+            _write_out(inside, edits)
+
+
+def _write_out(inside: Expression, edits: TokenEdits) -> None:
+    """Texts and numbers as they are: a function of a list can have no parameters in it."""
+    for part in inside.walk():
+        if isinstance(part, tree.Parameter):
+            refuse("parameters in a comprehension")
+        if isinstance(part, tree.LiteralValue) and isinstance(part.value, str):
+            if not part.value.isprintable():
+                refuse("texts with control characters in a comprehension")
+            edits.put(part.start, quoted_text(part.value))
+        elif isinstance(part, tree.LiteralValue) and part.kind in ("integer", "float"):
+            edits.put(part.start, repr(part.value))
 
 
 def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:

@@ -40,6 +40,11 @@ def with_dots(name: str) -> str:
     return name.replace(_DOT, ".")
 
 
+def quoted_text(text: str) -> str:
+    """Write a text for ladybug."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def quoted(name: str) -> str:
     """Write a name for ladybug, in backticks where it needs them."""
     name = without_dots(name)
@@ -48,25 +53,32 @@ def quoted(name: str) -> str:
 
 @dataclass(slots=True)
 class TokenEdits:
-    """New texts of tokens, and texts before and behind them."""
+    """New texts of tokens, and texts before and behind them.
+
+    Outer parts are rewritten before those in them, whose texts stand nearer to the token.
+    """
 
     statement: Statement
     texts: dict[int, str]
     nested: set[int] = field(default_factory=set[int])
     """First tokens of what stands in subqueries."""
     names: int = field(default=0)
+    _around: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
 
     def put(self, token: int, text: str) -> None:
         """Replace a token."""
-        self.texts[token] = text
+        before, _, behind = self._parts(token)
+        self._set(token, before, text, behind)
 
     def before(self, token: int, text: str) -> None:
         """Put a text before a token."""
-        self.texts[token] = text + self.text(token)
+        before, own, behind = self._parts(token)
+        self._set(token, before + text, own, behind)
 
     def behind(self, token: int, text: str) -> None:
         """Put a text behind a token."""
-        self.texts[token] = self.text(token) + text
+        before, own, behind = self._parts(token)
+        self._set(token, before, own, text + behind)
 
     def text(self, token: int) -> str:
         """Get the text of a token as it is now."""
@@ -75,7 +87,14 @@ class TokenEdits:
     def drop(self, tokens: Iterable[int]) -> None:
         """Leave tokens out."""
         for token in tokens:
-            self.texts[token] = ""
+            self.put(token, "")
+
+    def _parts(self, token: int) -> tuple[str, str, str]:
+        return self._around.get(token, ("", self.text(token), ""))
+
+    def _set(self, token: int, before: str, own: str, behind: str) -> None:
+        self._around[token] = before, own, behind
+        self.texts[token] = f"{before}{own}{behind}"
 
     def new_name(self) -> str:
         """Make a name for an edge that has none."""

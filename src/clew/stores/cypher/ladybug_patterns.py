@@ -12,6 +12,8 @@ from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Synta
 LONGEST = 30
 """Ladybug follows no path further."""
 
+ALL_ROWS = 1_000_000_000
+
 MOST_PARTS = 2
 """Patterns that share no variable, and UNWIND, in one query."""
 
@@ -22,12 +24,26 @@ def rewrite_pattern(part: Syntax, edits: TokenEdits, loops: frozenset[str]) -> N
         _match(part, edits)
     elif isinstance(part, tree.Branch):
         _products(part)
-    elif isinstance(part, tree.Projection) and part.star and part.keyword == "RETURN":
-        refuse("RETURN *. Name what shall be returned")
+    elif isinstance(part, tree.Projection):
+        if part.star and part.keyword == "RETURN":
+            refuse("RETURN *. Name what shall be returned")
+        if part.order and part.keyword == "WITH":
+            _ordered(part, edits)
     elif isinstance(part, (tree.NodePattern, Relationship)):
         _labels(part)
         if isinstance(part, Relationship):
             _loops(part, loops)
+
+
+def _ordered(projection: tree.Projection, edits: TokenEdits) -> None:
+    """Keep the order of a WITH: ladybug wants a limit there, and 0.22 forgets the order under an aggregate.
+
+    Of `WITH m ORDER BY m.weight DESC LIMIT 2 RETURN collect(m.name)` it collects any two, but not with UNWIND
+    between.
+    """
+    edits.behind(projection.stop - 1, f" UNWIND [1] AS {edits.new_name()}")
+    if projection.skip is None and projection.limit is None:
+        edits.behind(projection.limit_at - 1, f" LIMIT {ALL_ROWS}")
 
 
 def check_condition(path: PathPattern) -> None:
@@ -107,14 +123,17 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
 
     Ladybug 0.22 loses rows where such a condition is tested before the last edge is followed: of 46 rows of
     `(a {…})-[x]->(m)<-[y]-(b)-[z]->(n) WHERE id(x) <> id(y)` it returns 22. `WITH *` between the two makes it
-    return all; in OPTIONAL MATCH and subqueries, which can have none, longer patterns are refused.
+    return all; in OPTIONAL MATCH and subqueries, which can have none, longer patterns are refused. A text
+    that is made a number or a date is looked at behind the MATCH too: before an edge is followed it may be
+    any name.
     """
     where = match.where
     compares = where is not None and any(len(_variables(term)) > 1 for term in terms(where, "AND"))
-    if not apart and not compares:
+    within = match.optional or match.start in edits.nested
+    if not apart and not compares and (within or where is None or not _casts(where)):
         return
     condition = " AND ".join(apart)
-    if match.optional or match.start in edits.nested:
+    if within:
         if edges > 2:
             refuse("conditions between parts of a pattern of several edges in OPTIONAL MATCH or a subquery")
         barrier = ""
@@ -132,6 +151,15 @@ def _conditions(match: tree.MatchClause, apart: list[str], edges: int, edits: To
 
 def _variables(expression: Expression) -> set[str]:
     return {part.name.text for part in expression.walk() if isinstance(part, tree.Variable)}
+
+
+def _casts(expression: Expression) -> bool:
+    calls = (part for part in expression.walk() if isinstance(part, tree.Call))
+    return any(
+        call.name.lower().startswith(("tointeger", "tofloat", "date", "datetime", "localdatetime"))
+        and not all(isinstance(argument, tree.LiteralValue) for argument in call.arguments)
+        for call in calls
+    )
 
 
 def _products(branch: tree.Branch) -> None:

@@ -1,0 +1,137 @@
+"""Numbers and days that are nodes: compared, ordered and computed with as such, and not as texts.
+
+Where a source tells no literals from entities, a number is a node with its text for a name. Of a relation
+whose tails are all whole numbers, numbers or days, the embedded store has the value in a column of its own
+beside the name. Here *p.name* becomes that column where *p* is such a tail, and only where a value is wanted:
+in comparisons, ORDER BY, arithmetic, and functions of numbers and dates. Days are in order as texts too, so
+that they stay texts but beside dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clew.stores.cypher import tree
+from clew.stores.cypher.functions import AGGREGATES
+from clew.stores.cypher.ladybug_edits import TokenEdits, label_names
+from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Statement
+
+VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day"}
+"""Type of ladybug → the column of nodes that are such values."""
+_ORDERED = frozenset(("<", ">", "<=", ">="))
+_COMPUTED = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
+_OF_NUMBERS = frozenset(
+    "max min sum avg abs ceil floor round sqrt sign tointeger tointegerornull tofloat tofloatornull".split()
+)
+_OF_DATES = frozenset(("date", "datetime", "localdatetime"))
+
+
+def rewrite_values(statement: Statement, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
+    """Put the value's column in the place of a name; `kinds` are types of ladybug by relation."""
+    columns = _columns(statement, kinds)
+    if not columns:
+        return
+    for branch in statement.query.walk():
+        if isinstance(branch, tree.Branch):
+            _branch(branch, edits, columns)
+
+
+def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) -> None:
+    aliases = {
+        item.alias.text: item.expression
+        for part in branch.walk()
+        if isinstance(part, tree.Projection)
+        for item in part.items
+        if item.alias is not None and _column(item.expression, columns)
+    }
+    for wanted, is_date in _wanted(branch):
+        # What is called otherwise gets its value where it gets that name.
+        named = aliases.get(wanted.name.text) if isinstance(wanted, tree.Variable) else None
+        taken = wanted if named is None else named
+        if is_date or _column(taken, columns) != VALUE_COLUMNS["DATE"]:
+            _take(taken, edits, columns)
+    for part in branch.walk():
+        if isinstance(part, tree.Projection) and part.order and _is_grouped(part):
+            # Only what a projection has can order it then.
+            ordered = {_key(order, columns) for order in part.order} - {""}
+            ordered -= {name for name in ordered if columns[name] == VALUE_COLUMNS["DATE"]}
+            for item in part.items:
+                if _key(item.expression, columns) in ordered:
+                    _take(item.expression, edits, columns)
+
+
+def _columns(statement: Statement, kinds: Mapping[str, str]) -> dict[str, str]:
+    """The column of each variable that can only be the tail of relations with values of one type."""
+    found: dict[str, set[str]] = {}
+    for path in statement.query.walk():
+        if isinstance(path, PathPattern):
+            for at, edge in enumerate(path.elements):
+                if isinstance(edge, Relationship) and edge.direction != "both":
+                    tail = path.elements[at + 1 if edge.direction == "right" else at - 1]
+                    if isinstance(tail, tree.NodePattern) and tail.variable is not None:
+                        found.setdefault(tail.variable.text, set()).add(_kind(edge, kinds))
+    return {name: VALUE_COLUMNS[kind] for name, of in found.items() if (kind := _common(of))}
+
+
+def _kind(edge: Relationship, kinds: Mapping[str, str]) -> str:
+    names = label_names(edge.types) if edge.types is not None and edge.length is None else None
+    return _common({kinds.get(name, "") for name in names or ("",)})
+
+
+def _common(kinds: set[str]) -> str:
+    """The one type, or numbers where some are whole; empty where there is none for all."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "DOUBLE" if kinds == {"INT64", "DOUBLE"} else ""
+
+
+def _wanted(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
+    """What is taken for a value, and whether for a date."""
+    for part in branch.walk():
+        if isinstance(part, tree.Projection):
+            yield from ((order, False) for order in part.order)
+        elif isinstance(part, tree.Call) and part.name.lower() in (*_OF_NUMBERS, *_OF_DATES):
+            yield from ((first, part.name.lower() in _OF_DATES) for first in part.arguments[:1])
+        elif isinstance(part, tree.Calculation) and _is_of_values(part):
+            is_date = part.operator == "-" or any(map(_is_date, part.operands))
+            yield from ((operand, is_date) for operand in part.operands)
+
+
+def _is_of_values(part: tree.Calculation) -> bool:
+    """Whether an operation is one of values whatever its operands are, or beside a number."""
+    beside = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
+    return part.operator in _ORDERED or part.operator in _COMPUTED or beside
+
+
+def _is_number(part: Expression) -> bool:
+    if isinstance(part, tree.ListLiteral):
+        return bool(part.items) and all(map(_is_number, part.items))
+    is_literal = isinstance(part, tree.LiteralValue) and part.kind in ("integer", "float")
+    return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _OF_NUMBERS)
+
+
+def _is_date(part: Expression) -> bool:
+    return isinstance(part, tree.Call) and part.name.lower() in _OF_DATES
+
+
+def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
+    if isinstance(expression, tree.Property) and (column := _column(expression, columns)):
+        edits.put(expression.key.start, column)
+
+
+def _column(expression: Expression, columns: Mapping[str, str]) -> str:
+    if isinstance(expression, tree.Property) and expression.key.text == "name":
+        subject = expression.subject
+        return columns.get(subject.name.text, "") if isinstance(subject, tree.Variable) else ""
+    return ""
+
+
+def _key(expression: Expression, columns: Mapping[str, str]) -> str:
+    subject = expression.subject if isinstance(expression, tree.Property) else None
+    is_value = bool(_column(expression, columns)) and isinstance(subject, tree.Variable)
+    return subject.name.text if is_value and isinstance(subject, tree.Variable) else ""
+
+
+def _is_grouped(projection: tree.Projection) -> bool:
+    calls = (p for item in projection.items for p in item.expression.walk() if isinstance(p, tree.Call))
+    return projection.distinct or any(call.name.lower() in AGGREGATES for call in calls)

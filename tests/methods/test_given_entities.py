@@ -1,0 +1,53 @@
+"""The names that a user gives for a question's entities."""
+
+import pytest
+
+from clew.engine import Clew
+from clew.methods.given_entities import names_of_graph
+
+TRIPLES = [
+    ("Hydraulic Press HP-40", "lubricated_with", "Arctol 68"),
+    ("Hydraulic Press HP-40B", "lubricated_with", "Arctol 46"),
+    ("Ball Mill TB-5", "lubricated_with", "Arctol 100"),
+    ("Ball Mill TB-5 Mk2", "lubricated_with", "Arctol 220"),
+    ("North Hall Crane", "lubricated_with", "Grease 2"),
+    ("North Hall Lift", "lubricated_with", "Grease 3"),
+]
+
+
+@pytest.fixture(scope="module")
+def plant():
+    with Clew.from_triples(TRIPLES) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("HP-40", "Hydraulic Press HP-40"),
+        ("TB-5", "Ball Mill TB-5"),
+        ("Hall Crane", "North Hall Crane"),
+        ("hydraulic press hp-40b", "hydraulic press hp-40b"),
+        ("North Hall", "North Hall"),
+        ("Crane", "Crane"),
+        ("HP-4", "HP-4"),
+        ("XY-9", "XY-9"),
+        (" ", " "),
+    ],
+)
+def test_a_part_of_one_name_alone_is_that_entity(plant, given, meant):
+    assert names_of_graph(plant.index.names, [given]) == (meant,)
+
+
+@pytest.mark.parametrize("method", ["auto", "kg-rag", "walk-retrieve", "kaping"])
+def test_every_method_takes_the_code_of_a_thing(plant, method):
+    answer = plant.ask("What is it lubricated with?", entities=["HP-40"], method=method)
+    assert [a.label for a in answer.answers] == ["Arctol 68"]
+    assert [t.head for t in answer.citations[0].triples] == ["Hydraulic Press HP-40"]
+
+
+def test_a_part_of_no_name_is_no_entity(plant):
+    answer = plant.ask("What is it lubricated with?", entities=["XY-9"])
+    assert answer.abstained is not None
+    assert answer.abstained.reason == "no_entity"
+    assert '"XY-9"' in answer.abstained.detail
