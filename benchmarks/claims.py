@@ -1,10 +1,9 @@
 """Verdicts of the built-in verifier on claims in many wordings, by kind.
 
 Claims about the development graphs were looked at while the verifier was changed. Those of the check set
-(`tests/data/check`) were written before it was, by the one who then changed it, and only counted
-afterwards; the verifier before that change had 86.2 % of them, 3 turned around. The world is open. A verdict
-is *turned around* if it says supported for refuted or the other way, or decides what the graph does not
-hold; what is left is that not enough information was found where there is.
+(`tests/data/check`) are only counted. The world is open. A verdict is *turned around* if it says supported
+for refuted or the other way, or decides what the graph does not hold; what is left is that not enough
+information was found where there is.
 
 python benchmarks/claims.py [--write benchmarks/RESULTS.md]
 """

@@ -15,8 +15,16 @@ CLAIMS = [json.loads(line) for line in (DEV / "claims.jsonl").read_text("utf-8")
 LEFT_OPEN = {
     "Ridley Scott is the man behind Gladiator.",
     "Sigourney Weaver can be seen in Alien.",
+    "The movie Pulp Fiction was helmed by Quentin Tarantino.",
+    "The screenplay of Jaws is by Steven Zaillian.",
+    "Alien is a British and American horror film by Ridley Scott.",
+    "Leonardo DiCaprio appears in a film made by James Cameron.",
+    "Titanic came to cinemas in the nineties.",
+    "Alien was out by 1985.",
+    "The Seine never reaches Spain.",
+    "Parasite is an American thriller.",
 }
-"""True, but in words that do not name what the graph has: they may be left open, and not refuted."""
+"""In words that do not name what the graph has: they may be left open, and not turned around."""
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
-"""Claims checked without a model: claim → parts → verdict. `verify.py` holds the built-in verifier.
+"""Claims checked without a model: claim → pieces → meanings → verdict. `verify.py` holds the verifier.
 
-`claim_text` and `claim_values` read the claim, `claim_items` finds what it names, `claim_edges` how these
-things may be related, `claim_parts` joins them into the cheapest tree, `claim_compare` compares two entities,
-and `check_claim` gives each part its verdict.
+`claim_text` and `claim_values` read the claim, `claim_parts` cuts it into pieces, `claim_readings` has the
+shipped ranker say what a piece means over the graph, and `check_claim` gives each its verdict.
 """

@@ -1,320 +1,250 @@
-"""Cut a claim into parts: the cheapest tree of edges that joins all it names.
-
-With something unnamed where it says so.
-"""
+"""Cut a claim into pieces by its items and what joins its clauses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, islice, product
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from clew.claims.claim_edges import (
-    ABSENT,
-    Edge,
-    Int,
+from clew.claims.claim_text import (
+    JOINT,
+    OR,
+    RELATIVE,
+    VERB,
+    ClaimText,
+    Clause,
     Item,
-    Scene,
-    edges_between,
-    ends_at,
-    starts_of,
-    triple_of,
-    values_that_hold,
-    walk,
+    Piece,
+    again,
+    clauses,
+    joined,
+    runs_of,
+    says,
+    together,
 )
-from clew.claims.claim_values import ClaimedValue
 
-UNNAMED = 1.0
-"""Cost of an unnamed thing where the claim does not begin with one."""
-APART = 10.0
-"""Cost of an item that nothing joins to the others."""
-MOST_WAYS = 200
-"""Combinations of relations around the unnamed thing that are tried."""
-MOST_RELATIONS = 6
-CLOSE = 0.6
-"""How much dearer relations around the unnamed thing may be than the cheapest.
-
-Where only they hold together.
-"""
-
-_LISTING = re.compile(r"\s*(?:,|&|,?\s*\b(?:and|or|nor|as well as)\b)\s*(?:(?:the|a|an)\s+)?", re.IGNORECASE)
-_AND = re.compile(r"&|\b(?:and|or|nor|as well as)\b", re.IGNORECASE)
-"""What stands between things that are listed, and between the last two."""
-_VERB = re.compile(r"\s+(?:is|was|are|were|has|have|had|does|did|will)\b", re.IGNORECASE)
+Alternatives = tuple[Piece, ...]
+"""Pieces of which the likeliest is meant: said of the subject, or of what stands before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """Edges that join all items of `scene`; `unnamed` is the item that the claim does not name, -1 if none.
+@dataclass(slots=True)
+class _Cutter:
+    """The pieces of one claim as they are found from left to right."""
 
-    The edges at the unnamed item hold together (`joined`) or not at all.
-    """
+    claim: ClaimText
+    runs: list[list[Item]]
+    made: list[Alternatives] = field(default_factory=list[Alternatives])
+    groups: int = 0
 
-    scene: Scene
-    edges: tuple[Edge, ...]
-    cost: float
-    unnamed: int = -1
-    joined: bool = True
+    def text(self, clause: Clause | None) -> str:
+        """The words of a clause."""
+        return "" if clause is None else self.claim.text[clause.start : clause.stop]
 
+    def piece(
+        self, start: int, stop: int, parts: Sequence[str | Item], items: Sequence[Item], *, denied: bool
+    ) -> Piece:
+        """A piece of some words and items in their order."""
+        text, places = joined(parts)
+        order = [p for p in parts if isinstance(p, Item)]
+        by_item = {id(item): place for item, place in zip(order, places, strict=True)}
+        return Piece(start, stop, text, tuple(items), tuple(by_item[id(i)] for i in items), denied)
 
-def best_tree(scene: Scene, *, about_unknown: bool) -> Tree:
-    """The cheapest tree, with an unnamed thing if the claim begins with one or that is cheaper."""
-    plain = _plain(scene)
-    if not about_unknown and (len(scene.items) < 2 or all(e.triples is not None for e in plain.edges)):
-        return plain
-    unnamed = _with_unnamed(scene, 0.0 if about_unknown else UNNAMED)
-    if about_unknown:
-        return unnamed
-    return unnamed if unnamed.joined and unnamed.cost < plain.cost else plain
-
-
-def _plain(scene: Scene) -> Tree:
-    count = len(scene.items)
-    choices = _choices(scene, count, 2)
-    edges = _spanning(scene, range(count), choices)
-    missing = count - 1 - len(edges)
-    edges = [e for e in edges if e.triples is not None or not _joins_clauses(scene, e, edges)]
-    return Tree(scene, tuple(edges), _total(scene, edges) + APART * max(missing, 0))
+    def denied(self, start: int, stop: int, said: int) -> bool:
+        """Whether the words at [start, stop) are negated."""
+        return self.claim.negated(start, stop, said)
 
 
-def lists_of(scene: Scene) -> list[list[int]]:
-    """Items that the claim lists side by side (*A, B and C*); none where it names nothing else.
-
-    What it says of them it says of each, not of one and another.
-    """
-    text, items = scene.comparison.question.text, scene.items
-    runs: list[list[int]] = [[0]] if items else []
-    for at in range(1, len(items)):
-        gap = text[items[at - 1].stop : items[at].start]
-        if _LISTING.fullmatch(gap):
-            runs[-1].append(at)
-        else:
-            runs.append([at])
-    return [r for r in runs if 1 < len(r) < len(items) and _is_list(scene, r)]
-
-
-def _is_list(scene: Scene, run: Sequence[int]) -> bool:
-    """Whether an *and* stands before the last of a run, which begins no clause of its own (*and B is …*)."""
-    text, (before, last) = scene.comparison.question.text, (scene.items[i] for i in run[-2:])
-    own_clause = run[0] > 0 and _VERB.match(text, last.stop)
-    return bool(_AND.search(text[before.stop : last.start])) and not own_clause
+def pieces(claim: ClaimText) -> list[Alternatives]:
+    """The pieces of a claim in its order, each with the things that it may be said of."""
+    cutter = _Cutter(claim, runs_of(claim))
+    if len(cutter.runs) > 1:
+        _of_several(cutter)
+    elif cutter.runs and len(cutter.runs[0]) == 2 and together(claim.text):
+        first, second = cutter.runs[0]
+        parts = [claim.text[claim.frame : first.start], first, "and", second, claim.text[second.stop :]]
+        end = len(claim.text)
+        denied = cutter.denied(claim.frame, end, second.stop)
+        cutter.made.append((cutter.piece(claim.frame, end, parts, [first, second], denied=denied),))
+    elif cutter.runs:
+        for item in cutter.runs[0]:
+            _of_one(cutter, item)
+    return cutter.made
 
 
-def _joins_clauses(scene: Scene, edge: Edge, edges: Sequence[Edge]) -> bool:
-    """Whether an edge only joins two clauses that have edges of their own (*A is … B and C is … D*)."""
-    text, items = scene.comparison.question.text, scene.items
-    low, high = sorted((edge.first, edge.second))
-    for at in range(low + 1, high + 1):
-        begins = _AND.search(text, items[at - 1].stop, items[at].start) and _VERB.match(text, items[at].stop)
-        others = [e for e in edges if e is not edge]
-        before = any(max(e.first, e.second) < at for e in others)
-        after = any(min(e.first, e.second) >= at for e in others)
-        if begins and before and after:
-            return True
-    return False
+def _of_one(cutter: _Cutter, item: Item) -> None:
+    """What is said of the one thing that a claim names."""
+    claim = cutter.claim
+    before, end = claim.text[claim.frame : item.start], len(claim.text)
+    after = clauses(claim.text, item.stop, end)
+    stop = after[0].stop if after else end
+    first = claim.text[item.stop : stop]
+    denied = cutter.denied(claim.frame, stop, after[0].start if after else item.start)
+    cutter.made.append((cutter.piece(claim.frame, stop, [before, item, first], [item], denied=denied),))
+    for clause in after[1:]:
+        _loose(cutter, clause, item)
 
 
-def _choices(scene: Scene, count: int, longest: int) -> dict[tuple[int, int], Edge]:
-    """The edge of every pair of the first `count` items: its cheapest path, of at most `longest` steps.
-
-    Things that are listed have the same path to a third, the one that costs least for all of them.
-    """
-    lists = lists_of(scene)
-    side_by_side = {pair for run in lists for pair in combinations(run, 2)}
-    found: dict[tuple[int, int], list[Edge]] = {}
-    for pair in combinations(range(count), 2):
-        edges = [] if pair in side_by_side else edges_between(scene, *pair)
-        edges = [e for e in edges if len(e.steps) <= longest]
-        if edges:
-            found[pair] = edges
-    for run in lists:
-        for other in set(range(count)) - set(run):
-            pairs = [(min(i, other), max(i, other)) for i in run]
-            _go_alike(found, [p for p in pairs if p in found], other)
-    return {pair: edges[0] for pair, edges in found.items()}
+def _loose(cutter: _Cutter, clause: Clause, item: Item) -> None:
+    """What one clause says of a thing alone."""
+    denied = cutter.denied(clause.start, clause.stop, clause.stop)
+    piece = cutter.piece(clause.start, clause.stop, [item, cutter.text(clause)], [item], denied=denied)
+    cutter.made.append((piece,))
 
 
-def _go_alike(found: dict[tuple[int, int], list[Edge]], pairs: Sequence[tuple[int, int]], other: int) -> None:
-    """Put first, for each pair with `other`, the path that all of them have and that costs least in all."""
-    paths = [{_seen_from(other, e): e for e in reversed(found[p])} for p in pairs]
-    common = [p for p in paths[0] if all(p in more for more in paths[1:])] if paths else []
-    if len(paths) < 2 or not common:
-        return
-    best = min(common, key=lambda p: (sum(more[p].cost for more in paths), len(p), p))
-    for pair, more in zip(pairs, paths, strict=True):
-        found[pair].insert(0, more[best])
-
-
-def _seen_from(item: int, edge: Edge) -> tuple[int, ...]:
-    """The steps of an edge from one of its items."""
-    return edge.steps if edge.first == item else tuple(s ^ 1 for s in reversed(edge.steps))
-
-
-def _total(scene: Scene, edges: Sequence[Edge]) -> float:
-    """Cost of a tree: its edges, its items, and the words that none of its edges explains.
-
-    Without an edge it costs what the cheapest relation of its item does.
-    """
-    items = sum(i.cost for i in scene.items)
-    if edges or not scene.items:
-        return items + sum(e.base for e in edges) + scene.open_cost([s for e in edges for s in e.steps])
-    if scene.items[0].entity < 0:
-        return items + scene.open_cost(()) + APART
-    ends = scene.reader.ends_of(scene.items[0].entity)
-    evidence = scene.evidence(scene.near(0))
-    weights = scene.reader.weights
-    alone = [weights.step + weights.step_evidence * (1 - evidence[s]) + scene.open_cost((s,)) for s in ends]
-    return items + min(alone, default=scene.open_cost(()) + ABSENT)
-
-
-def _spanning(scene: Scene, nodes: Sequence[int], choices: dict[tuple[int, int], Edge]) -> list[Edge]:
-    """Kruskal's spanning tree of the cheapest edges.
-
-    A value is said of one thing, or of things that are listed; of others only where nothing else joins them.
-    """
-    parent = {n: n for n in nodes}
-
-    def root(node: int) -> int:
-        while parent[node] != node:
-            node = parent[node]
-        return node
-
-    listed = {i: at for at, run in enumerate(lists_of(scene)) for i in run}
-    chosen: list[Edge] = []
-    ranked = sorted(choices.items(), key=lambda c: (c[1].cost, c[0]))
-    for strict in (True, False):
-        for (a, b), edge in ranked:
-            if root(a) == root(b) or (strict and _is_shared(scene, edge, chosen, listed)):
-                continue
-            parent[root(a)] = root(b)
-            chosen.append(edge)
-    return sorted(chosen, key=lambda e: (max(e.first, e.second), min(e.first, e.second)))
-
-
-def _is_shared(scene: Scene, edge: Edge, chosen: Sequence[Edge], listed: Mapping[int, int]) -> bool:
-    """Whether an edge says a value of another thing than its first, and the two are not listed together."""
-    for value, thing in ((edge.first, edge.second), (edge.second, edge.first)):
-        if scene.items[value].value is None:
+def _of_several(cutter: _Cutter) -> None:
+    """What is said of the items of a claim and those before them."""
+    claim, runs = cutter.claim, cutter.runs
+    subject, prefix, words = runs[0], claim.text[claim.frame : runs[0][0].start], ""
+    begin = claim.frame
+    if runs[0][0].value is not None and not runs[0][0].candidates and runs[1][0].candidates:
+        runs = _value_first(cutter)
+        subject, prefix, begin = runs[0], "", runs[0][0].start
+    for before, run, after in zip(runs, runs[1:], [*runs[2:], None], strict=False):
+        start, stop = before[-1].stop, run[0].start
+        said = clauses(claim.text, start, stop)
+        if _begins_clause(claim, start, run, last=after is None):
+            subject, words, begin = run, "", start
+            prefix = cutter.text(said[-1]) if said else ""
             continue
-        others = [e.second if e.first == value else e.first for e in chosen if value in (e.first, e.second)]
-        if any(listed.get(o, -1) != listed.get(thing, -2) for o in others):
-            return True
-    return False
+        own = said[-1] if said else Clause(start, stop)
+        if before is not subject and len(said) > 1 and said[0].start == start:
+            said = said[1:]  # words after the item before, which were said of it
+        own_words = claim.text[start:stop]
+        plain = bool(said) or bool(_AUXILIARY.search(own_words))
+        words = cutter.text(own) if plain else f"{_less_function(words)} {own_words}"
+        words = _JOINS.sub("", words, count=1)
+        end = len(claim.text) if after is None else run[-1].stop
+        trailing = clauses(claim.text, run[-1].stop, end) if after is None else []
+        attached = (
+            _attached(claim, run[-1].stop, trailing) if after is None else _following(claim, run, after)
+        )
+        for clause in said[:-1]:
+            _listed_verb(cutter, clause, subject, run, (begin, prefix))
+        for turn, item in enumerate(run):
+            place = (
+                begin if before is subject else own.start if said[:-1] else start,
+                attached[1] if turn == len(run) - 1 else item.stop,
+            )
+            if turn:
+                place = (run[turn - 1].stop, place[1])
+            _pair(cutter, (subject, before), item, place, (prefix, words, attached[0], own.start), run)
+        for clause in trailing[attached[2] :]:
+            _trailing(cutter, clause, subject[0], run[-1])
 
 
-def _with_unnamed(scene: Scene, cost: float) -> Tree:
-    """A tree with one more item, before all others, that is something unnamed."""
-    text = scene.comparison.question.text
-    unnamed = Item(len(text), len(text), "")
-    items = (*scene.items, unnamed)
-    wider = replace(scene, items=items)
-    at = len(items) - 1
-    ways = {i: _ways(scene, i, at) for i in range(at)}
-    # What is unnamed is one thing: named ones are not joined through another.
-    choices = {(i, at): w[0] for i, w in ways.items() if w} | _choices(wider, at, 1)
-    edges = _spanning(wider, range(at + 1), choices)
-    star = [e.first for e in edges if e.second == at]
-    others = [e for e in edges if e.second != at]
-    held = _join(wider, star, ways)
-    best = [ways[i][0] for i in star]
-    around = best if held is None else held
-    total = cost + _total(scene, [*others, *around]) + (ABSENT * len(star) if held is None else 0.0)
-    total += APART * (at - len(others) - len(around))
-    tree = sorted((*others, *around), key=lambda e: (e.first, e.second))
-    return Tree(wider, tuple(tree), total, at, held is not None)
+_AUXILIARY = re.compile(r"\b(?:is|was|are|were|has|have|had)\b", re.IGNORECASE)
+_JOINS = re.compile(r"^\s*,?\s*(?:and|but|or|nor)\b\s*", re.IGNORECASE)
 
 
-def _ways(scene: Scene, item: int, unnamed: int) -> list[Edge]:
-    """Single steps from an item to the unnamed thing, cheapest first."""
-    reader, target = scene.reader, scene.items[item]
-    near = scene.near(item)
-    evidence, told = scene.evidence(scene.naming(item)), scene.told(near)
-    if target.value is not None:
-        arrive = starts_of(reader, target)
-    else:
-        arrive = np.full(len(reader.fixed), np.inf)
-        arrive[reader.ends_of(target.entity)] = reader.weights.step
-    # The words name the step that leads to the item; it is walked from the item.
-    steps = np.flatnonzero(np.isfinite(arrive))
-    silent = reader.weights.step_evidence * (1 - evidence)
-    open_ = scene.comparison.weight[near] @ (1 - told) if near else np.zeros(len(arrive))
-    back = np.arange(len(arrive)) ^ 1
-    base = arrive + silent[back]
-    costs = base + open_[back]
-    order = steps[np.argsort(costs[steps], kind="stable")][:MOST_RELATIONS]
-    return [
-        Edge(item, unnamed, (int(s),), float(costs[s]), float(evidence[s ^ 1]), None, float(base[s]))
-        for s in order
-    ]
+def _following(claim: ClaimText, run: Sequence[Item], after: Sequence[Item]) -> tuple[str, int, int]:
+    """The words right after a run that are said of it, where what follows begins with words of its own."""
+    said = clauses(claim.text, run[-1].stop, after[0].start)
+    if len(said) > 1 and said[0].start == run[-1].stop:
+        return claim.text[said[0].start : said[0].stop].strip(" .!?,;"), said[0].stop, 0
+    return "", run[-1].stop, 0
 
 
-def _join(scene: Scene, star: Sequence[int], ways: dict[int, list[Edge]]) -> list[Edge] | None:
-    """The cheapest edges around the unnamed thing that hold together for one node.
-
-    None if no close ones do.
-    """
-    if not star:
-        return []
-    least = sum(ways[i][0].cost for i in star)
-    combinations = sorted(
-        islice(product(*(ways[i] for i in star)), MOST_WAYS * 10), key=lambda c: sum(e.cost for e in c)
-    )[:MOST_WAYS]
-    taken = {i.entity for i in scene.items}
-    for chosen in combinations:
-        if sum(e.cost for e in chosen) > least + CLOSE * len(star):
-            break
-        common: Int | None = None
-        for edge in chosen:
-            nodes = _around(scene, edge)
-            common = nodes if common is None else np.intersect1d(common, nodes)
-        found = [int(n) for n in common if n not in taken] if common is not None else []
-        if found:
-            return [replace(e, triples=_proof(scene, e, found[0])) for e in chosen]
-    return None
-
-
-def _around(scene: Scene, edge: Edge) -> Int:
-    """The nodes to which an edge may lead from its item."""
-    item, step, graph = scene.items[edge.first], edge.steps[0], scene.graph
-    if item.value is None:
-        return np.unique(walk(graph, item.entity, step))
-    nodes = [walk(graph, int(n), step) for n in _value_nodes(scene, item, step // 2)]
-    return np.unique(np.concatenate(nodes)) if nodes else np.zeros(0, np.int64)
-
-
-def _value_nodes(scene: Scene, item: Item, relation: int) -> Int:
-    values = scene.graph.values
-    return values_that_hold(
-        scene.reader, np.flatnonzero(values.kind).astype(np.int64), _valued(item), relation
+def _value_first(cutter: _Cutter) -> list[list[Item]]:
+    """*In 1999 X did …*, *Born in 1970, X …*: the value is said of what comes next; the runs after it."""
+    claim, (value, *_), thing = cutter.claim, cutter.runs[0], cutter.runs[1][0]
+    before, between = claim.text[claim.frame : value.start], claim.text[value.stop : thing.start]
+    last = len(cutter.runs) == 2
+    after = claim.text[thing.stop :] if last or not says(before + between) else ""
+    if not last and after:
+        after = claim.text[thing.stop : cutter.runs[2][0].start]
+    denied = cutter.denied(claim.frame, thing.stop, thing.stop)
+    piece = cutter.piece(
+        claim.frame, thing.stop, [before, value, between, thing, after], [thing, value], denied=denied
     )
+    cutter.made.append((piece,))
+    return cutter.runs[1:]
 
 
-def _valued(item: Item) -> ClaimedValue:
-    if item.value is None:
-        raise ValueError("the item is no value")
-    return item.value
+def _begins_clause(claim: ClaimText, start: int, run: Sequence[Item], *, last: bool) -> bool:
+    """Whether what joins begins a clause of its own: *… and B is …*."""
+    joint = JOINT.match(claim.text, start)
+    return joint is not None and not last and bool(VERB.match(claim.text, run[-1].stop))
 
 
-def _proof(scene: Scene, edge: Edge, node: int) -> tuple[int, ...]:
-    """The triple between an item and the node that the unnamed thing is."""
-    back = edge.steps[0] ^ 1
-    item = scene.items[edge.first]
-    ends = ends_at(scene.reader, walk(scene.graph, node, back), item, back // 2)
-    return (triple_of(scene.graph, node, back, int(ends[0])),)
+def _less_function(words: str) -> str:
+    """Words without the function words at their end: *was directed by* → *was directed*."""
+    kept = words.split()
+    while kept and kept[-1].lower() in ("by", "in", "on", "at", "of", "to", "from", "with"):
+        kept.pop()
+    return " ".join(kept)
 
 
-def variants(items: Sequence[Sequence[Item]], most: int = 24) -> Iterator[tuple[Item, ...]]:
-    """Ways of taking every item for one of its entities, or, where it is optional, for just words.
+def _attached(claim: ClaimText, start: int, trailing: Sequence[Clause]) -> tuple[str, int, int]:
+    """The words after the last item that belong to it, where they end, and how many clauses they are."""
+    if not trailing:
+        return claim.text[start:].strip(" .!?,;") if len(claim.text) - start < 40 else "", len(claim.text), 0
+    if trailing[0].start > start:
+        return "", start, 0
+    return claim.text[start : trailing[0].stop].strip(" .!?,;"), trailing[0].stop, 1
 
-    Likeliest first.
-    """
-    choices: list[list[Item | None]] = [[*i, None] if i[0].optional else [*i] for i in items]
-    for chosen in islice(product(*choices), most):
-        yield tuple(i for i in chosen if i is not None)
+
+def _pair(
+    cutter: _Cutter,
+    before: tuple[Sequence[Item], Sequence[Item]],
+    item: Item,
+    place: tuple[int, int],
+    said: tuple[str, str, str, int],
+    run: Sequence[Item],
+) -> None:
+    """What the words before one item say of it and of the subject, or of the item before."""
+    subject, nearest = before
+    prefix, words, after, where = said
+    claim = cutter.claim
+    start, stop = place
+    whole = start if item is run[0] else where
+    denied = cutter.denied(whole, stop, where)
+    if item is not run[0] and cutter.denied(start, item.start, item.start):
+        denied = True
+    either = -1
+    if not denied and len(run) > 1 and OR.search(claim.text, run[-2].stop, run[-1].start):
+        cutter.groups += item is run[0]
+        either = cutter.groups
+    if len(subject) > 1 and not denied and OR.search(claim.text, subject[-2].stop, subject[-1].start):
+        cutter.groups += item is run[0]
+        either = cutter.groups
+    goes_on = nearest is not subject and RELATIVE.match(claim.text, nearest[-1].stop)
+    others = list(nearest) if goes_on else []
+    for turn, thing in enumerate(subject):
+        at = start if turn == 0 else subject[turn - 1].stop
+        made = [cutter.piece(at, stop, [prefix, thing, words, item, after], [thing, item], denied=denied)]
+        if turn == 0:
+            made += [
+                cutter.piece(start, stop, [other, words, item, after], [other, item], denied=denied)
+                for other in others[-1:]
+            ]
+        cutter.made.append(tuple(replace(p, either=either) for p in made))
 
 
-DROPPED = 0.6
-"""Cost of taking what may be a name for just words."""
+def _listed_verb(
+    cutter: _Cutter, clause: Clause, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]
+) -> None:
+    """*Wrote* in *wrote and directed Y*: said of both; or a thing said of the subject alone."""
+    begin, prefix = begun
+    words = cutter.text(clause)
+    for thing in subject:
+        denied = cutter.denied(min(begin, clause.start), clause.stop, clause.stop)
+        alone = cutter.piece(clause.start, clause.stop, [prefix, thing, words], [thing], denied=denied)
+        both = [
+            cutter.piece(
+                clause.start, clause.stop, [prefix, thing, words, item], [thing, item], denied=denied
+            )
+            for item in run[:1]
+        ]
+        cutter.made.append((*both, alone))
+
+
+def _trailing(cutter: _Cutter, clause: Clause, subject: Item, last: Item) -> None:
+    """A clause after the last item: *but starred in it*, *and has a nickname*."""
+    words = cutter.text(clause)
+    rest = again(words, last)
+    if rest is None:
+        _loose(cutter, clause, subject)
+        return
+    denied = cutter.denied(clause.start, clause.stop, clause.stop)
+    piece = cutter.piece(clause.start, clause.stop, [subject, *rest], [subject, last], denied=denied)
+    cutter.made.append((piece,))

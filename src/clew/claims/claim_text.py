@@ -1,23 +1,20 @@
-"""What a claim says by itself: its words, values, negations and comparisons.
+"""What a claim says by itself: its frame, its negations, what it names, and its pieces, before it is read.
 
-Before any graph is looked at.
+A piece is what is said of two things, of a thing and a value, or of one thing alone, in words of the claim:
+*Memento was directed by X and released in 2004* says *Memento was directed by X*, *Memento released in 2004*.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from clew.claims.claim_values import ClaimedValue, find_values
-from clew.reading.rules.question import MEASURES, SUPERLATIVES, Question, Word, read_question
+from clew.reading.english import FUNCTION
+from clew.reading.mentions import NORMAL, PARTIAL, Candidate, Mention
 
-NEGATIONS = frozenset(
-    """not no never neither nor without nobody none nothing nowhere
-    isnt arent wasnt werent doesnt dont didnt hasnt havent hadnt cannot
-    cant couldnt wont wouldnt shouldnt aint lacks lacked""".split()
-)
+MOST_ITEMS = 7
 _FRAME = re.compile(
     r"""\s*(?:
     (?:yes|no|well|so|oh|agreed|sure|right|indeed|actually|in\ fact|true|that's\ right|that\ is\ right
@@ -40,144 +37,264 @@ _DENIED = re.compile(
     r"|it isn't (?:true|the case) that|i (?:can't|cannot|do not|don't) (?:believe|think) (?:that )?)\s*",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(
-    r"\s*(?:it|he|she|they|this|these|his|her|their|its|someone|somebody|something)\b", re.IGNORECASE
+_NOBODY = r"nobody|no one|no-one|none|nothing|nowhere"
+_NEGATION = re.compile(
+    rf"\b(?:{_NOBODY}|not|never|neither|nor|without|cannot|no|lacks|lacked|ain't)\b|(?<=\w)n['\u2019]t\b"
+    r"|(?:(?<=\bis)|(?<=\bdo)|(?<=are|was|oes|did|has|ave|had|uld|ere))nt\b",
+    re.IGNORECASE,
 )
-_INDEFINITE = re.compile(r"\s*(?:a|an|some|there (?:is|are|was|were) (?:a|an|some))\s+\w", re.IGNORECASE)
-
+NOBODY = re.compile(rf"\b(?:{_NOBODY})\b", re.IGNORECASE)
+"""What stands for one end of a relation, and says that there is none."""
+_POSITIVE = {"without": "with", "cannot": "can", "lacks": "has", "lacked": "had"}
+_SOMEBODY = {"nobody": "somebody", "no one": "somebody", "no-one": "somebody", "nothing": "something"}
+EXCEPTED = re.compile(
+    rf"\b(?:{_NOBODY}|no \w+)(?: else)? (?:but|except(?: for)?|other than|besides|apart from)\b",
+    re.IGNORECASE,
+)
+"""*Nobody but X*: X, and no other."""
 _TURN = re.compile(
     r"\b(?:but|except|besides|other than|apart from|however|although|though|whereas|while|instead)\b|;",
     re.IGNORECASE,
 )
 """Where a negation ends."""
-_DESCRIBED = re.compile(
-    r"\s*(?:the|a|an|some|this|that)\s+(?:[\w-]+\s+){0,3}?[\w-]+(?=\s*,|\s+(?:is|was|are|were|has|have|had|which|who|that)\b)",
-    re.IGNORECASE,
+_LISTING = re.compile(
+    r"\s*(?:,|&|,?\s*\b(?:and|or|nor|as well as|plus)\b)\s*(?:(?:the|a|an|both|either|nor|not)\s+)?", re.I
 )
-"""What says only of what kind the unnamed thing is that a claim begins with (*A television show, …*)."""
+LIGHT = frozenset(
+    """located situated found lies lie lying based stands stand standing sits come comes came goes go get gets
+    got find finds use uses used keep keeps put placed one people known considered ll ve re""".split()
+)
+"""Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
+_AND = re.compile(r"&|\b(?:and|or|nor|as well as|plus)\b", re.IGNORECASE)
+"""What stands between things that are listed, and between the last two."""
+OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
+VERB = re.compile(r"\s+(?:is|was|are|were|has|have|had|does|did|will)\b", re.IGNORECASE)
+JOINT = re.compile(
+    r"(?:\s*,)?\s*\b(?:and|but|or|nor|as well as|while|whereas|although|though)\b\s*(?:also\b\s*)?"
+    r"|\s*[;,&]\s*",
+    re.I,
+)
+"""What joins two clauses, or two verbs."""
+RELATIVE = re.compile(r"\s*,?\s*(?:who|whom|which|that|whose|where|of|from|in|'s)\b|\s*,", re.IGNORECASE)
+"""What may go on about the thing right before it."""
+_AGAIN = re.compile(r"\b(?:it|him|her|them|there)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimComparison:
-    """*A is longer than B*: the sign and attribute of the word at [start, stop).
+class Item:
+    """What a claim names, at the characters [start, stop): nodes that it may be, or a value, or both."""
 
-    1 if A's value is the larger.
-    """
-
-    sign: int
-    attribute: str
     start: int
     stop: int
+    text: str
+    candidates: tuple[Candidate, ...] = ()
+    value: ClaimedValue | None = None
+    sure: bool = True
+    """Written as a name is, or wholly one: not only words that may be part of a name."""
 
 
-COMPARATIVES: Mapping[str, tuple[int, str]] = {
-    **{word[:-3] + "er": measure for word, measure in SUPERLATIVES.items() if word.endswith("est")},
-    "later": (1, "date"), "earlier": (-1, "date"), "after": (1, "date"), "before": (-1, "date"),
-    "older": (-1, "date"), "newer": (1, "date"), "more": (1, ""), "less": (-1, ""), "fewer": (-1, ""),
-    "elder": (-1, "date"), "larger": (1, ""), "smaller": (-1, ""),
-}  # fmt: skip
-"""Words that compare two things: 1 where the first has the larger value, and what is measured."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a claim says of one or two of its items, at [start, stop); `text` in its words, not negated.
 
-
-@dataclass(frozen=True, eq=False)
-class ClaimText:
-    """A claim cut into words.
-
-    `frame`: characters before it are no part of what is claimed (*Did you know that*); `denied`: they deny
-    the whole. `negations`: characters at which negating words start. `about_unknown`: it begins with a
-    pronoun or an indefinite (*It is …*, *An artist …*), so that something unnamed is meant. `described`:
-    where the words end that only say of what kind this is, after *a* or *an* if `indefinite`.
+    `places` are where the items stand in `text`; `either` numbers pieces of which one is enough, -1 for none.
     """
 
+    start: int
+    stop: int
     text: str
-    question: Question
-    values: tuple[ClaimedValue, ...]
-    negations: tuple[int, ...]
+    items: tuple[Item, ...]
+    places: tuple[tuple[int, int], ...]
+    negated: bool = False
+    either: int = -1
+
+    @property
+    def words(self) -> list[str]:
+        """The words outside of its items that say something."""
+        text = self.text
+        for start, stop in sorted(self.places, reverse=True):
+            text = text[:start] + " " + text[stop:]
+        return [w for w in re.findall(r"[^\W_]+", text.lower()) if w not in FUNCTION]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimText:
+    """A claim with what it names; characters before `frame` are no part of it, `denied`: they deny it."""
+
+    text: str
     frame: int
     denied: bool
-    about_unknown: bool
-    described: int
-    indefinite: bool
+    items: tuple[Item, ...] = ()
 
-    def outside_of(self, spans: Sequence[tuple[int, int]]) -> ClaimText:
-        """The claim whose negations are none within names (*No Country for Old Men*) at [start, stop)."""
-        kept = tuple(at for at in self.negations if not any(a <= at < b for a, b in spans))
-        return replace(self, negations=kept)
+    def negations(self, start: int, stop: int) -> list[int]:
+        """Where negating words outside of names stand at [start, stop)."""
+        return [
+            hit.start()
+            for hit in _NEGATION.finditer(self.text, start, stop)
+            if not any(i.start <= hit.start() < i.stop for i in self.items)
+            and not EXCEPTED.match(self.text, hit.start())
+        ]
 
     def negated(self, start: int, stop: int, said: int) -> bool:
-        """Whether a negation stands at the characters [start, stop).
-
-        And no *but* stands between it and `said`, where what might be negated is said.
-        """
+        """Whether a negation stands at [start, stop) that no *but* parts from `said`."""
         return any(
-            start <= at < stop and not _TURN.search(self.text, min(at, said), max(at, said))
-            for at in self.negations
+            not _TURN.search(self.text, min(at, said), max(at, said)) for at in self.negations(start, stop)
         )
 
-    def negated_right_before(self, start: int) -> bool:
-        """Whether the word before `start` negates (*Neither X nor Y*)."""
-        before = [w for w in self.question.words if w.stop <= start]
-        return bool(before) and before[-1].start in self.negations
 
-
-def read_claim(text: str) -> ClaimText:
-    """Cut and read a claim; never fails."""
-    question = read_question(text)
-    question = replace(question, words=tuple(_say_team(question.words)))
+def frame_of(text: str) -> ClaimText:
+    """A claim without its items."""
     frame, denied = 0, False
     while True:
         hit = _FRAME.match(text, frame) or _DENIED.match(text, frame)
         if hit is None or hit.end() == frame:
-            break
+            return ClaimText(text, frame, denied)
         denied ^= hit.re is _DENIED
         frame = hit.end()
-    negations = tuple(w.start for w in question.words if w.norm in NEGATIONS and w.start >= frame)
-    about = bool(_PRONOUN.match(text, frame) or _INDEFINITE.match(text, frame))
-    kind = _DESCRIBED.match(text, frame)
-    values = tuple(v for v in find_values(text) if v.start >= frame)
-    described = frame if kind is None else kind.end()
-    return ClaimText(
-        text,
-        question,
-        values,
-        negations,
-        frame,
-        denied,
-        about,
-        described,
-        bool(_INDEFINITE.match(text, frame)),
+
+
+def with_items(claim: ClaimText, mentions: Sequence[Mention]) -> ClaimText:
+    """The claim with the names and values that it is about: those that are surest, none inside of another."""
+    found = [
+        Item(m.start, m.stop, m.text, m.candidates, sure=m.strong or m.candidates[0].how <= NORMAL)
+        for m in sorted(mentions, key=_weight)
+        if m.candidates
+        and m.start >= claim.frame
+        and not (_is_part(m) or _in_code(claim.text, m.start, m.text))
+    ]
+    kept: list[Item] = []
+    for item in found:
+        if not any(i.start < item.stop and item.start < i.stop for i in kept):
+            kept.append(item)
+    for value in find_values(claim.text):
+        over = [i for i in kept if i.start < value.stop and value.start < i.stop]
+        if (
+            value.start < claim.frame
+            or _in_code(claim.text, value.start, value.text)
+            or any(i.stop - i.start > value.stop - value.start for i in over)
+        ):
+            continue
+        nodes = over[0].candidates if over and over[0].text == value.text else ()
+        kept = [i for i in kept if i not in over]
+        kept.append(Item(value.start, value.stop, value.text, nodes, value))
+    return replace(claim, items=_once_each(claim.text, sorted(kept, key=lambda i: i.start))[:MOST_ITEMS])
+
+
+def _once_each(text: str, items: Sequence[Item]) -> tuple[Item, ...]:
+    """The items, with two parts of one name that stand side by side as one."""
+    made: list[Item] = []
+    for item in items:
+        last = made[-1] if made else None
+        same = last is not None and last.candidates[:1] == item.candidates[:1] != ()
+        if last is not None and same and not text[last.stop : item.start].strip():
+            made[-1] = replace(last, stop=item.stop, text=text[last.start : item.stop])
+        else:
+            made.append(item)
+    return tuple(made)
+
+
+def _is_part(mention: Mention) -> bool:
+    """Whether one word in lower case is only a part of a name, or misspelt: claims write names as names."""
+    plain = mention.text.islower() or mention.text.lower() in FUNCTION
+    return mention.candidates[0].how >= PARTIAL and plain and " " not in mention.text
+
+
+def _in_code(text: str, start: int, number: str) -> bool:
+    """Whether a number is a part of a code, as in HP-40."""
+    return number.isdigit() and bool(re.search(r"[^\W\d_]-$", text[:start]))
+
+
+def _weight(mention: Mention) -> tuple[float, int]:
+    best = mention.candidates[0] if mention.candidates else Candidate(-1, PARTIAL, 0.0)
+    words = min(len(mention.text.split()), 6)
+    return (-(best.score + 0.25 * words * (best.how < PARTIAL) + 0.3 * mention.strong), mention.start)
+
+
+def positive(text: str) -> str:
+    """Words without their negations: *did not direct* → *did direct*, *nobody* → *somebody*."""
+
+    def said(hit: re.Match[str]) -> str:
+        word = hit[0].lower()
+        return _SOMEBODY.get(word) or _POSITIVE.get(word, "")
+
+    return re.sub(
+        r"\s+",
+        " ",
+        _NEGATION.sub(said, EXCEPTED.sub("", text).replace("can't", "can").replace("won't", "will")),
     )
 
 
-def _say_team(words: Sequence[Word]) -> Iterator[Word]:
-    """*Plays for X*: X is a team, as *works for X* says that X is an employer."""
-    for word, after in zip_longest(words, words[1:]):
-        playing = (
-            word is not None
-            and word.norm in ("play", "plays", "played", "playing")
-            and after is not None
-            and after.norm in ("for", "with")
-        )
-        if word is not None:
-            yield replace(word, norm="team") if playing else word
+def runs_of(claim: ClaimText) -> list[list[Item]]:
+    """The items in order, those that are listed side by side (*A, B and C*) together."""
+    items, text = claim.items, claim.text
+    runs: list[list[Item]] = []
+    for item in items:
+        if runs and _LISTING.fullmatch(text, runs[-1][-1].stop, item.start):
+            runs[-1].append(item)
+        else:
+            runs.append([item])
+    made: list[list[Item]] = []
+    for at, run in enumerate(runs):
+        between = text[run[-2].stop : run[-1].start] if len(run) > 1 else ""
+        own_clause = at > 0 and VERB.match(text, run[-1].stop)
+        if len(run) > 1 and len(runs) > 1 and _AND.search(between) and not own_clause:
+            made.append(run)
+        else:
+            made += [[item] for item in run]
+    return made
 
 
-def find_comparison(words: Sequence[Word], start: int, stop: int) -> ClaimComparison | None:
-    """The comparison in the words between two things at [start, stop): *longer than*, *released before*."""
-    inside = [w for w in words if w.start >= start and w.stop <= stop]
-    norms = [w.norm for w in inside]
-    than = norms.index("than") if "than" in norms else None
-    if than is None:
-        last = inside[-1] if inside else None
-        if last is None or last.norm not in ("before", "after"):
-            return None
-        return ClaimComparison(*COMPARATIVES[last.norm], last.start, last.stop)
-    for at in range(than - 1, -1, -1):
-        if norms[at] not in COMPARATIVES:
+_TOGETHER = re.compile(
+    r"\b(?:same|shares?|shared|together|each other|one another|in common)\b", re.IGNORECASE
+)
+_BESIDE = re.compile(r"\b(?:also|too|another|others?|alongside|with|fellow|both)\b", re.IGNORECASE)
+
+
+def together(text: str) -> bool:
+    """Whether what is listed is said of one and another, and not of each."""
+    return _TOGETHER.search(text) is not None
+
+
+def beside(text: str) -> bool:
+    """Whether words may speak of what has the same relation to one thing (*also directed X*)."""
+    return _BESIDE.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """The words before a run of items, at [start, stop), without what joins them to those before."""
+
+    start: int
+    stop: int
+
+
+def clauses(text: str, start: int, stop: int) -> list[Clause]:
+    """The words at [start, stop), cut where something joins two clauses or verbs; empty ones left out."""
+    cuts = [(hit.start(), hit.end()) for hit in JOINT.finditer(text, start, stop)]
+    starts, stops = [start, *(b for _, b in cuts)], [*(a for a, _ in cuts), stop]
+    return [Clause(a, b) for a, b in zip(starts, stops, strict=True) if says(text[a:b])]
+
+
+def says(text: str) -> bool:
+    """Whether words say more than function words do."""
+    return any(w not in FUNCTION for w in re.findall(r"[^\W_]+", _NEGATION.sub("", text.lower())))
+
+
+def joined(parts: Sequence[str | Item]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Words and names as one text, and where the names stand in it."""
+    text, places = "", list[tuple[int, int]]()
+    for part in parts:
+        shown = part.text if isinstance(part, Item) else positive(part).strip(" ,;:.!?")
+        if not shown:
             continue
-        sign, attribute = COMPARATIVES[norms[at]]
-        after = norms[at + 1]
-        if norms[at] in ("more", "less") and after in MEASURES:
-            attribute = MEASURES[after]
-        return ClaimComparison(sign, attribute, inside[at].start, inside[than].stop)
-    return None
+        text += " " if text else ""
+        if isinstance(part, Item):
+            places.append((len(text), len(text) + len(shown)))
+        text += shown
+    return text, tuple(places)
+
+
+def again(text: str, item: Item) -> list[str | Item] | None:
+    """Words that say *it* for an item, with the item in its place."""
+    hit = _AGAIN.search(text)
+    return None if hit is None else [text[: hit.start()], item, text[hit.end() :]]

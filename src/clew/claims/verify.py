@@ -1,40 +1,52 @@
-"""`verify` without a model: the parts of a claim are matched in the graph, each is there, otherwise.
+"""`verify` without a model: each part of a claim is there, or otherwise, or not recorded.
 
-Or not recorded.
-
-Steps, in order: `link` (what the claim names: entities, numbers, dates), `parts` (how the words join them,
-as relation paths of this graph), `check` (what the graph has), and the verdict. Claims are those of
-FactKG's kinds and more: one hop, conjunction, existence, several hops through something unnamed, negation,
-numbers, dates, counts and comparisons.
+Steps, in order: `link` (what the claim names: entities, numbers, dates), `parts` (what the words say of
+them, read by the shipped ranker as query graphs), `check` (what the graph has), and the verdict. Claims are
+those of FactKG's kinds and more: one hop, conjunction, existence, several hops through something unnamed,
+negation, numbers, dates, counts and comparisons.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
-from clew.claims.check_claim import Checked, Found, check_tree, part_of, whole
-from clew.claims.claim_compare import find_comparing, measure
-from clew.claims.claim_edges import Item, Scene
-from clew.claims.claim_items import ClaimItems
-from clew.claims.claim_parts import DROPPED, Tree, best_tree, variants
-from clew.claims.claim_text import ClaimText, read_claim
+from clew.claims.check_claim import Checked, Checker, nobody, part_of, whole
+from clew.claims.claim_parts import Alternatives, pieces
+from clew.claims.claim_readings import PieceReader, Read
+from clew.claims.claim_text import ClaimText, frame_of, with_items
+from clew.graph.implied_types import with_implied_types
+from clew.graph.schema import with_types_of
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.reading.rules.auto import auto_of
-from clew.reading.rules.comparison import Comparison, compare
+from clew.index.store.stored_schema import schema_of_index
+from clew.reading.reader import QuestionReader
+from clew.reading.signs import written_as_names
 from clew.text.embedder import Embedder
-from clew.types import Citation, ClaimPart, Step, Verification
+from clew.types import ClaimPart, Step, Verification
+
+LEAST = 0.4
+"""Least probability of a meaning among all of its piece to be checked."""
+NAMED, SPELT = 0.3, 0.7
+"""Least likeness of some word with what a meaning says; with what one thing alone has or is."""
+NAME = 0.9
+"""Likeness from which a word is a relation's name, so that none of it means that there is none."""
+SURE = 0.2
+"""Probability that some meaning is right from which no word need be like it."""
+ALONE, SOME = 0.95, 0.015
+"""Share of one meaning, and probability of some, from which none need be where nothing else can be meant."""
+_SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Checkable:
-    """A claim with the tree that explains it, and what the graph has of its parts."""
+class Part:
+    """One piece of a claim as it was read and checked; `read` None where it means nothing here."""
 
-    claim: ClaimText
-    tree: Tree
-    checked: tuple[Checked, ...]
+    checked: Checked
+    read: Read | None = None
+    either: int = -1
 
 
 class Verify:
@@ -43,22 +55,23 @@ class Verify:
     name = "auto"
 
     def __init__(self, index: Index, embedder: Embedder) -> None:
-        self.parser = parser = auto_of(index, embedder)
-        self.index, self.graph = index, index.graph
-        self.weights, self.table = parser.weights, parser.table
-        self.reader = parser.reader
-        self.items = ClaimItems(index.graph, parser.linker, parser.reader)
+        schema = schema_of_index(index)
+        self.index, self.graph = index, with_implied_types(index.graph)
+        if self.graph is not index.graph:
+            schema = with_types_of(schema, self.graph)
+        self.reader = QuestionReader(self.graph, schema, index.names, embedder)
+        self.pieces = PieceReader(self.reader)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; in a closed world what the graph does not record is not so."""
         began = perf_counter()
-        text = read_claim(claim)
-        comparison = compare(text.question, self.table, self.weights)
-        items = self.items.find(text, comparison)
-        text = text.outside_of([(item.start, item.stop) for item, *_ in items])
+        text = frame_of(claim)
+        text = with_items(text, self.reader.name(claim))
         linked = perf_counter()
-        found = self._check(text, comparison, items)
-        parts = [part_of(text, found.tree.scene, c, closed=closed_world) for c in found.checked]
+        read = self._read(text)
+        checker = Checker(self.reader.vocabulary, text)
+        found = _at_least_one([*self._checked(checker, read), *self._names(text)])
+        parts = [part_of(text, self.graph, p.checked, closed=closed_world) for p in found]
         if not parts:
             parts = [ClaimPart(claim, "refuted" if closed_world else "not_enough_info")]
         ended = perf_counter()
@@ -67,71 +80,123 @@ class Verify:
             claim=claim,
             verdict=whole(parts, denied=text.denied),
             parts=tuple(parts),
-            citations=self._cite(parts),
+            citations=tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids),
             method=self.name,
             timings_ms={stage: round(1000 * s, 3) for stage, s in timings.items()},
-            steps=(self._link_step(items), self._parts_step(found.tree)),
+            steps=(self._link_step(text), self._parts_step(found)),
             id=id,
         )
 
-    def _check(self, claim: ClaimText, comparison: Comparison, items: Sequence[Sequence[Item]]) -> Checkable:
-        """Choose the entities and the tree that cost least.
+    def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[Read]]]:
+        """The readings of each piece; what may be no name and gives no reading is no name."""
+        read = [(options, self._readings(options)) for options in pieces(claim)]
+        doubtful = {
+            item
+            for options, found in read
+            for item in options[0].items[-1:]
+            if not item.sure and not any(map(_is_likely, found))
+        }
+        if not doubtful:
+            return read
+        kept = tuple(i for i in claim.items if i not in doubtful)
+        return [(o, self._readings(o)) for o in pieces(replace(claim, items=kept))]
 
-        A comparison of two entities is a part of its own.
-        """
-        best, least = None, 0.0
-        free = self.items.said_by_the_way(claim, comparison, items)
-        about_unknown = claim.about_unknown or self.items.described(claim, items) > claim.frame
-        compared: tuple[Checked, ...] = ()
-        comparing = find_comparing(claim, [i[0] for i in items])
-        if comparing is not None:
-            scene = Scene(self.reader, comparison, tuple(i[0] for i in items), free)
-            measured = measure(scene, self.table, comparing)
-            found: Found = "unknown" if measured.holds is None else "there" if measured.holds else "otherwise"
-            start = 0 if items[0][0] == comparing.first else comparing.first.start
-            compared = (Checked(start, comparing.second.stop, found, measured.triples),)
-            items = [i for i in items if i[0] != comparing.second]
-            if len(items) == 1:
-                return Checkable(claim, Tree(scene, (), 0.0), compared)
-            free |= {w.start for w in claim.question.words if start <= w.start < comparing.second.stop}
-        for chosen in variants(items):
-            scene = Scene(self.reader, comparison, chosen, free)
-            tree = best_tree(scene, about_unknown=about_unknown)
-            cost = tree.cost + DROPPED * (len(items) - len(chosen))
-            if best is None or cost < least:
-                best, least = tree, cost
-        said = [w for w in claim.question.words if w.start >= claim.frame]
-        if best is not None and all(any(i.start <= w.start < i.stop for i in best.scene.items) for w in said):
-            return Checkable(claim, best, (Checked(0, len(claim.text), "unknown"),))
-        if best is None:
-            best = Tree(Scene(self.reader, comparison, (), free), (), 0.0)
-        return Checkable(claim, best, (*compared, *check_tree(claim, best)))
+    def _readings(self, options: Alternatives) -> list[Read]:
+        """What a piece likeliest means, said of each thing that it may be said of, the likeliest first."""
+        read = [r for r in map(self.pieces.read, options) if r is not None]
+        return sorted(read, key=lambda r: -r.probability)
 
-    def _cite(self, parts: Sequence[ClaimPart]) -> tuple[Citation, ...]:
-        return tuple(cite(self.graph, p.verdict, p.triple_ids) for p in parts if p.triple_ids)
+    def _checked(self, checker: Checker, read: Sequence[tuple[Alternatives, list[Read]]]) -> list[Part]:
+        parts: list[Part] = []
+        for options, readings in read:
+            piece = options[0]
+            likely = [r for r in readings if _is_likely(r) and self._claims(r)]
+            made = [Part(checker.check(r), r, piece.either) for r in likely]
+            best = next((p for p in made if p.checked.found == "there"), made[0] if made else None)
+            first = readings[0] if readings else None
+            if (
+                first is not None
+                and first.meaning.kind == "exists"
+                and nobody(checker.claim)
+                and first.named < NAME
+            ):
+                best = Part(
+                    Checked(piece.start, piece.stop, "unread", (), piece.negated), first, piece.either
+                )
+            if best is None:
+                best = Part(
+                    Checked(piece.start, piece.stop, "unknown", (), piece.negated), first, piece.either
+                )
+            parts.append(best)
+        return parts
 
-    def _link_step(self, items: Sequence[Sequence[Item]]) -> Step:
+    def _claims(self, read: Read) -> bool:
+        """Whether anything is said: a name alone says nothing."""
+        words = read.piece.words
+        vocabulary = self.reader.vocabulary
+        steps = read.meaning.steps if read.meaning.kind != "type" else ()
+        said = " ".join(vocabulary.relations[s // 2] for s in steps).split()
+        # Which is the first or the largest of several is not read.
+        if any(_SUPERLATIVE.fullmatch(w) and w not in said for w in words):
+            return False
+        return len(read.piece.items) > 1 or bool(words)
+
+    def _names(self, claim: ClaimText) -> list[Part]:
+        """Words that are written as names and name nothing that the graph has."""
+        likeness = self.reader.explore(claim.text, ()).likeness
+        spans = written_as_names(claim.text, likeness)
+        first = re.match(r"\W*([A-Z][^\W\d_]+)", claim.text[claim.frame :])
+        if first and not self.reader.is_word(first[1]):
+            spans.append((claim.frame + first.start(1), claim.frame + first.end(1)))
+        return [
+            Part(Checked(start, stop, "unknown"))
+            for start, stop in spans
+            if start >= claim.frame and not any(i.start < stop and start < i.stop for i in claim.items)
+        ]
+
+    def _link_step(self, claim: ClaimText) -> Step:
         rows = [
-            {"text": i[0].text, "entities": [self.graph.entities[c.entity] for c in i if c.entity >= 0]}
-            for i in items
+            {"text": i.text, "entities": [self.graph.entities[c.node] for c in i.candidates]}
+            for i in claim.items
         ]
         return Step("link", {"mentions": rows})
 
-    def _parts_step(self, tree: Tree) -> Step:
-        def name(item: Item) -> str:
-            return item.text or "something"
-
+    def _parts_step(self, parts: Sequence[Part]) -> Step:
         rows = [
             {
-                "first": name(tree.scene.items[e.first]),
+                "text": p.read.piece.text,
                 "relations": [
-                    self.graph.relations[s // 2] + ("" if s % 2 == 0 else " (inverse)") for s in e.steps
+                    self.graph.relations[s // 2] + ("" if s % 2 == 0 else " (inverse)")
+                    for s in (p.read.meaning.steps if p.read.meaning.kind != "type" else ())
                 ],
-                "second": name(tree.scene.items[e.second]),
-                "cost": round(e.cost, 3),
-                "named": round(e.named, 3),
-                "there": e.triples is not None,
+                "kind": p.read.meaning.kind,
+                "probability": round(p.read.probability, 3),
+                "none": round(p.read.none, 3),
+                "named": round(p.read.named, 3),
+                "found": p.checked.found,
             }
-            for e in tree.edges
+            for p in parts
+            if p.read is not None
         ]
-        return Step("parts", {"parts": rows, "cost": round(tree.cost, 3)})
+        return Step("parts", {"parts": rows})
+
+
+def _is_likely(read: Read) -> bool:
+    if read.named <= 0 and read.piece.words and read.meaning.kind == "path" and len(read.piece.items) < 2:
+        return False
+    least = {"type": SPELT, "exists": SPELT}.get(read.meaning.kind, NAMED)
+    plain = (
+        read.probability >= ALONE and 1 - read.none >= SOME and read.meaning.kind not in ("type", "exists")
+    )
+    return read.probability >= LEAST and (read.named >= least or 1 - read.none >= SURE or plain)
+
+
+def _at_least_one(parts: Sequence[Part]) -> list[Part]:
+    """The parts, of those of which one is enough the best one."""
+    order = {"there": 0, "unknown": 1, "unread": 2, "otherwise": 3}
+    best: dict[int, Part] = {}
+    for part in parts:
+        known = best.get(part.either)
+        if part.either >= 0 and (known is None or order[part.checked.found] < order[known.checked.found]):
+            best[part.either] = part
+    return [p for p in parts if p.either < 0 or best[p.either] is p]

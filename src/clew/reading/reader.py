@@ -16,7 +16,9 @@ from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
 from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
+from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention, MentionFinder, NameWords
+from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedder import Embedder
@@ -98,6 +100,27 @@ class QuestionReader:
         """
         mentions, likeness, options = self._candidates(question, (), {})
         return mentions, likeness, self._ranker.score(question, mentions, likeness, options)
+
+    def name(self, text: str) -> tuple[Mention, ...]:
+        """The mentions of a text."""
+        return tuple(self._finder.find(text))
+
+    def is_word(self, word: str) -> bool:
+        """Whether a word is one of English, or of the relations and types of the graph."""
+        return self._lexicon.known(word.lower()) or word.lower() in self.vocabulary.words | FUNCTION
+
+    def explore(self, text: str, mentions: Sequence[Mention]) -> Exploration:
+        """What lies around the mentions of a text, and how its words are like those of the graph."""
+        return Exploration(self.vocabulary, text, mentions, self._matcher.compare(text))
+
+    def rank_options(self, of: Exploration, options: Sequence[Option]) -> Ranking:
+        """Rank candidates that were made elsewhere.
+
+        Raises:
+            EmbedderError: the shipped model cannot be opened.
+
+        """
+        return self._ranker.rank(of.question, of.mentions, of.likeness, options)
 
     def _candidates(
         self, question: str, entities: Sequence[str], times: dict[str, float]

@@ -68,7 +68,7 @@ class Signs:
         self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
     ) -> None:
         self.vocabulary, self.mentions = vocabulary, mentions
-        self.names = _names(question, likeness)
+        self.names = written_as_names(question, likeness)
         self.beside = {i: sign_beside(question, m.start, m.stop) for i, m in enumerate(mentions) if m.values}
         self.ranks = {
             i: int(m.values[0].number)
@@ -127,7 +127,7 @@ class Signs:
         return 0
 
 
-def _names(question: str, likeness: Likeness) -> list[tuple[int, int]]:
+def written_as_names(question: str, likeness: Likeness) -> list[tuple[int, int]]:
     """The words that are written as names inside a sentence and are no labels, by their characters."""
     if question.istitle() or question.isupper():
         return []

@@ -57,10 +57,8 @@ class VerifyWithModel(Retrieval):
         *,
         model: ChatModel | None = None,
         settings: SimgragSettings | None = None,
-        verify: Verify | None = None,
     ) -> None:
-        parser = None if verify is None else verify.parser
-        super().__init__(index, embedder, model=model, settings=settings, parser=parser)
+        super().__init__(index, embedder, model=model, settings=settings)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model cannot be asked."""
@@ -192,7 +190,7 @@ class AutoVerify:
         settings: SimgragSettings | None = None,
     ) -> None:
         self.plain = Verify(index, embedder)
-        self.with_model = VerifyWithModel(index, embedder, model=model, settings=settings, verify=self.plain)
+        self.with_model = VerifyWithModel(index, embedder, model=model, settings=settings)
 
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model is needed and cannot be asked."""
