@@ -4,11 +4,13 @@ A node table for each type (`Entity` for nodes without one; a node of several ty
 first), a relation table for each relation. Literals are properties of their head: a number where all values
 are, else a text; a list where a head has several. Where the source tells no literals from entities, a
 relation
-whose tails are all numbers or all days, one for a head, is a property of that type too, beside its edges.
-Every
-node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names, without
-case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a dot is
-another one.
+whose tails are all numbers or all days, one for a head, is a property of that type too, beside its edges,
+unless these have properties. Edges are those that the source has: each statement of a triple is one, with its
+properties as numbers, days or texts. What is said of an edge to a literal has no place.
+
+Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
+without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a
+dot is another one.
 """
 
 from __future__ import annotations
@@ -46,9 +48,12 @@ _NUMERIC = frozenset(
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,2})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_BETWEEN = "\x1f"
+"""What stands between the items of a list of texts in the files that tables are filled from."""
 LONGEST_EXAMPLE = 24
 """Characters of an example of a property's values."""
 _HIDDEN = frozenset((_ID, _TRIPLE, "_ID", "_LABEL", "_SRC", "_DST", *VALUE_COLUMNS.values()))
+_HIDDEN_LOWER = frozenset(name.lower() for name in _HIDDEN)
 _PARAMETER = re.compile(r"\$(\w+)")
 
 
@@ -69,6 +74,15 @@ class _Rewriting:
 
     loops: frozenset[str]
     kinds: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _EdgeColumn:
+    """A property of the edges of one relation: its name in the table, its type in ladybug, and a value."""
+
+    name: str
+    kind: str
+    example: str
 
 
 class LadybugStore:
@@ -176,9 +190,12 @@ class _Layout:
         self.literal = graph.values.datatype >= 0
         self.table = np.where(self.literal, -1, first + 1)
         self.labels = _free_labels([UNTYPED, *graph.types.names], graph.relations)
+        self.edges = _EdgeTables(graph, self.table >= 0)
         self.kinds = self._kinds()
         self.valued = {
-            relation: kind for relation, kind in self.kinds.items() if self._is_functional(relation)
+            relation: kind
+            for relation, kind in self.kinds.items()
+            if self._is_functional(relation) and relation not in self.edges.columns
         }
         self.pairs: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.columns: dict[int, dict[int, _Column]] = defaultdict(dict)
@@ -244,21 +261,22 @@ class _Layout:
             self.labels[t]: frozenset((_NAME, *(c.name for c in self.columns[t].values())))
             for t in self._used()
         }
-        types = {graph.relations[relation]: frozenset[str]() for relation in self.pairs}
+        edges = {graph.relations[r]: self.edges.columns.get(r, {}).values() for r in self.pairs}
+        types = {relation: frozenset(c.name for c in columns) for relation, columns in edges.items()}
+        type_kinds = {
+            relation: {c.name: _told_kind(c.kind, c.example) for c in columns}
+            for relation, columns in edges.items()
+            if columns
+        }
         kinds = {
             self.labels[t]: {c.name: self._shown_kind(c) for c in self.columns[t].values()}
             for t in self._used()
         }
         valued = frozenset(graph.relations[relation] for relation in self.valued)
-        return GraphSchema(tuple(hops), properties, types, kinds, valued)
+        return GraphSchema(tuple(hops), properties, types, kinds, valued, type_kinds=type_kinds)
 
     def _shown_kind(self, column: _Column) -> str:
-        """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
-        kind = self._kind(column)
-        named = {"DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text"}
-        example = self.graph.labels[next(iter(column.values.values()))[0]]
-        several = "list of " if kind.endswith("[]") else ""
-        return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
+        return _told_kind(self._kind(column), self.graph.labels[next(iter(column.values.values()))[0]])
 
     def statements(self, folder: Path) -> Iterable[str]:
         """Yield the statements that make and fill the tables; their rows are files in `folder`."""
@@ -272,26 +290,31 @@ class _Layout:
             yield f"CREATE NODE TABLE {label}({_ID} INT64, {_NAME} STRING{declared}, PRIMARY KEY({_ID}))"
             path = folder / f"nodes-{table}.csv"
             _write(path, self._node_rows(table, columns, kinds))
-            yield _copy(label, path)
+            more = VALUE_COLUMNS if table == 0 and self.kinds else ()
+            yield _copy(label, path, ["INT64", "STRING", *kinds, *more])
         for relation, pairs in sorted(self.pairs.items()):
             name = quoted(self.graph.relations[relation])
             ends = ", ".join(
                 f"FROM {quoted(self.labels[a])} TO {quoted(self.labels[b])}" for a, b in sorted(pairs)
             )
-            yield f"CREATE REL TABLE {name}({ends}, {_TRIPLE} INT64)"
-        rows: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
+            columns = self.edges.columns.get(relation, {}).values()
+            declared = "".join(f", {quoted(c.name)} {c.kind}" for c in columns)
+            yield f"CREATE REL TABLE {name}({ends}, {_TRIPLE} INT64{declared})"
+        rows: dict[tuple[int, int, int], list[Sequence[object]]] = defaultdict(list)
         for triple, (head, relation, tail) in zip(
             self.graph.out.slots().tolist(), self._triples(), strict=True
         ):
             if self.table[tail] >= 0:
                 key = (relation, int(self.table[head]), int(self.table[tail]))
-                rows[key].append((head, tail, triple))
+                told = self.edges.rows(head, relation, tail)
+                rows[key] += [(head, tail, triple, *cells) for cells in told]
         for number, ((relation, a, b), found) in enumerate(rows.items()):
             path = folder / f"edges-{number}.csv"
             _write(path, found)
             head, tail = (quoted_text(without_dots(self.labels[table])) for table in (a, b))
-            ends = f", from={head}, to={tail}"
-            yield _copy(quoted(self.graph.relations[relation]), path, ends)
+            kinds = [column.kind for column in self.edges.columns.get(relation, {}).values()]
+            name, ends = quoted(self.graph.relations[relation]), f"(from={head}, to={tail})"
+            yield _copy(name, path, [*["INT64"] * 3, *kinds], ends)
 
     def _kind(self, column: _Column) -> str:
         """Return the type of a property: a number only where the source says that all values are numbers."""
@@ -315,10 +338,58 @@ class _Layout:
                 texts = [
                     _number_text(graph.values.value[n], kind) if numbers else graph.labels[n] for n in found
                 ]
-                row.append(_list_text(texts) if kind.endswith("[]") and texts else (texts or [""])[0])
+                row.append(_cell_text(texts, kind))
             if table == 0 and self.kinds:
                 row += _as_values(graph.labels[node])
             yield row
+
+
+class _EdgeTables:
+    """Properties of edges as columns of relation tables; `nodes` bool [nodes] says which tails are nodes."""
+
+    def __init__(self, graph: Graph, nodes: NDArray[np.bool_]) -> None:
+        self._properties = properties = graph.edge_properties
+        self._statements: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        texts: dict[tuple[int, int], list[str]] = defaultdict(list)
+        listed: set[tuple[int, int]] = set()
+        for statement, (head, relation, tail) in enumerate(properties.triples.tolist()):
+            if nodes[tail]:
+                self._statements[head, relation, tail].append(statement)
+                for key, values in self._values(statement).items():
+                    texts[relation, key] += values
+                    listed |= {(relation, key)} if len(values) > 1 else set()
+        self.columns: dict[int, dict[int, _EdgeColumn]] = defaultdict(dict)
+        """Relation → key → column."""
+        for (relation, key), found in texts.items():
+            taken = {_TRIPLE, *_HIDDEN_LOWER, *(c.name.lower() for c in self.columns[relation].values())}
+            name = properties.keys[key]
+            while name.lower() in taken:
+                name += "_"
+            kind = (_kind_of(found) or "STRING") + "[]" * ((relation, key) in listed)
+            self.columns[relation][key] = _EdgeColumn(name, kind, found[0])
+
+    def _values(self, statement: int) -> dict[int, list[str]]:
+        """The texts of a statement by key; an empty one says nothing."""
+        held = self._properties
+        found: dict[int, list[str]] = defaultdict(list)
+        for at in range(int(held.offsets[statement]), int(held.offsets[statement + 1])):
+            if text := held.texts[at]:
+                found[int(held.key[at])].append(text)
+        return found
+
+    def rows(self, head: int, relation: int, tail: int) -> Iterable[Sequence[object]]:
+        """The cells of each edge that the source has of a triple; one without any where it says no more."""
+        columns = self.columns.get(relation, {})
+        for statement in self._statements.get((head, relation, tail), [None]):
+            values = {} if statement is None else self._values(statement)
+            yield [_cell_text(values.get(key, []), column.kind) for key, column in columns.items()]
+
+
+def _told_kind(kind: str, example: str) -> str:
+    """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
+    named = {"DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text"}
+    several = "list of " if kind.endswith("[]") else ""
+    return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"
 
 
 def _kind_of(texts: Iterable[str]) -> str:
@@ -364,8 +435,11 @@ def _free_labels(names: Iterable[str], relations: Iterable[str]) -> list[str]:
     return labels
 
 
-def _list_text(texts: Sequence[str]) -> str:
-    return "[" + ",".join('"' + t.replace("\\", "\\\\").replace('"', '\\"') + '"' for t in texts) + "]"
+def _cell_text(texts: Sequence[str], kind: str) -> str:
+    """A cell of the files that tables are filled from; empty for no value."""
+    if kind == "STRING[]":
+        return _BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts)
+    return f"[{','.join(texts)}]" if kind.endswith("[]") and texts else (texts or [""])[0]
 
 
 def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
@@ -373,9 +447,20 @@ def _write(path: Path, rows: Iterable[Sequence[object]]) -> None:
         csv.writer(lines).writerows(rows)
 
 
-def _copy(table: str, path: Path, ends: str = "") -> str:
+def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
+    """Fill a table from a file; lists of texts are cut here, as ladybug keeps the quotes of their items."""
     options = "HEADER=false, PARALLEL=false, ESCAPE='\"', QUOTE='\"'"
-    return f"COPY {table} FROM {quoted_text(str(path))} ({options}{ends})"
+    read = ", ".join(f"c{i} {'STRING' if k == 'STRING[]' else k}" for i, k in enumerate(kinds))
+    put = ", ".join(
+        f"string_split(c{i}, {quoted_text(_BETWEEN)})" if k == "STRING[]" else f"c{i}"
+        for i, k in enumerate(kinds)
+    )
+    rows = f"LOAD WITH HEADERS ({read}) FROM {quoted_text(str(path))} ({options}) RETURN {put}"
+    return f"COPY {table} FROM ({rows}) {ends}"
+
+
+def quoted_text(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _value(value: object) -> object:

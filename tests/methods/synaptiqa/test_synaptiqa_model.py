@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from clew import Clew
 from clew.errors import LlmError, UsageError
 from clew.llm.budget import Limits
 from clew.llm.managed import ManagedModel, Policy
@@ -420,3 +421,18 @@ def test_given_entities_are_named_to_the_model(films):
     script = Script(write=GOOD)
     films.ask("Who directed it?", entities=["Memento"], method="synaptiqa", model=script.model)
     assert "Who directed it? (about: Memento)" in script.prompt("write")
+
+
+def test_properties_of_edges_are_asked_checked_and_cited(tmp_path):
+    """A value that no edge has is replaced by the one that is meant."""
+    table = "from,to,relationship,airline,since\nOslo,Paris,flight,KLM,2012\nOslo,Rome,flight,SAS,2001\n"
+    (tmp_path / "flights.csv").write_text(table)
+    script = Script(
+        write="MATCH (a)-[r:flight]->(b) WHERE r.airline = 'klm' RETURN b.name AS b, r.since AS since"
+    )
+    with Clew.open(tmp_path / "flights.csv", cache_dir=tmp_path / "cache") as clew:
+        answer = clew.ask("Where does KLM fly?", method="synaptiqa", model=script.model)
+        assert [a.label for a in answer.answers] == ["Paris"]
+        (citation,) = answer.citations
+        assert citation.triples[0].properties == ((("airline", "KLM"), ("since", "2012")),)
+        assert "airline: text KLM, since: whole number 2012" in script.prompt("write")

@@ -185,8 +185,9 @@ class NameCheck:
     def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Place | None:
         """Look for a value; None if the graph has it, or nothing can be said."""
         labels = use.of or implied.get(use.variable, ())
-        owners = [label for label in labels if use.property in self.schema.label_properties.get(label, ())]
-        place = Place(tuple(owners), use.property)
+        owned = self.schema.label_properties if use.owner == "node" else self.schema.type_properties
+        owners = [name for name in labels if use.property in owned.get(name, ())]
+        place = Place(tuple(owners), use.property, use.owner)
         has = self._values.has(place, use.operator, use.value, use.function)
         if (labels and not owners) or has:
             return None

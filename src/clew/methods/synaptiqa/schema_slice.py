@@ -98,7 +98,8 @@ class SchemaSlicer:
         return f"(:{quote_name(label)}{_shown(properties, near, kinds)})"
 
     def _edge(self, head: str, type_: str, tail: str, near: dict[str, float]) -> str:
-        shown = _shown(self.schema.type_properties.get(type_, ()), near)
+        properties, kinds = self.schema.type_properties.get(type_, ()), self.schema.type_kinds.get(type_, {})
+        shown = _shown(properties, near, kinds)
         return f"(:{quote_name(head)})-[:{quote_name(type_)}{shown}]->(:{quote_name(tail)})"
 
 

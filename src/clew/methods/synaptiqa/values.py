@@ -10,6 +10,7 @@ from rapidfuzz import fuzz
 
 from clew.methods.synaptiqa.name_space import NameSpace, Near
 from clew.stores.cypher.tokens import quote_name
+from clew.stores.cypher.uses import Owner
 from clew.stores.errors import QueryError
 from clew.stores.store import CypherStore
 from clew.text.embedder import Embedder
@@ -24,17 +25,18 @@ KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A property of nodes with one of some labels; without labels, of any node."""
+    """A property of nodes with one of some labels, or of relations of some types; without them, of any."""
 
     labels: tuple[str, ...]
     property: str
+    owner: Owner = "node"
 
 
 class KnownValues(Protocol):
     """Knows the values of properties."""
 
     def has(self, place: Place, operator: str, value: object, function: str = "") -> bool | None:
-        """Whether some node has a value for which `function(property) operator value` holds.
+        """Whether some node or relation has a value for which `function(property) operator value` holds.
 
         None where the store cannot compare the two.
         """
@@ -131,7 +133,9 @@ class StoredValues:
 
 
 def _nodes(place: Place) -> list[str]:
-    return [f"(n:{quote_name(label)})" for label in place.labels] or ["(n)"]
+    """Patterns whose n has the property."""
+    names = [f"n:{quote_name(label)}" for label in place.labels] or ["n"]
+    return [f"({name})" if place.owner == "node" else f"()-[{name}]->()" for name in names]
 
 
 def _texts(value: object) -> list[str]:

@@ -40,9 +40,10 @@ class HopSearch:
 class GraphSchema:
     """Hops, and the properties of labels and relation types where they are known.
 
-    `kinds` say of a label's properties what their values are, with one of them (*date 1996-07-04*). `valued`
-    are relation types whose tails are properties of their heads too, which is how a prompt shows them.
-    `namings` say how the nodes of a label are called, where the store does not know that by itself.
+    `kinds` say of a label's properties what their values are, with one of them (*date 1996-07-04*), and
+    `type_kinds` of a relation type's. `valued` are relation types whose tails are properties of their heads
+    too, which is how a prompt shows them. `namings` say how the nodes of a label are called, where the store
+    does not know that by itself.
     """
 
     hops: tuple[SchemaHop, ...]
@@ -51,6 +52,7 @@ class GraphSchema:
     kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     valued: frozenset[str] = frozenset()
     namings: Mapping[str, Naming] = field(default_factory=dict[str, Naming])
+    type_kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     @property
     def labels(self) -> tuple[str, ...]:

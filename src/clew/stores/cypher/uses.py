@@ -49,7 +49,7 @@ class NameUse:
 
 @dataclass(frozen=True, slots=True)
 class ValueUse:
-    """A text or number at a token that a property of a node is compared with.
+    """A text or number at a token that a property of a node or relation (its `owner`) is compared with.
 
     `function` is `toLower` or `toUpper` where the property is compared by way of it.
     """
@@ -61,6 +61,7 @@ class ValueUse:
     operator: str
     function: str = ""
     variable: str = ""
+    owner: Owner = "node"
 
 
 @dataclass(frozen=True)
@@ -173,12 +174,17 @@ class _UseFinder:
         """Yield the values, in no order."""
         for part in self._parts:
             match part:
-                case NodePattern(properties=MapLiteral(entries=entries)):
-                    for entry in entries:
-                        for value in _values(entry.value):
-                            yield ValueUse(
-                                *value, entry.key.text, self._of(part), "=", variable=_variable(part)
-                            )
+                case (
+                    NodePattern(properties=MapLiteral(entries=entries))
+                    | Relationship(properties=MapLiteral(entries=entries))
+                ):
+                    owner: Owner = "node" if isinstance(part, NodePattern) else "relation"
+                    for key, value in (
+                        (entry.key.text, v) for entry in entries for v in _values(entry.value)
+                    ):
+                        yield ValueUse(
+                            *value, key, self._of(part), "=", variable=_variable(part), owner=owner
+                        )
                 case Calculation(operator="IN", operands=(left, ListLiteral(items=items))):
                     for item in items:
                         yield from self._compared(left, item, "=")
@@ -197,11 +203,10 @@ class _UseFinder:
             case _:
                 pass
         match subject:
-            case Property(subject=Variable(name=Name(text=name)), key=key) if (
-                self._owners.get(name) == "node"
-            ):
+            case Property(subject=Variable(name=Name(text=name)), key=key) if name in self._owners:
+                owner = self._owners[name]
                 for found in _values(value):
-                    yield ValueUse(*found, key.text, self.said(name), operator, function, name)
+                    yield ValueUse(*found, key.text, self.said(name), operator, function, name, owner)
             case _:
                 pass
 
