@@ -114,6 +114,11 @@ def test_nodes_and_edges_in_one_file_as_apoc_exports_them(tmp_path: Path) -> Non
     assert ("1", "born", ("1964", XSD + "string")) in found.triples
 
 
+def test_what_a_node_says_is_no_end_of_an_edge(tmp_path: Path) -> None:
+    _, report = build_graph([write(tmp_path / "all.csv", APOC)])
+    assert not any("ids of nodes" in note for note in report.notes)
+
+
 POKEMON = """#,Name,Type 1,Type 2,Total,Legendary
 1,Bulbasaur,Grass,Poison,318,False
 3,Venusaur,Grass,Poison,525,False

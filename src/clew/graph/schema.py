@@ -16,11 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.errors import InputError
 from clew.graph.graph import Float64, Graph, Int32, Int64
 from clew.graph.kernels import entry
+from clew.memory import physical_memory
 
 MOSTLY = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
+BYTES_OF_PAIR = 96
+"""Memory for each pair of relations: of four pairs of ends, counted once, and twice as shares by readers."""
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers in this range may be years."""
 
@@ -207,9 +211,24 @@ class _EndCounts(NamedTuple):
 
 
 def schema_of(graph: Graph) -> Schema:
-    """Count once over all nodes; memory is 32·R² bytes."""
+    """Count once over all nodes; memory is 32·R² bytes, and its readers take as much again.
+
+    Raises InputError for a graph of so many relations that the machine has not the memory for it.
+    """
+    _check_size(len(graph.relations))
     everyone = np.arange(graph.nodes, dtype=np.int32)
     return _EndCounts.of(graph, everyone, len(graph.relations), len(graph.types.names)).schema(graph)
+
+
+def _check_size(relations: int) -> None:
+    """Refuse what would fill the memory; a system that promises more than it has would end the process."""
+    needed, held = BYTES_OF_PAIR * relations**2, physical_memory()
+    if needed > held:
+        raise InputError(
+            f"{relations:,} relations are too many: how they go together takes {needed / 2**30:,.0f} GiB and "
+            f"this machine has {held / 2**30:,.0f}. If they are values or names, the columns of the source "
+            "are in another order (clew index --columns head=…,relation=…,tail=…)"
+        )
 
 
 def with_types_of(schema: Schema, graph: Graph) -> Schema:

@@ -133,35 +133,32 @@ def _note_repeated(path: Path, layout: Layout, rows: Sequence[Row], tally: Tally
 
 
 def _batches(path: Path, layout: Layout, records: Iterable[Row], tally: Tally) -> Iterator[Batch]:
-    """Turn rows into batches."""
-    take = _row_taker(path, layout, tally)
-    batch, width = Batch(joined=layout.edges is not None), len(layout.columns)
+    """Turn rows into batches, those of nodes and those of edges apart."""
+    rows_of, width = _row_kinds(path, layout, tally), len(layout.columns)
+    batches: dict[type[_NodeRows | _EdgeRows], Batch] = {_NodeRows: Batch(), _EdgeRows: Batch(joined=True)}
     for number, fields in records:
         if len(fields) != width:
             reason = f"{len(fields)} columns where the header has {width}"
             tally.error(ParseError(str(path), number, reason, "Quote cells that hold the separator"))
             continue
-        take(batch, number, fields)
+        rows = rows_of(fields)
+        batch = batches[type(rows)]
+        rows.row(batch, number, fields)
         if batch.full:
             yield batch
-            batch = Batch(joined=batch.joined)
-    yield batch
+            batches[type(rows)] = Batch(joined=batch.joined)
+    yield from batches.values()
 
 
-def _row_taker(path: Path, layout: Layout, tally: Tally) -> Callable[[Batch, int, Sequence[str]], None]:
+def _row_kinds(path: Path, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _NodeRows | _EdgeRows]:
+    """What says of the fields of a row whether it is a node or an edge."""
+    edges = None if layout.edges is None else _EdgeRows(path, layout.columns, layout.edges, tally)
     if layout.nodes is None:
-        if layout.edges is None:
+        if edges is None:
             raise ValueError("a layout has nodes, edges or both")
-        return _EdgeRows(path, layout.columns, layout.edges, tally).row
-    nodes = _NodeRows(path, layout, layout.nodes, tally)
-    if layout.edges is None:
-        return nodes.row
-    edges, id_ = _EdgeRows(path, layout.columns, layout.edges, tally), layout.nodes.id
-
-    def mixed(batch: Batch, number: int, fields: Sequence[str]) -> None:
-        (nodes if fields[id_] else edges).row(batch, number, fields)
-
-    return mixed
+        return lambda fields: edges
+    nodes, id_ = _NodeRows(path, layout, layout.nodes, tally), layout.nodes.id
+    return lambda fields: nodes if edges is None or fields[id_] else edges
 
 
 class _NodeRows:
