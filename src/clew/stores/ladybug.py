@@ -459,10 +459,6 @@ def _copy(table: str, path: Path, kinds: Sequence[str], ends: str = "") -> str:
     return f"COPY {table} FROM ({rows}) {ends}"
 
 
-def quoted_text(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _value(value: object) -> object:
     """Turn a value of ladybug into one of a row."""
     if isinstance(value, Decimal):
