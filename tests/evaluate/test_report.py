@@ -92,6 +92,28 @@ def test_the_page_has_tables_charts_and_questions(made):
     assert {e["state"] for e in entries} == {"right", "abstained", "failed"}
 
 
+def test_hits_are_told_by_kind_and_by_the_shape_of_gold_paths(run, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "graph.tsv").write_text("Heat\tdirected_by\tMichael Mann\nMichael Mann\tborn_in\tChicago\n")
+    rows = [
+        {"question": "Who directed Heat?", "gold": ["Michael Mann"], "paths": [["Heat", "directed_by"]]},
+        {
+            "question": "Where was the director of Heat born?",
+            "gold": ["Chicago"],
+            "paths": [["Heat", "directed_by", "born_in"]],
+        },
+    ]
+    (data / "questions.jsonl").write_text("".join(json.dumps(row | {"kind": "film"}) + "\n" for row in rows))
+    assert run("eval", data, "--method", "auto", "--out", tmp_path / "r").exit_code == 0
+    assert run("report", tmp_path / "r").exit_code == 0
+    tables = {path.stem: path.read_text() for path in (tmp_path / "r" / "report").glob("*.csv")}
+    kinds = next(text for name, text in tables.items() if name.endswith("kinds"))
+    shapes = next(text for name, text in tables.items() if name.endswith("shapes"))
+    assert [line.split(",")[1] for line in kinds.splitlines()[1:]] == ["film"]
+    assert sorted(line.split(",")[1] for line in shapes.splitlines()[1:]) == ["1-hop path", "2-hop path"]
+
+
 def test_questions_cannot_break_out_of_the_page(run, plain, tmp_path):
     evil = {
         "id": "x",

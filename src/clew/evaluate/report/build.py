@@ -24,6 +24,7 @@ from clew.evaluate.report.views import (
     metric_table,
     overview,
     problem_table,
+    shape_table,
 )
 from clew.evaluate.run.experiments import experiment_of
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
@@ -119,6 +120,7 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
         error_table(run),
         latency_table(run),
         kind_table(run),
+        shape_table(run),
         problem_table(run),
     )
     sections.append(Section(f"{id}more", f"In detail{mark}", [t for t in tables if t is not None]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from clew.evaluate.metrics.errors_by_step import STEPS
 from clew.evaluate.metrics.registry import METRICS, about
@@ -12,6 +12,7 @@ from clew.evaluate.report.charts import BarChart, Chart, ChartBar, ChartTable, P
 from clew.evaluate.report.form import NOTHING, value_text
 from clew.evaluate.report.scoring import mean_figure
 from clew.evaluate.report.summary import COMPARED, LoadedRun, SummaryCell, comparisons
+from clew.evaluate.rows import ScoredRow
 
 OVERVIEW = (
     ("Answers", ("hits_at_1", "exact_match", "precision", "recall", "f1", "exact_set", "bert_score")),
@@ -219,27 +220,36 @@ def error_table(run: LoadedRun) -> ChartTable | None:
 
 def kind_table(run: LoadedRun) -> ChartTable | None:
     """Tabulate Hits@1 by kind of question, for the kinds with most questions."""
-    counts = Counter((r.key.part, r.kind) for cell in run.cells for r in cell.rows if r.kind)
+    return _by_group(run, "kind", lambda row: row.kind)
+
+
+def shape_table(run: LoadedRun) -> ChartTable | None:
+    """Tabulate Hits@1 by the shape of the gold paths, for the shapes with most questions."""
+    return _by_group(run, "shape", lambda row: row.shape)
+
+
+def _by_group(run: LoadedRun, what: str, group_of: Callable[[ScoredRow], str]) -> ChartTable | None:
+    """Hits@1 of each part, group and method."""
+    counts = Counter((r.key.part, group_of(r)) for cell in run.cells for r in cell.rows if group_of(r))
     if not counts:
         return None
     shown = [key for key, _ in counts.most_common(MOST_KINDS)]
     order = [key for part in run.parts for key in shown if key[0] == part]
     rows: list[tuple[TableCell | str, ...]] = []
-    for part, kind in order:
-        line: list[TableCell | str] = [part, kind]
+    for part, group in order:
+        line: list[TableCell | str] = [part, group]
         for method in run.methods:
             cell = run.cell(part, method)
-            chosen = [] if cell is None else [r for r in cell.rows if r.kind == kind]
+            chosen = [] if cell is None else [r for r in cell.rows if group_of(r) == group]
             figure = mean_figure(chosen, "hits_at_1")
             line.append(
                 TableCell(f"{100 * figure.value:.1f}", f"n {figure.n:,}") if figure else TableCell(NOTHING)
             )
         rows.append(tuple(line))
     left = len(counts) - len(shown)
-    note = f"The {len(shown)} kinds with most questions; {left} more are left out." if left else ""
-    return ChartTable(
-        "kinds", "Hits@1 by kind of question", ("part", "kind", *run.methods), tuple(rows), note, names=2
-    )
+    note = f"The {len(shown)} {what}s with most questions; {left} more are left out." if left else ""
+    title = f"Hits@1 by {what} of question"
+    return ChartTable(f"{what}s", title, ("part", what, *run.methods), tuple(rows), note, names=2)
 
 
 def comparison_table(run: LoadedRun) -> ChartTable | None:
