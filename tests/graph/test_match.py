@@ -150,9 +150,8 @@ def test_layers_for_all_nodes_change_nothing() -> None:
             costs.least,
             0,
         ]
-        arrays = (*prepared.arrays, costs.nodes, costs.edges, costs.candidate, costs.relation)
         stop, scratch = np.zeros(1, np.uint8), prepared.take_scratch()
-        found = search(*arrays, costs.mask_rows, np.array(eager, np.int64), *scratch, stop, *costs.far)
+        found = search(prepared.columns, costs.columns(np.array(eager, np.int64)), *scratch, stop)
         rows, order = found[4:]
         kept = rows[order[: order[-1]]]
         assert [tuple(r[1 : 1 + len(pattern.nodes)]) for r in kept] == [m.nodes for m in plain.matches]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int32, Int64
+from clew.graph.kernels.columns import GraphColumns, graph_columns
 from clew.graph.kernels.hops import count_edges, reach, take_hop
 
 Float32 = NDArray[np.float32]
-_Bounds = tuple[Int64, Int64, Int64, Int64]
 Score = Callable[[Int64], Float32]
 """Similarity of triples (ids int64 [n]) to what is asked: float32 [n]."""
 
@@ -65,7 +65,7 @@ def find_candidates(
     similar triples led to come first.
     """
     limits = limits or HopLimits()
-    bounds = _bounds(graph, directed=directed)
+    columns = graph_columns(graph, directed=directed)
     state = np.zeros(graph.nodes, np.uint8)
     frontier: Int32 = np.array(list(dict.fromkeys(entities)), np.int32)
     state[frontier] = 1
@@ -76,16 +76,12 @@ def find_candidates(
     for _ in range(hops):
         if not len(frontier):
             break
-        taken, room = count_edges(*bounds, frontier, limits.looked_at)
+        taken, room = count_edges(columns, frontier, limits.looked_at)
         if taken < len(frontier) and not ranked:
             frontier = _ranked(frontier, ends[best_of(score(triples), len(triples), triples)])
-            taken, room = count_edges(*bounds, frontier, limits.looked_at)
-        left_out += _edges(bounds, frontier[taken:])
-        out, into = graph.out, graph.into
-        triples, ends = take_hop(
-            *bounds[:2], out.relation, out.neighbour, *bounds[2:], into.relation, into.neighbour,
-            frontier[:taken], state, int(room),
-        )  # fmt: skip
+            taken, room = count_edges(columns, frontier, limits.looked_at)
+        left_out += _edges(columns, frontier[taken:])
+        triples, ends = take_hop(columns, frontier[:taken], state, int(room))
         ranked = len(triples) > limits.kept
         if ranked:
             left_out += len(triples) - limits.kept
@@ -130,12 +126,7 @@ def best_of(scores: Float32, k: int, ids: Int64) -> Int64:
     return picked[np.lexsort((ids[picked], -scores[picked]))][:k]
 
 
-def _edges(bounds: _Bounds, nodes: Int32) -> int:
-    out, out_stops, into, into_stops = bounds
-    return int((out_stops[nodes] - out[nodes] + into_stops[nodes] - into[nodes]).sum())
-
-
-def _bounds(graph: Graph, *, directed: bool) -> _Bounds:
-    """Where the edges of a node are: out, and in, where none are if only those out of it are followed."""
-    into = graph.into.starts
-    return graph.out.starts, graph.out.stops, into, into if directed else graph.into.stops
+def _edges(columns: GraphColumns, nodes: Int32) -> int:
+    """How many edges there are at some nodes."""
+    out = columns.out_stops[nodes] - columns.out_starts[nodes]
+    return int((out + columns.into_stops[nodes] - columns.into_starts[nodes]).sum())

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from clew.errors import InputError
 from clew.graph.graph import Float64, Graph, Int32, Int64
 from clew.graph.kernels import entry
+from clew.graph.kernels.columns import graph_columns
 from clew.memory import physical_memory
 
 MOSTLY = 0.5
@@ -84,9 +85,7 @@ class Schema:
 
 
 @entry
-def _count_ends(
-    out_starts, out_stops, out_relation, in_starts, in_stops, in_relation, kind, value, nodes, ends
-):
+def _count_ends(graph, kind, value, nodes, ends):
     """Count, for every pair of ends, those of `nodes` that have both; and edges and parsed values of ends."""
     cooccur = np.zeros((ends, ends), np.int64)
     repeated = np.zeros(ends, np.int64)
@@ -98,9 +97,9 @@ def _count_ends(
     for node in nodes:
         count = 0
         for side in range(2):
-            relation = out_relation if side == 0 else in_relation
-            at = out_starts[node] if side == 0 else in_starts[node]
-            stop = out_stops[node] if side == 0 else in_stops[node]
+            relation = graph.out_relation if side == 0 else graph.into_relation
+            at = graph.out_starts[node] if side == 0 else graph.into_starts[node]
+            stop = graph.out_stops[node] if side == 0 else graph.into_stops[node]
             while at < stop:
                 run = at + 1
                 while run < stop and relation[run] == relation[at]:
@@ -125,19 +124,19 @@ def _count_ends(
 
 
 @entry
-def _count_inverses(starts, stops, relation, neighbour, sample, heads, relations, widest):
+def _count_inverses(graph, sample, heads, relations, widest):
     """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
     counts = np.zeros((relations, relations), np.int64)
     sampled = np.zeros(relations, np.int64)
     for i in range(len(sample)):
         triple = sample[i]
-        tail = neighbour[triple]
-        if stops[tail] - starts[tail] > widest:
+        tail = graph.out_neighbour[triple]
+        if graph.out_stops[tail] - graph.out_starts[tail] > widest:
             continue
-        sampled[relation[triple]] += 1
-        for edge in range(starts[tail], stops[tail]):
-            if neighbour[edge] == heads[i]:
-                counts[relation[triple], relation[edge]] += 1
+        sampled[graph.out_relation[triple]] += 1
+        for edge in range(graph.out_starts[tail], graph.out_stops[tail]):
+            if graph.out_neighbour[edge] == heads[i]:
+                counts[graph.out_relation[triple], graph.out_relation[edge]] += 1
     return counts, sampled
 
 
@@ -149,9 +148,7 @@ def _inverses(graph: Graph) -> Int64:
     """The inverse of each relation: at least 95 % of the sampled triples of both have a triple back."""
     out, relations = graph.out, len(graph.relations)
     sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
-    counts, sampled = _count_inverses(
-        out.starts, out.stops, out.relation, out.neighbour, sample, out.owners(sample), relations, 1000
-    )
+    counts, sampled = _count_inverses(graph_columns(graph), sample, out.owners(sample), relations, 1000)
     share = counts / np.maximum(sampled, 1)[:, None]
     both = np.minimum(share, share.T)
     best = both.argmax(axis=1) if relations else np.zeros(0, np.int64)
@@ -159,14 +156,18 @@ def _inverses(graph: Graph) -> Int64:
 
 
 @entry
-def _count_types(starts, stops, relation, side, type_offsets, types, nodes, counts):
-    """Add, for every end of one side and declared type, those of `nodes` that have both to `counts`."""
+def _count_types(graph, type_offsets, types, nodes, counts):
+    """Add, for every end and declared type, those of `nodes` that have both to `counts`."""
     for node in nodes:
-        for at in range(starts[node], stops[node]):
-            if at > starts[node] and relation[at] == relation[at - 1]:
-                continue
-            for i in range(type_offsets[node], type_offsets[node + 1]):
-                counts[2 * relation[at] + side, types[i]] += 1
+        for side in range(2):
+            relation = graph.out_relation if side == 0 else graph.into_relation
+            start = graph.out_starts[node] if side == 0 else graph.into_starts[node]
+            stop = graph.out_stops[node] if side == 0 else graph.into_stops[node]
+            for at in range(start, stop):
+                if at > start and relation[at] == relation[at - 1]:
+                    continue
+                for i in range(type_offsets[node], type_offsets[node + 1]):
+                    counts[2 * relation[at] + side, types[i]] += 1
 
 
 class _EndCounts(NamedTuple):
@@ -183,13 +184,11 @@ class _EndCounts(NamedTuple):
     @classmethod
     def of(cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> _EndCounts:
         """Count `nodes` of a graph that has at most so many relations and types."""
-        out, into = graph.out, graph.into
-        sides = (out.starts, out.stops, out.relation, into.starts, into.stops, into.relation)
-        counts = _count_ends(*sides, graph.values.kind, graph.values.value, nodes, 2 * relations)
+        columns = graph_columns(graph)
+        counts = _count_ends(columns, graph.values.kind, graph.values.value, nodes, 2 * relations)
         typed = np.zeros((2 * relations, types), np.int64)
-        for number, side in enumerate((out, into) if types else ()):
-            edges = (side.starts, side.stops, side.relation)
-            _count_types(*edges, number, graph.types.offsets, graph.types.type, nodes, typed)
+        if types:
+            _count_types(columns, graph.types.offsets, graph.types.type, nodes, typed)
         return cls(*counts, typed)
 
     def schema(self, graph: Graph) -> Schema:
@@ -236,9 +235,7 @@ def with_types_of(schema: Schema, graph: Graph) -> Schema:
     relations, types = len(graph.relations), len(graph.types.names)
     everyone = np.arange(graph.nodes, dtype=np.int32)
     typed = np.zeros((2 * relations, types), np.int64)
-    for number, side in enumerate((graph.out, graph.into)):
-        edges = (side.starts, side.stops, side.relation)
-        _count_types(*edges, number, graph.types.offsets, graph.types.type, everyone, typed)
+    _count_types(graph_columns(graph), graph.types.offsets, graph.types.type, everyone, typed)
     return replace(schema, typed=typed)
 
 

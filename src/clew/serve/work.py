@@ -33,7 +33,7 @@ TURN_SECONDS = 0.05
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class Abandoned(BaseException):
+class WorkStopped(BaseException):
     """Raised within work that nobody waits for any more; methods do not catch it."""
 
 
@@ -77,17 +77,17 @@ class Job:
         self.problem: Problem | None = None
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do the work; raises Abandoned where `stop` was called before its end."""
+        """Do the work; raises WorkStopped where `stop` was called before its end."""
         with self._lock:
             if self._stopped:
-                raise Abandoned
+                raise WorkStopped
             self._thread, self.began = threading.get_ident(), time.monotonic()
         try:
             try:
                 return work()
             finally:
                 self._leave()
-        except Abandoned:
+        except WorkStopped:
             self._leave()
             raise
 
@@ -103,14 +103,14 @@ class Job:
                 return True
             if not _can_be_ended(self._thread):
                 return False
-            _raise_in(self._thread, Abandoned)
+            _raise_in(self._thread, WorkStopped)
             self._raised = True
             return True
 
     def check(self) -> None:
-        """Raise Abandoned in work that has been stopped while it waits for something."""
+        """Raise WorkStopped in work that has been stopped while it waits for something."""
         if self._stopped:
-            raise Abandoned
+            raise WorkStopped
 
     def _leave(self) -> None:
         with self._lock:
@@ -219,7 +219,7 @@ class Work:
         if future in done:
             try:
                 return future.result()
-            except Abandoned:
+            except WorkStopped:
                 raise job.problem or Gone from None
         if not done:
             raise too_slow(self._limits.seconds)

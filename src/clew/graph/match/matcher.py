@@ -22,6 +22,7 @@ from clew.bounds import check
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
 from clew.graph.kernels import Kernel
+from clew.graph.kernels.columns import GraphColumns, graph_columns
 from clew.graph.match.candidate_lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.match.distances import Distances, FixedDistances, NameVectors, NearestEntities, TextDistances
 from clew.graph.match.patterns import check_pattern
@@ -64,16 +65,8 @@ class _Prepared:
 
     def __init__(self, graph: Graph) -> None:
         self.nodes, self.relations = graph.nodes, len(graph.relations)
-        self.arrays = tuple(
-            read_only(array, dtype)
-            for side in (graph.out, graph.into)
-            for array, dtype in (
-                (side.starts, np.int64),
-                (side.stops, np.int64),
-                (side.relation, np.int32),
-                (side.neighbour, np.int32),
-            )
-        )
+        dtypes = (np.int64, np.int64, np.int32, np.int32) * 2
+        self.columns = GraphColumns(*map(read_only, graph_columns(graph), dtypes))
         self._scratch: list[tuple[Array, Array]] = []
 
     def take_scratch(self) -> tuple[Array, Array]:
@@ -257,12 +250,11 @@ def _run(prepared: _Prepared, query: QueryCosts, options: Sequence[int], stop: A
 
     marks, bits = prepared.take_scratch()
     settings = np.array(options, np.int64)
-    arrays = [*prepared.arrays, query.nodes, query.edges, query.candidate, query.relation]
-    arrays += [query.mask_rows, settings, marks, bits, stop, *query.far]
-    status, bound, cut, work, rows, order = search(*arrays)
+    arguments = (prepared.columns, query.columns(settings), marks, bits, stop)
+    status, bound, cut, work, rows, order = search(*arguments)
     if status == RETRY:
         settings[7] = 1
-        status, bound, cut, work, rows, order = search(*arrays)
+        status, bound, cut, work, rows, order = search(*arguments)
     prepared.give_scratch(marks, bits)
     count = order[-1]
     rows = rows[:count]

@@ -20,6 +20,7 @@ from clew.graph.match.candidate_lists import (
 )
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Distances, Measure
+from clew.graph.match.kernels.columns import Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
 
 Array = NDArray[Any]
@@ -32,7 +33,7 @@ ANY, LISTED, DENSE = 0, 1, 2
 
 
 class QueryCosts:
-    """A pattern with its costs in the arrays of `kernels.columns.Query`, for a graph of `size` nodes.
+    """A pattern with its costs in the arrays of `kernels.columns.QueryColumns`, for a graph of `size` nodes.
 
     Matches within a slack, so much above `least`, the least cost that any can have, are those of a few
     `runs`. `narrow` sets `candidate`, `nodes`, `far` and `base`, the least cost of a match, for one of them.
@@ -168,7 +169,13 @@ class QueryCosts:
         self.base = self.least + sum(tier.floor for tier in run.values())
         self.far = self._far_arrays([i for i, tier in run.items() if tier.far])
 
-    def _far_arrays(self, far: list[int]) -> tuple[Array, ...]:
+    def columns(self, options: Array) -> QueryColumns:
+        """All this as the kernels take it, with the `options` of a search."""
+        return QueryColumns(
+            self.nodes, self.edges, self.candidate, self.relation, self.mask_rows, options, self.far
+        )
+
+    def _far_arrays(self, far: list[int]) -> Far:
         """Turn the measures of nodes into the arrays of `kernels.columns.Far`."""
         if not far:
             return _NO_FAR
@@ -186,7 +193,7 @@ class QueryCosts:
             query, plain = np.stack([q.values for q in queries]), np.stack([q.plain for q in queries])
         if scales:
             scale = read_only(scales[0][None] if len(scales) == 1 else np.stack(scales), np.float32)
-        return node, listed, rows, scale, query, plain
+        return Far(node, listed, rows, scale, query, plain)
 
     def _table_of(self, node: int) -> Array:
         """Make the hash table of what a measure lists."""
@@ -265,7 +272,7 @@ def _mask_rows(masks: list[Array]) -> Array:
     return read_only(masks[0][None] if len(masks) == 1 else np.stack(masks), np.bool_)
 
 
-_NO_FAR = (
+_NO_FAR = Far(
     np.zeros((0, 3), np.int64),
     np.zeros((0, 2), np.int64),
     read_only(np.zeros((0, 0), np.int8), np.int8),

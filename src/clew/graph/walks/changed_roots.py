@@ -1,4 +1,4 @@
-"""Roots whose walks an edit changes, told from the stored walks and the edit (see `kernels.touched`)."""
+"""Roots whose walks an edit changes, by the stored walks and the edit (see `kernels.changed_roots`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from clew.graph.edit.edit import GraphEdit
 from clew.graph.graph import Graph, Int32, Int64, UInt8, offsets_of
+from clew.graph.walks.kernels.columns import Edited, PartColumns
 from clew.graph.walks.walk_tables import Choices, WalkEdges, spread
-from clew.graph.walks.walks import EDGES, Walker, Walks, WalkScratch
+from clew.graph.walks.walks import EDGES, Walker, Walks
 
 UInt64 = NDArray[np.uint64]
 
@@ -39,16 +40,17 @@ def changed_roots(before: Graph, edit: GraphEdit, walker: Walker, stored: Sequen
         return changed.astype(np.int32)  # their own triples are all that roots have
     found = np.zeros(walker.nodes, np.uint8)
     found[changed] = 1
-    changes, stale = _stale(before, changed[changed < before.nodes], walker)
+    edited = _edited(before, changed[changed < before.nodes], walker, found)
     if walker.edges is None:
-        _find_random(stored, walker, changes, stale, found)
+        _find_random(stored, walker, edited)
     else:
-        _find_trees(edit, changed, walker, walker.edges, stored, changes, stale, found)
+        edited = _with_marks(edited, edit, changed, walker, walker.edges)
+        _find_trees(edit, walker, stored, edited)
     return np.flatnonzero(found).astype(np.int32)
 
 
-def _stale(before: Graph, changed: Int64, walker: Walker) -> tuple[Int64, UInt8]:
-    """For each node where its slots are among those told, -1 if it has not changed; and which are stale."""
+def _edited(before: Graph, changed: Int64, walker: Walker, found: UInt8) -> Edited:
+    """Which nodes have changed, and which of their slots; no marks yet."""
     from clew.graph.walks.kernels.changed_roots import stale_slots
 
     old = Choices.of(before, directed=walker.settings.directed, nodes=changed)
@@ -56,62 +58,56 @@ def _stale(before: Graph, changed: Int64, walker: Walker) -> tuple[Int64, UInt8]
     sizes = np.where(codes > 0, np.int64(1) << np.maximum(codes - 1, 0), 0)
     starts = offsets_of(sizes)
     stale = np.zeros(int(starts[-1]), np.uint8)
-    stale_slots(old.places, old.slots, changed, walker.choices.places, walker.choices.slots, starts, stale)
+    stale_slots(old.places, old.slots, changed, starts, walker.walked, stale)
     changes = np.full(walker.nodes, -1, np.int64)
     changes[changed] = starts[:-1]
-    return changes, stale
+    none = np.zeros((0, 0, 0), np.uint64)
+    return Edited(changes, stale, found, none, none, np.zeros(0, np.uint8), certain=True)
 
 
-def _find_random(
-    stored: Sequence[StoredWalks], walker: Walker, changes: Int64, stale: UInt8, found: UInt8
-) -> None:
+def _find_random(stored: Sequence[StoredWalks], walker: Walker, edited: Edited) -> None:
     from clew.graph.walks.kernels.changed_roots import changed_random
 
-    tables, options = walker.choices, walker.settings
+    walked, draw = walker.walked, walker.draw(walker.settings.walks)
     for part in stored:
-        walks = part.walks
+        rows = np.flatnonzero(part.live)
 
-        def find(first: int, last: int, walks: Walks = walks, live: NDArray[np.bool_] = part.live) -> None:
-            changed_random(
-                walks.roots, walks.offsets, walks.nodes, live, first, last, options.walks,
-                np.uint64(options.seed), tables.places, tables.slots, changes, stale, found,
-            )  # fmt: skip
+        def find(first: int, last: int, part: PartColumns = part.walks.columns, rows: Int64 = rows) -> None:
+            changed_random(part, rows[first:last], draw, walked, edited)
 
-        spread(len(walks.roots), find, walker.threads)
+        spread(len(rows), find, walker.threads)
 
 
-def _find_trees(
-    edit: GraphEdit, changed: Int64, walker: Walker, lists: WalkEdges, stored: Sequence[StoredWalks],
-    changes: Int64, stale: UInt8, found: UInt8,
-) -> None:  # fmt: skip
-    from clew.graph.walks.kernels.changed_roots import changed_trees, hops_from, trees_that_fit
+def _with_marks(edited: Edited, edit: GraphEdit, changed: Int64, walker: Walker, lists: WalkEdges) -> Edited:
+    """Add the marks that tell layers again."""
+    from clew.graph.walks.kernels.changed_roots import hops_from
 
-    tables, options = walker.choices, walker.settings
-    depth = options.depth
     distance = np.empty(walker.nodes, np.uint8)
-    hops_from(changed, depth, lists.offsets, lists.edges, lists.back_offsets, lists.backward, distance)
+    hops_from(changed, walker.settings.depth, walker.walked, distance)
     from_root, to_node = _marks(edit, walker, lists)
+    certain = len(lists.edges) <= EDGES
+    return edited._replace(from_root=from_root, to_node=to_node, distance=distance, certain=certain)
+
+
+def _find_trees(edit: GraphEdit, walker: Walker, stored: Sequence[StoredWalks], edited: Edited) -> None:
+    from clew.graph.walks.kernels.changed_roots import changed_trees, trees_that_fit
+
+    walked, depth, cap = walker.walked, walker.settings.depth, walker.settings.max_walks
+    draw = walker.draw(cap)
     for part in stored:
-        walks = part.walks
+        rows = np.flatnonzero(part.live)
 
-        def find(first: int, last: int, walks: Walks = walks, live: NDArray[np.bool_] = part.live) -> None:
+        def find(first: int, last: int, part: PartColumns = part.walks.columns, rows: Int64 = rows) -> None:
             with walker.scratch() as scratch:
-                scratch.stamp = changed_trees(
-                    walks.roots, walks.offsets, walks.steps, walks.nodes, walks.state, live, first, last,
-                    options.max_walks, np.uint64(options.seed), tables.places, tables.slots, changes, stale,
-                    from_root, to_node, distance, len(lists.edges) <= EDGES,
-                    scratch.stamps, scratch.links, scratch.stamp, found,
-                )  # fmt: skip
+                changed_trees(part, rows[first:last], draw, walked, edited, scratch)
 
-        spread(len(walks.roots), find, walker.threads)
+        spread(len(rows), find, walker.threads)
     if len(edit.removed):
-        near = np.flatnonzero((distance < depth) & (found == 0)).astype(np.int32)
-        fits, scratch = np.zeros(len(near), np.uint8), WalkScratch(walker.nodes)
-        trees_that_fit(
-            near, depth, options.max_walks, lists.offsets, lists.edges,
-            scratch.stamps, scratch.links, scratch.rooms, 0, fits,
-        )  # fmt: skip
-        found[near[fits == 1]] = 1
+        near = np.flatnonzero((edited.distance < depth) & (edited.differs == 0)).astype(np.int32)
+        fits = np.zeros(len(near), np.uint8)
+        with walker.scratch() as scratch:
+            trees_that_fit(near, depth, cap, walked, scratch, fits)
+        edited.differs[near[fits == 1]] = 1
 
 
 def _marks(edit: GraphEdit, walker: Walker, lists: WalkEdges) -> tuple[UInt64, UInt64]:

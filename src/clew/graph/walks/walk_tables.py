@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Adjacency, Graph, Int32, Int64, offsets_of
+from clew.graph.graph import Graph, Int32, Int64, offsets_of
+from clew.graph.kernels.columns import graph_columns
 
 AT_ONCE = 32_768
 """Nodes, or walks, that one thread does at a time."""
@@ -42,10 +43,10 @@ class Choices:
         offsets, places = np.empty(len(wanted) + 1, np.int64), np.empty(len(wanted), np.int64)
         slot_counts(degrees[wanted], offsets)
         slots = np.empty(int(offsets[-1]), np.int64)
-        sides = (*_side(graph.out), *_side(graph.into))
+        columns = graph_columns(graph, directed=directed)
 
         def fill(first: int, last: int) -> None:
-            fill_tables(*sides, directed, wanted, first, last, offsets, places, slots)
+            fill_tables(columns, wanted, (first, last), offsets, places, slots)
 
         spread(len(wanted), fill, threads)
         return cls(places, slots)
@@ -78,10 +79,10 @@ class WalkEdges:
             degrees = kept
         offsets = offsets_of(degrees)
         edges = np.empty((int(offsets[-1]), 2), np.int32)
-        sides = (*_side(graph.out), *_side(graph.into))
+        columns = graph_columns(graph, directed=directed)
 
         def fill(first: int, last: int) -> None:
-            join_sides(*sides, first, last, offsets, edges)
+            join_sides(columns, first, last, offsets, edges)
 
         spread(graph.nodes, fill, threads)
         if directed and nodes is None:
@@ -104,10 +105,6 @@ def spread(count: int, work: Callable[[int, int], None], threads: int | None = N
 def usable_threads() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _side(side: Adjacency) -> tuple[Int64, Int64, Int32, Int32]:
-    return side.starts, side.stops, side.relation, side.neighbour
 
 
 def _degrees(graph: Graph, *, directed: bool) -> Int64:

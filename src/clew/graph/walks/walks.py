@@ -13,9 +13,20 @@ from numpy.typing import NDArray
 
 from clew.errors import UsageError
 from clew.graph.graph import Graph, Int32, Int64, UInt16, offsets_of
+from clew.graph.walks.kernels.columns import (
+    Draw,
+    PartColumns,
+    WalkedGraph,
+    WalkRows,
+    WalkScratch,
+    walk_scratch,
+)
 from clew.graph.walks.walk_tables import Choices, WalkEdges, usable_threads
 
 Kind = Literal["bfs", "random"]
+
+_NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
+_NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
 
 CHUNK = 2048
 """Roots that one thread does at a time."""
@@ -74,6 +85,13 @@ class Walks:
     state: NDArray[np.int8]
     left_out: Int64
 
+    @property
+    def columns(self) -> PartColumns:
+        """All this as the kernels take it."""
+        return PartColumns(
+            self.roots, self.offsets, self.steps, self.nodes, self.counts, self.state, self.left_out
+        )
+
 
 class Walker:
     """Makes walks of one graph; of depth 1, `roots` may say of which nodes, and no others are looked at."""
@@ -110,13 +128,26 @@ class Walker:
             waiting = [pool.submit(one, part, rows or self.settings.rows, edges) for part in parts]
             return _joined([done.result() for done in waiting])
 
+    @property
+    def walked(self) -> WalkedGraph:
+        """The graph as the kernels walk it; without lists of edges for random walks."""
+        lists, tables = self.edges or _NO_EDGES, self.choices
+        return WalkedGraph(
+            *(tables.places, tables.slots),
+            *(lists.offsets, lists.edges, lists.back_offsets, lists.backward),
+        )
+
+    def draw(self, rows: int, edges: int = EDGES) -> Draw:
+        """How the walks of a root are drawn, at most `rows`."""
+        return Draw(np.uint64(self.settings.seed), rows, edges)
+
     @contextmanager
     def scratch(self) -> Generator[WalkScratch]:
         """Memory for one thread to work in, while the context lasts."""
         try:
             lent = self._scratch.pop()
         except IndexError:
-            lent = WalkScratch(self.nodes)
+            lent = walk_scratch(self.nodes)
         yield lent
         self._scratch.append(lent)
 
@@ -140,24 +171,10 @@ class Walker:
         shape = (len(roots), rows, self.settings.depth)
         steps, nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
         kept, state = np.zeros(len(roots), np.int32), np.zeros((len(roots), 2), np.int64)
-        lists, tables = self.edges, self.choices
-        if lists is None:
-            raise ValueError("these walks are random ones")
+        made = WalkRows(steps, nodes, kept, state)
         with self.scratch() as scratch:
-            scratch.stamp = breadth_first_walks(
-                tables.places, tables.slots, lists.offsets, lists.edges, lists.back_offsets, lists.backward,
-                roots, np.uint64(self.settings.seed), edges,
-                scratch.stamps, scratch.links, scratch.rooms, scratch.stamp, steps, nodes, kept, state,
-            )  # fmt: skip
+            breadth_first_walks(self.walked, roots, self.draw(rows, edges), scratch, made)
         return _packed(roots, steps, nodes, np.ones(shape[:2], np.uint16), kept, state)
-
-
-class WalkScratch:
-    """Memory of one thread for breadth-first walks, used again and again."""
-
-    def __init__(self, nodes: int) -> None:
-        self.stamps, self.links = np.zeros((3, nodes), np.int64), np.zeros(nodes, np.int64)
-        self.rooms, self.stamp = np.zeros((3, nodes + 1), np.int32), 0
 
 
 def chunks(count: int, size: int) -> Iterator[Int32]:

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from clew.graph.graph import Graph, Int32
+from clew.graph.walks.kernels.columns import WordSums
 from clew.graph.walks.walk_tables import spread
 from clew.graph.walks.walks import Walks
 from clew.index.vectors.vectors import Float32, Int8, quantise
@@ -127,26 +128,26 @@ class _Parts:
     def vectors(self, roots: Int32, steps: Int32, nodes: Int32) -> Float32:
         from clew.graph.walks.kernels.walk_vectors import summed_walks
 
-        names, root_rows, node_rows = self._named(roots, nodes)
-        found = np.empty((len(roots), names.shape[1]), np.float32)
-        summed_walks(names, self._phrases, root_rows, steps, node_rows, found)
+        words, root_rows, node_rows = self._named(roots, nodes)
+        found = np.empty((len(roots), words.names.shape[1]), np.float32)
+        summed_walks(words, root_rows, steps, node_rows, found)
         return found
 
     def quantised(self, roots: Int32, steps: Int32, nodes: Int32) -> tuple[Int8, Float32]:
         from clew.graph.walks.kernels.walk_vectors import quantised_walks
 
-        names, root_rows, node_rows = self._named(roots, nodes)
-        q, scale = np.empty((len(roots), names.shape[1]), np.int8), np.empty(len(roots), np.float32)
+        words, root_rows, node_rows = self._named(roots, nodes)
+        q, scale = np.empty((len(roots), words.names.shape[1]), np.int8), np.empty(len(roots), np.float32)
 
         def fill(first: int, last: int) -> None:
             at = slice(first, last)
-            quantised_walks(names, self._phrases, root_rows[at], steps[at], node_rows[at], q[at], scale[at])
+            quantised_walks(words, root_rows[at], steps[at], node_rows[at], q[at], scale[at])
 
         spread(len(roots), fill)
         return q, scale
 
-    def _named(self, roots: Int32, nodes: Int32) -> tuple[Float32, Int32, Int32]:
-        """Vectors of names, and the rows of `roots` and `nodes` among them.
+    def _named(self, roots: Int32, nodes: Int32) -> tuple[WordSums, Int32, Int32]:
+        """Vectors of names and phrases, and the rows of `roots` and `nodes` among them.
 
         A row that was handed out is not written again, so that several threads may use it.
         """
@@ -157,7 +158,7 @@ class _Parts:
                 self._names, self._known, self._rows[:] = self._no_names(), 0, -1
                 lacking = np.unique(wanted)
             self._remember(lacking)
-            return self._names, self._rows[roots], self._rows[nodes]
+            return WordSums(self._names, self._phrases), self._rows[roots], self._rows[nodes]
 
     def _remember(self, nodes: Int32) -> None:
         stop = self._known + len(nodes)

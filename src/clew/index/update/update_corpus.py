@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.edit.edit import GraphEdit
-from clew.graph.graph import Graph, Int32, Int64, Names, UInt16
+from clew.graph.graph import Graph, Int32, Int64, Names
 from clew.graph.walks.changed_roots import StoredWalks, changed_roots
 from clew.graph.walks.walks import Walker, Walks
 from clew.index.corpus.corpus import Corpus
@@ -237,7 +237,7 @@ def _differing(walks: Walks, corpus: Corpus, unsaid: Int32) -> tuple[Walks, _Bef
     for number, part in enumerate(corpus.parts):
         mine = np.flatnonzero(numbers == number)
         rows = corpus.row_of[walks.roots[mine]]
-        match_walks(*_columns(walks), mine, rows, *_columns(part.walks), same, row)
+        match_walks(walks.columns, mine, part.walks.columns, rows, same, row)
     same[np.isin(walks.roots, unsaid)] = 0
     kept = np.flatnonzero(same == 0)
     at, found = walks_at(walks, kept), walks_of_rows(walks, kept)
@@ -253,10 +253,6 @@ def _ids_of(corpus: Corpus, roots: Int32) -> Int64:
             rows = corpus.row_of[roots[corpus.part_of[roots] == number]]
             found.append(part.ids[walks_at(part.walks, rows)])
     return np.concatenate(found)
-
-
-def _columns(walks: Walks) -> tuple[Int64, Int32, Int32, UInt16, NDArray[np.int8], Int64]:
-    return walks.offsets, walks.steps, walks.nodes, walks.counts, walks.state, walks.left_out
 
 
 def _with_part(corpus: Corpus, part: CorpusPart, nodes: int) -> Corpus:

@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from clew.graph.kernels import Array
+from clew.graph.kernels.columns import GraphColumns
 
 INFINITE = 1 << 60
 ZERO, ONE = cast("int", np.int64(0)), cast("int", np.int64(1))
@@ -38,19 +39,6 @@ go; BASE is the least that any may cost.
 SPENT, ALLOWED, STATUS, CUT = range(4)
 """Places of the state: work done, work allowed, how the search ended, how far above CAP the nearest bound was
 that was met."""
-
-
-class GraphColumns(NamedTuple):
-    """Both adjacencies: starts and stops int64 [N], relation and neighbour int32 [slots]."""
-
-    out_starts: Array
-    out_stops: Array
-    out_relation: Array
-    out_neighbour: Array
-    into_starts: Array
-    into_stops: Array
-    into_relation: Array
-    into_neighbour: Array
 
 
 class LayerScratch(NamedTuple):
@@ -105,6 +93,16 @@ class QueryColumns(NamedTuple):
     far: Far
 
 
+class Search(NamedTuple):
+    """What every stage has before it; it writes into `state`, and `stop` uint8 [1] other than 0 ends it."""
+
+    graph: GraphColumns
+    query: QueryColumns
+    scratch: LayerScratch
+    state: Array
+    stop: Array
+
+
 KIND, MASK, FIRST, LAST, FLOOR = range(5)
 HEAD, TAIL, MODE, LOW, HIGH, LEAST = range(6)
 SLOT, SLOTS, QUERY = range(3)
@@ -132,6 +130,32 @@ class Layers(NamedTuple):
 START, SIZE, PARENT, VIA, EDGE_START, EDGE_STOP = range(6)
 ENTITY, COST, LOWEST = range(3)
 SOURCE, TARGET = 0, 3
+
+
+class LayerJoin(NamedTuple):
+    """A join to make by pattern edge `edge`, from the layer of `scanned` to that of `other`.
+
+    If `ahead`, the few with the least bounds are kept even above the cap.
+    """
+
+    edge: int
+    scanned: int
+    other: int
+    ahead: bool
+
+
+class Sweep(NamedTuple):
+    """Which edges of a layer are read: those that pattern edge `edge` may match at its end `node`.
+
+    `rest` is the least that a match needs beside the entry's LOWEST and the edge; if `filtered`, only edges
+    to entities with a bit in the scratch count; `ahead`: those above the cap are wanted too.
+    """
+
+    edge: int
+    node: int
+    rest: int
+    filtered: bool
+    ahead: bool
 
 
 class LayerTree(NamedTuple):
@@ -173,6 +197,14 @@ class EnumerationSteps(NamedTuple):
 
 
 NODE, EDGE, FROM = range(3)
+
+
+class EnumerationPlan(NamedTuple):
+    """What an enumeration goes through: the layers, hung from a root, in the order of the steps."""
+
+    layers: Layers
+    tree: LayerTree
+    steps: EnumerationSteps
 
 
 class EnumerationState(NamedTuple):

@@ -30,6 +30,7 @@ from clew.graph.match.kernels.columns import (
     ZERO,
     GraphColumns,
     QueryColumns,
+    Search,
 )
 
 WIDE = 32
@@ -63,20 +64,14 @@ def room(rows: Array, need: int) -> Array:
 
 @compiled
 def edges_at(  # noqa: C901
-    graph: GraphColumns,
-    query: QueryColumns,
-    edge: int,
-    node: int,
-    at_head: bool,
-    most: int,
-    buffer: Array,
-    count: int,
-    state: Array,
+    search: Search, edge: int, end: tuple[int, bool], most: int, buffer: Array, count: int
 ) -> tuple[Array, int]:
-    """Append the edges of `node`, at the head (else the tail) of pattern edge `edge`, from `count` on.
+    """Append the edges of a node that pattern edge `edge` may match, from `count` on.
 
-    Those that cost more than `most` are left out, and how far the nearest is above it kept in the state.
+    `end` is the node, and whether it is at the head of the edge. Those that cost more than `most` are left
+    out, and how far the nearest is above it kept in the state.
     """
+    graph, query, state, (node, at_head) = search.graph, search.query, search.state, end
     undirected = query.options[UNDIRECTED] == 1
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
@@ -144,16 +139,10 @@ def edges_at(  # noqa: C901
 
 @compiled
 def triples_between(
-    graph: GraphColumns,
-    query: QueryColumns,
-    edge: int,
-    head: int,
-    tail: int,
-    miss: int,
-    buffer: Array,
-    count: int,
+    search: Search, edge: int, ends: tuple[int, int], miss: int, buffer: Array, count: int
 ) -> tuple[Array, int]:
-    """Append the triples from `head` to `tail` that pattern edge `edge` may match."""
+    """Append the triples from the first of `ends` to the second that pattern edge `edge` may match."""
+    graph, query, (head, tail) = search.graph, search.query, ends
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
     out_degree = graph.out_stops[head] - graph.out_starts[head]
@@ -197,12 +186,12 @@ def triples_between(
 
 @compiled
 def edges_between(
-    graph: GraphColumns, query: QueryColumns, edge: int, head: int, tail: int, buffer: Array, count: int
+    search: Search, edge: int, head: int, tail: int, buffer: Array, count: int
 ) -> tuple[Array, int]:
     """Append the edges that `edge` may match when its ends are `head` and `tail`, from `count` on."""
-    buffer, count = triples_between(graph, query, edge, head, tail, ZERO, buffer, count)
-    if query.options[UNDIRECTED] == 1 and head != tail:
-        buffer, count = triples_between(graph, query, edge, tail, head, ONE, buffer, count)
+    buffer, count = triples_between(search, edge, (head, tail), ZERO, buffer, count)
+    if search.query.options[UNDIRECTED] == 1 and head != tail:
+        buffer, count = triples_between(search, edge, (tail, head), ONE, buffer, count)
     return buffer, count
 
 

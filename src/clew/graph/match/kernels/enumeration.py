@@ -63,6 +63,7 @@ from clew.graph.match.kernels.columns import (
     TRIPLES,
     UP,
     ZERO,
+    EnumerationPlan,
     EnumerationState,
     EnumerationSteps,
     EnumerationTask,
@@ -71,6 +72,7 @@ from clew.graph.match.kernels.columns import (
     Layers,
     LayerTree,
     QueryColumns,
+    Search,
 )
 from clew.graph.match.kernels.edges import edges_at, edges_between, triple_of
 from clew.graph.match.kernels.found import MOST_LATE, empty_found, keep, lowest, note_late, too_late
@@ -126,53 +128,44 @@ def emit(
 
 @compiled
 def choices(
-    graph: GraphColumns,
-    query: QueryColumns,
-    steps: EnumerationSteps,
-    walk: EnumerationState,
-    buffer: Array,
-    step: int,
-    base: int,
-    state: Array,
+    search: Search, steps: EnumerationSteps, walk: EnumerationState, buffer: Array, step: int, base: int
 ) -> Array:
     """Read the choices of a `step` outside the layers from the graph into `buffer`, from `base` on."""
+    query = search.query
     edge = steps.step[step, EDGE]
     if steps.step[step, NODE] >= 0:
         parent = steps.step[step, FROM]
         at_head = query.edges[edge, HEAD] == parent
         most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
         entity = walk.node[parent, ENTITY]
-        buffer, count = edges_at(graph, query, edge, entity, at_head, most, buffer, base, state)
+        buffer, count = edges_at(search, edge, (entity, at_head), most, buffer, base)
     else:
         head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
-        buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
+        buffer, count = edges_between(search, edge, head, tail, buffer, base)
     walk.step[step, AT], walk.step[step, END], walk.step[step, FILL] = base, count, count
     return buffer
 
 
 @compiled
 def one_round(  # noqa: C901
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    tree: LayerTree,
-    steps: EnumerationSteps,
+    search: Search,
+    plan: EnumerationPlan,
     walk: EnumerationState,
     buffer: Array,
     found: FoundRows,
     task: EnumerationTask,
-    state: Array,
-    stop: Array,
 ) -> tuple[FoundRows, Array]:
     """Add the matches of one task to `found`.
 
     The loop has no calls on its common path: each would count references to every array that it passes on.
     """
+    graph, query, state, stop = search.graph, search.query, search.state, search.stop
+    layers, tree, steps = plan
     layer, entries, node_of, edge_of, step_of = layers.node, layers.entry, walk.node, walk.edge, walk.step
-    links, tree_edges, totals, tree_node, plan = tree.link, tree.edge, tree.total, tree.node, steps.step
+    links, tree_edges, totals, tree_node, order_of = tree.link, tree.edge, tree.total, tree.node, steps.step
     rows, order, pattern_edges, pattern_nodes = found.rows, found.order, query.edges, query.nodes
     injective = query.options[DISTINCT] == NODES
-    last, count = len(plan) - 1, len(node_of)
+    last, count = len(order_of) - 1, len(node_of)
     lazy = False
     for v in range(count):
         lazy = lazy or (layer[v, START] < 0 and query.options[EAGER] == 0)
@@ -181,7 +174,7 @@ def one_round(  # noqa: C901
     step_of[0, AT], step_of[0, END], step_of[0, BOUND], step_of[0, FILL] = task.low, task.high, steps.base, 0
     walk.late[-1] = 0
     while step >= 0:
-        node, edge, j = plan[step, NODE], plan[step, EDGE], step_of[step, AT]
+        node, edge, j = order_of[step, NODE], order_of[step, EDGE], step_of[step, AT]
         if node >= 0:
             node_of[node, ASSIGNED] &= 2
         if edge >= 0:
@@ -211,7 +204,7 @@ def one_round(  # noqa: C901
                 place = j
                 if edge >= 0:
                     place = tree_edges[j, TARGET]
-                    link = tree_node[node, LINK] + node_of[plan[step, FROM], PLACE]
+                    link = tree_node[node, LINK] + node_of[order_of[step, FROM], PLACE]
                     bound += tree_edges[j, PRICE] - links[link, CHEAPEST]
                     edge_of[edge, TAKEN] = tree_edges[j, CODE]
                 bound += totals[layer[node, START] + place]
@@ -247,12 +240,12 @@ def one_round(  # noqa: C901
         step += 1
         base = step_of[step - 1, FILL]
         step_of[step, BOUND], step_of[step, FILL] = bound, base
-        following = plan[step, NODE]
+        following = order_of[step, NODE]
         if following >= 0 and layer[following, START] >= 0:
-            link = tree_node[following, LINK] + node_of[plan[step, FROM], PLACE]
+            link = tree_node[following, LINK] + node_of[order_of[step, FROM], PLACE]
             step_of[step, AT], step_of[step, END] = links[link, BEGIN], links[link + 1, BEGIN]
         else:
-            buffer = choices(graph, query, steps, walk, buffer, step, base, state)
+            buffer = choices(search, steps, walk, buffer, step, base)
     for v in range(count):
         node_of[v, ASSIGNED] &= 2
     return found, buffer
@@ -260,31 +253,27 @@ def one_round(  # noqa: C901
 
 @compiled
 def rounds(
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    tree: LayerTree,
-    steps: EnumerationSteps,
+    search: Search,
+    plan: EnumerationPlan,
     walk: EnumerationState,
     buffer: Array,
     found: FoundRows,
     task: EnumerationTask,
-    state: Array,
-    stop: Array,
 ) -> tuple[FoundRows, Array, int]:
     """Run `task` with rising limits up to its own; also returns the cost below which nothing is missing.
 
     The limit rises to a bound that at least four times as many partial assignments reach as before, so
     that all rounds together cost little more than the last.
     """
-    cap, start = task.limit, layers.node[tree.root, START]
+    tree, steps, state = plan.tree, plan.steps, search.state
+    cap, start = task.limit, plan.layers.node[tree.root, START]
     least = INFINITE
     for i in range(task.low, task.high):
         least = min(least, tree.total[start + i] + steps.base)
     limit, after, ahead = least if task.wanted > 0 else cap, task.after, 4
     while least <= cap and least < INFINITE:
         one = EnumerationTask(task.low, task.high, after, limit, task.wanted, task.misses, ahead)
-        found, buffer = one_round(graph, query, layers, tree, steps, walk, buffer, found, one, state, stop)
+        found, buffer = one_round(search, plan, walk, buffer, found, one)
         if state[STATUS] != DONE or (task.wanted > 0 and found.order[-1] == task.wanted):
             break
         if task.wanted == 0 or walk.late[-1] == 0:
@@ -331,19 +320,15 @@ def follow(
 
 @compiled
 def projected(
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    tree: LayerTree,
-    steps: EnumerationSteps,
+    search: Search,
+    plan: EnumerationPlan,
     walk: EnumerationState,
     buffer: Array,
     found: FoundRows,
     task: EnumerationTask,
-    state: Array,
-    stop: Array,
 ) -> FoundRows:
     """Run `task` for every root on its own, keeping the first match of each."""
+    graph, query, (layers, tree, steps) = search.graph, search.query, plan
     own = empty_found(len(walk.row), 1)
     direct = len(steps.step) == len(layers.node) == len(tree.order)
     start = layers.node[tree.root, START]
@@ -366,26 +351,18 @@ def projected(
             continue
         own.order[-1] = 0
         one = EnumerationTask(i, i + 1, -1, cap, 1, task.misses, 0)
-        own, buffer, _ = rounds(graph, query, layers, tree, steps, walk, buffer, own, one, state, stop)
+        own, buffer, _ = rounds(search, plan, walk, buffer, own, one)
         if own.order[-1] > 0:
             found = keep(found, task.wanted, own.rows[0])
-        if state[STATUS] != DONE:
+        if search.state[STATUS] != DONE:
             break
     return found
 
 
 @compiled
-def matches(
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    tree: LayerTree,
-    steps: EnumerationSteps,
-    buffer: Array,
-    state: Array,
-    stop: Array,
-) -> tuple[FoundRows, int]:
+def matches(search: Search, plan: EnumerationPlan, buffer: Array) -> tuple[FoundRows, int]:
     """Find the matches that the options ask for, and the cost below which none is missing."""
+    query, (layers, tree, steps) = search.query, plan
     walk = empty_walk(query)
     wanted, roots = query.options[COUNT], layers.node[tree.root, SIZE]
     cap, misses, bound = INFINITE - 1, -1, -1
@@ -395,8 +372,8 @@ def matches(
         wanted = 0
         best = empty_found(len(walk.row), 1)
         task = EnumerationTask(0, roots, -1, cap, 1, -1, 0)
-        best, buffer, bound = rounds(graph, query, layers, tree, steps, walk, buffer, best, task, state, stop)
-        if best.order[-1] == 0 or state[STATUS] != DONE:
+        best, buffer, bound = rounds(search, plan, walk, buffer, best, task)
+        if best.order[-1] == 0 or search.state[STATUS] != DONE:
             return best, bound
         cap, slack = best.rows[0, 0], query.options[SLACK]
         bound = cap
@@ -406,11 +383,9 @@ def matches(
     found = empty_found(len(walk.row), max(wanted, 1))
     task = EnumerationTask(0, roots, -1, cap, wanted, misses, 0)
     if query.options[PROJECT] < 0:
-        found, buffer, least = rounds(
-            graph, query, layers, tree, steps, walk, buffer, found, task, state, stop
-        )
+        found, buffer, least = rounds(search, plan, walk, buffer, found, task)
         return found, max(bound, least)
     if bound < 0:
         bound = lowest(tree.total[layers.node[tree.root, START] :], roots) + steps.base
-    found = projected(graph, query, layers, tree, steps, walk, buffer, found, task, state, stop)
+    found = projected(search, plan, walk, buffer, found, task)
     return found, bound

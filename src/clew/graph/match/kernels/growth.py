@@ -30,9 +30,10 @@ from clew.graph.match.kernels.columns import (
     VIA,
     ZERO,
     GraphColumns,
+    LayerJoin,
     Layers,
-    LayerScratch,
     QueryColumns,
+    Search,
 )
 from clew.graph.match.kernels.joins import join_new, join_two
 from clew.graph.match.kernels.layers import (
@@ -113,33 +114,29 @@ def next_join(graph: GraphColumns, query: QueryColumns, layers: Layers) -> tuple
 
 
 @compiled
-def grow(
-    graph: GraphColumns, query: QueryColumns, scratch: LayerScratch, state: Array, stop: Array
-) -> tuple[Layers, Array, int]:
+def grow(search: Search) -> tuple[Layers, Array, int]:
     """(layers, a buffer for later use, the root of them all)."""
+    query = search.query
     layers = empty_layers(len(query.nodes))
     buffer = np.empty((256, 4), np.int64)
     begin = ZERO
     for node in range(len(query.nodes)):
         if query.nodes[node, KIND] == KNOWN:
             layers, begin = open_layer(query, layers, node), node
-    while state[STATUS] == DONE:
-        edge, scanned, other = next_join(graph, query, layers)
+    while search.state[STATUS] == DONE:
+        edge, scanned, other = next_join(search.graph, query, layers)
         if edge < 0:
             break
-        scratch.marks[-1] += 1
+        search.scratch.marks[-1] += 1
         fill, new = layers.used[1], layers.node[other, START] < 0
         if new:
             layers = open_layer(query, layers, other)
         ahead = query.options[AHEAD] != 0 and components(layers) == 2 and all_costs_known(query, layers)
+        join = LayerJoin(edge, scanned, other, ahead)
         if new:
-            layers, buffer = join_new(
-                graph, query, layers, buffer, scratch, edge, scanned, other, ahead, state, stop
-            )
+            layers, buffer = join_new(search, layers, buffer, join)
         else:
-            layers, buffer = join_two(
-                graph, query, layers, buffer, scratch, edge, scanned, other, ahead, state, stop
-            )
+            layers, buffer = join_two(search, layers, buffer, join)
             turn(layers, other)
         layers.node[other, PARENT], layers.node[other, VIA] = scanned, edge
         layers.node[other, EDGE_START], layers.node[other, EDGE_STOP] = fill, layers.used[1]

@@ -42,10 +42,12 @@ from clew.graph.match.kernels.columns import (
     TARGET,
     YES,
     ZERO,
-    GraphColumns,
+    LayerJoin,
     Layers,
     LayerScratch,
     QueryColumns,
+    Search,
+    Sweep,
 )
 from clew.graph.match.kernels.layers import layer_edges, layers_room
 from clew.graph.match.kernels.measure import far_cost, fetch_vector
@@ -61,10 +63,11 @@ NOT_HERE = 0xFFFFFFFF
 
 
 @compiled
-def spend(state: Array, stop: Array, amount: int) -> bool:
+def spend(search: Search, amount: int) -> bool:
     """Count `amount` of work; True when the budget has ended."""
+    state = search.state
     state[SPENT] += amount
-    if state[SPENT] > state[ALLOWED] or stop[0] != 0:
+    if state[SPENT] > state[ALLOWED] or search.stop[0] != 0:
         state[STATUS] = STOPPED
         return True
     return False
@@ -106,22 +109,13 @@ def mark_layer(layers: Layers, node: int, scratch: LayerScratch, value: bool) ->
 
 
 @compiled
-def reach_bits(
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    buffer: Array,
-    scratch: LayerScratch,
-    edge: int,
-    parent: int,
-    child: int,
-    state: Array,
-) -> tuple[bool, Array]:
-    """Set the bits of what `child` can be by its edge to another layer, if one is cheap to follow.
+def reach_bits(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> tuple[bool, Array]:
+    """Set the bits of what the node to join can be by its edge to another layer, if one is cheap to follow.
 
-    Then far fewer entities get into the layer of `child` than `parent` alone would let in.
+    Then far fewer entities get into its layer than the one that is scanned would let in.
     """
-    most = layer_edges(graph, query, layers, edge, parent, ZERO + INFINITE)
+    graph, query, scratch, edge, child = search.graph, search.query, search.scratch, join.edge, join.other
+    most = layer_edges(graph, query, layers, edge, join.scanned, ZERO + INFINITE)
     best, near = ZERO - 1, ZERO - 1
     for e in range(len(query.edges)):
         head, tail = query.edges[e, HEAD], query.edges[e, TAIL]
@@ -137,9 +131,9 @@ def reach_bits(
     scratch.sieve[:] = 255  # so many would leave few holes in it
     at, stop = layers.node[near, START], layers.node[near, START] + layers.node[near, SIZE]
     while at < stop:
-        rest = -query.edges[best, LEAST]
-        buffer, count, at = scan(graph, query, layers, best, near, at, rest, scratch, NO, NO, buffer, state)
-        state[SPENT] += count
+        sweep = Sweep(best, near, -query.edges[best, LEAST], NO, NO)
+        buffer, count, at = scan(search, layers, sweep, at, buffer)
+        search.state[SPENT] += count
         for j in range(count):
             scratch.bits[buffer[j, NEIGHBOUR] >> 3] |= 1 << (buffer[j, NEIGHBOUR] & 7)
     return YES, buffer
@@ -147,27 +141,19 @@ def reach_bits(
 
 @compiled
 def join_new(  # noqa: C901
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    buffer: Array,
-    scratch: LayerScratch,
-    edge: int,
-    parent: int,
-    child: int,
-    ahead: bool,
-    state: Array,
-    stop: Array,
+    search: Search, layers: Layers, buffer: Array, join: LayerJoin
 ) -> tuple[Layers, Array]:
-    """Make the layer of the unknown or far `child` from the edges of every entity in the layer of `parent`.
+    """Make the layer of an unknown or far node from the edges of every entity in the layer scanned.
 
-    Of a far one, what it costs is part of the bounds; if `ahead`, a few above the cap are kept.
+    Of a far one, what it costs is part of the bounds.
     """
+    query, scratch, state = search.query, search.scratch, search.state
+    edge, parent, child = join.edge, join.scanned, join.other
     mask, injective = query.nodes[child, MASK], query.options[DISTINCT] == NODES
     far, cap = query.nodes[child, KIND] == FAR, query.options[CAP]
     floor = query.nodes[child, FLOOR]
     nearest = np.empty(KEPT_AHEAD, np.int64)
-    nearest[:] = INFINITE if ahead else -1
+    nearest[:] = INFINITE if join.ahead else -1
     marks = scratch.marks
     free, generation = query.edges[edge, LEAST], marks[-1] << 32
     first, begin = layers.node[parent, START], layers.node[child, START]
@@ -175,14 +161,13 @@ def join_new(  # noqa: C901
     before = np.empty(parents, np.int64)
     for other in set_aside(query, child):
         marks[other] = generation + NOT_HERE
-    filtered, buffer = reach_bits(graph, query, layers, buffer, scratch, edge, parent, child, state)
+    filtered, buffer = reach_bits(search, layers, buffer, join)
+    sweep = Sweep(edge, parent, -free, filtered, NO)
     before[:] = INFINITE
     at = first
     while at < first + parents:
-        buffer, count, after = scan(
-            graph, query, layers, edge, parent, at, -free, scratch, filtered, NO, buffer, state
-        )
-        if spend(state, stop, count + after - at):
+        buffer, count, after = scan(search, layers, sweep, at, buffer)
+        if spend(search, count + after - at):
             break
         layers, at = layers_room(layers, count, count), after
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]
@@ -259,23 +244,10 @@ def rise(layers: Layers, node: int, before: Array) -> int:
 
 
 @compiled
-def join_two(
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    buffer: Array,
-    scratch: LayerScratch,
-    edge: int,
-    scanned: int,
-    other: int,
-    ahead: bool,
-    state: Array,
-    stop: Array,
-) -> tuple[Layers, Array]:
-    """Find the edges between two layers, by those of every entity in the layer of `scanned`.
-
-    If `ahead`, the few with the least bounds are kept even above the cap.
-    """
+def join_two(search: Search, layers: Layers, buffer: Array, join: LayerJoin) -> tuple[Layers, Array]:
+    """Find the edges between two layers, by those of every entity in the layer scanned."""
+    query, scratch, state = search.query, search.scratch, search.state
+    edge, scanned, other = join.edge, join.scanned, join.other
     cap, base, injective = query.options[CAP], query.options[BASE], query.options[DISTINCT] == NODES
     marks = scratch.marks
     free, generation = query.edges[edge, LEAST] + base, marks[-1] << 32
@@ -285,13 +257,12 @@ def join_two(
     least = rise(layers, other, there)
     here[:] = INFINITE
     nearest = np.empty(KEPT_AHEAD, np.int64)
-    nearest[:] = INFINITE if ahead else -1
+    nearest[:] = INFINITE if join.ahead else -1
     at, size = first, layers.node[scanned, SIZE] if least < INFINITE else ZERO
+    sweep = Sweep(edge, scanned, least - free, YES, join.ahead)
     while at < first + size:
-        buffer, count, after = scan(
-            graph, query, layers, edge, scanned, at, least - free, scratch, YES, ahead, buffer, state
-        )
-        if spend(state, stop, count + after - at):
+        buffer, count, after = scan(search, layers, sweep, at, buffer)
+        if spend(search, count + after - at):
             break
         layers, at = layers_room(layers, ZERO, count), after
         entry, edges, fill = layers.entry, layers.edge, layers.used[1]

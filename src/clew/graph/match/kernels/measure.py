@@ -60,16 +60,16 @@ def distances_from(rows: Array, scale: Array, picked: Array, query: Array, plain
 
 @entry
 def measure_all(
-    rows: Array, scale: Array, query: Array, plain: Array, limit: Array, first: int, stop: int
+    rows: Array, scale: Array, query: Array, plain: Array, limit: Array
 ) -> tuple[Array, Array, Array]:
-    """Find the rows from `first` to `stop` that are within `limit` float64 [q] of each query.
+    """Find the rows that are within `limit` float64 [q] of each query.
 
     `query` int16 [q, d] and `plain` [q, 2] as in `distance_from`. Returns their numbers int32 [q, *], their
     distances [q, *], and how many of these count, int64 [q].
     """
-    ids, found = np.empty((len(query), stop - first), np.int32), np.empty((len(query), stop - first))
+    ids, found = np.empty((len(query), len(rows)), np.int32), np.empty((len(query), len(rows)))
     counts = np.zeros(len(query), np.int64)
-    for i in range(first, stop):
+    for i in range(len(rows)):
         square = square_of(rows[i])
         for q in range(len(query)):
             distance = distance_with(rows[i], square, scale[i], query[q], plain[q])

@@ -77,9 +77,10 @@ def hang(layers: Layers, root: int, node: Array) -> tuple[Array, Array]:
 
 @compiled
 def smaller(
-    graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, old: int, new: int, place: int
+    graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, edges: tuple[int, int], place: int
 ) -> bool:
-    """Whether edge `new` at `place` of the parent of `node` comes before `old` in (ids below, triple)."""
+    """Whether the first of two edges at `place` of the parent of `node` is less by (ids below, triple)."""
+    new, old = edges
     width = tree.node[node, WIDTH]
     one = tree.node[node, ROW] + tree.edge[old, TARGET] * width
     other = tree.node[node, ROW] + tree.edge[new, TARGET] * width
@@ -122,7 +123,8 @@ def link_node(graph: GraphColumns, layers: Layers, tree: LayerTree, node: int, o
         edge[at, TARGET], edge[at, CODE], edge[at, PRICE] = found[j, far], found[j, CODE], found[j, PRICE]
         cost = child + found[j, PRICE]
         if cost < link[i, CHEAPEST] or (
-            cost == link[i, CHEAPEST] and smaller(graph, layers, tree, node, link[i, POINTER], at, i - begin)
+            cost == link[i, CHEAPEST]
+            and smaller(graph, layers, tree, node, (at, link[i, POINTER]), i - begin)
         ):
             link[i, CHEAPEST], link[i, POINTER] = cost, at
     for i in range(size, 0, -1):

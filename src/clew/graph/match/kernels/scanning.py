@@ -29,8 +29,8 @@ from clew.graph.match.kernels.columns import (
     WEIGHT,
     GraphColumns,
     Layers,
-    LayerScratch,
-    QueryColumns,
+    Search,
+    Sweep,
 )
 from clew.graph.match.kernels.edges import WIDE, lower_bound, room
 from clew.graph.match.kernels.prefetch import soon_read
@@ -100,20 +100,15 @@ def fetch_relations(graph: GraphColumns, entity: int) -> None:
 
 @compiled
 def sift(  # noqa: C901
-    graph: GraphColumns,
-    layers: Layers,
-    start: int,
-    stop: int,
-    scratch: LayerScratch,
-    outward: bool,
-    inward: bool,
-    alive: Array,
+    search: Search, layers: Layers, start: int, stop: int, ways: tuple[bool, bool], alive: Array
 ) -> tuple[int, int, int]:
-    """As `fetch`, but only of the entries with an edge to an entity with a bit in `scratch`.
+    """As `fetch`, but only of the entries with an edge to an entity with a bit in the scratch.
 
-    Those with more than `WIDE` edges in one direction are taken unseen.
+    `ways` says whether edges out of an entry are looked at, and those into it. Entries with more than `WIDE`
+    edges in one direction are taken unseen.
     """
-    entry, bits, sieve = layers.entry, scratch.bits, scratch.sieve
+    graph, (outward, inward) = search.graph, ways
+    entry, bits, sieve = layers.entry, search.scratch.bits, search.scratch.sieve
     out_starts, out_stops, out = graph.out_starts, graph.out_stops, graph.out_neighbour
     into_starts, into_stops, into = graph.into_starts, graph.into_stops, graph.into_neighbour
     count, edges = 0, 0
@@ -153,36 +148,25 @@ def sift(  # noqa: C901
 
 @compiled
 def scan(  # noqa: C901
-    graph: GraphColumns,
-    query: QueryColumns,
-    layers: Layers,
-    edge: int,
-    node: int,
-    start: int,
-    rest: int,
-    scratch: LayerScratch,
-    filtered: bool,
-    ahead: bool,
-    buffer: Array,
-    state: Array,
+    search: Search, layers: Layers, sweep: Sweep, start: int, buffer: Array
 ) -> tuple[Array, int, int]:
-    """(buffer, edges in it, entry after the last) of some entries of the layer of `node` from `start` on.
+    """(buffer, edges in it, entry after the last) of some entries of a layer from `start` on.
 
-    As `edges_at` for each living one, with its place in the layer as ORIGIN, but if `filtered` only edges to
-    entities with a bit in `scratch`; `rest` is the least that a match needs beside the entry's LOWEST and the
-    edge, `ahead` says that edges above the cap are wanted too. Apart from that function as its calls, and
-    changing from one side to the other, cost more than most nodes do.
+    As `edges_at` for each living one, with its place in the layer as ORIGIN. Apart from that function as its
+    calls, and changing from one side to the other, cost more than most nodes do.
     """
+    graph, query, state = search.graph, search.query, search.state
+    edge, node, filtered = sweep.edge, sweep.node, sweep.filtered
     undirected, at_head = query.options[UNDIRECTED] == 1, query.edges[edge, HEAD] == node
     mode, first, last = query.edges[edge, MODE], query.edges[edge, LOW], query.edges[edge, HIGH]
     weights, entry, cap = query.relation, layers.entry, query.options[CAP]
-    bits = scratch.bits
+    bits = search.scratch.bits
     begin, size = layers.node[node, START], layers.node[node, SIZE]
     alive = np.empty(SIFTED if filtered else AT_ONCE, np.int64)
     stop = min(start + len(alive), begin + size)
     if filtered:
-        outward, inward = at_head or undirected, undirected or not at_head
-        living, stop, edges = sift(graph, layers, start, stop, scratch, outward, inward, alive)
+        ways = (at_head or undirected, undirected or not at_head)
+        living, stop, edges = sift(search, layers, start, stop, ways, alive)
     else:
         living, stop, edges = fetch(graph, layers, start, stop, alive)
     # All at once: an array that may change in a loop is counted in every turn of it.
@@ -198,8 +182,8 @@ def scan(  # noqa: C901
         neighbour = graph.out_neighbour if side == 0 else graph.into_neighbour
         for at in range(living):
             i = alive[at]
-            most, entity, j = cap - entry[i, LOWEST] - rest, entry[i, ENTITY], first
-            if ahead:
+            most, entity, j = cap - entry[i, LOWEST] - sweep.rest, entry[i, ENTITY], first
+            if sweep.ahead:
                 most = INFINITE - 1
             position, high = starts[entity], stops[entity]
             wide = high - position > WIDE

@@ -2,9 +2,7 @@
 
 A draw of walks is told again in the tables of the changed graph. As long as no choice tries a slot that is
 not what it was (`stale`), it goes where it went before. Whether a node is in a layer nearer to the root can
-only have changed if a changed edge lies on a short enough way from the root to it. For that there are sets of
-bits, one a changed edge and direction: `from_root` [k, root], of edges whose start is within k + 1 steps of
-the root, and `to_node` [k, node], from whose end the node is within k steps.
+only have changed if a changed edge lies on a short enough way from the root to it (the marks of `Edited`).
 """
 
 from __future__ import annotations
@@ -22,20 +20,15 @@ from clew.graph.walks.kernels.choices import (
     slot_of,
     walk_key,
 )
-from clew.graph.walks.kernels.walks import TRIES, edge_from, whole_tree
+from clew.graph.walks.kernels.columns import Draw, Edited, PartColumns, WalkedGraph, WalkScratch
+from clew.graph.walks.kernels.walks import TRIES, edge_from, marked_layers, whole_tree
 
 _STALE = np.int64(-2)
 
 
 @entry
 def stale_slots(
-    old_places: Array,
-    old_slots: Array,
-    nodes: Array,
-    places: Array,
-    slots: Array,
-    starts: Array,
-    stale: Array,
+    old_places: Array, old_slots: Array, nodes: Array, starts: Array, walked: WalkedGraph, stale: Array
 ) -> None:
     """Fill `stale` uint8: 1 for slots that are not as before; those of node i of `nodes` are at `starts[i]`.
 
@@ -43,12 +36,12 @@ def stale_slots(
     together with the first of them.
     """
     for i in range(len(nodes)):
-        place, old = places[nodes[i]], old_places[i]
+        place, old = walked.places[nodes[i]], old_places[i]
         mine = stale[starts[i] : starts[i + 1]]
         if place & 255 != old & 255:
             mine[:] = 1
             continue
-        now, before = slots[place >> 8 :], old_slots[old >> 8 :]
+        now, before = walked.slots[place >> 8 :], old_slots[old >> 8 :]
         for at in range(len(mine)):
             if now[at] == before[at]:
                 continue
@@ -84,19 +77,17 @@ def spread_marks(marks: Array, offsets: Array, edges: Array, more: Array, found:
 
 
 @compiled
-def _told_again(
-    node: Array, key: Array, turn: Array, places: Array, slots: Array, changes: Array, stale: Array
-) -> Array:
+def _told_again(node: Array, key: Array, turn: Array, walked: WalkedGraph, edited: Edited) -> Array:
     """As `choose`; `_STALE` if it may have been another edge."""
-    place, change = places[node], changes[node]
+    place, change = walked.places[node], edited.changes[node]
     if place == 0:
         return np.int64(-1) if change < 0 else _STALE
-    start, code = place >> 8, place & 255
+    start, code, slots = place >> 8, place & 255, walked.slots
     drawn = np.uint64(0)
     for probe in range(PROBES):
         drawn = drawn_word(key, turn, probe)
         slot = slot_of(drawn, code)
-        if change >= 0 and stale[change + slot]:
+        if change >= 0 and edited.stale[change + slot]:
             return _STALE
         edge = slots[start + slot]
         if edge >= 0:
@@ -105,35 +96,29 @@ def _told_again(
 
 
 @compiled
-def _passes(nodes: Array, first: Array, last: Array, changes: Array) -> bool:
-    """Whether a walk of [first, last) chooses an edge at a node that has changed."""
-    for walk in range(first, last):
-        for t in range(nodes.shape[1] - 1):
-            if nodes[walk, t] < 0:
+def _passes(part: PartColumns, i: int, changes: Array) -> bool:
+    """Whether a walk of the root in row `i` chooses an edge at a node that has changed."""
+    for walk in range(part.offsets[i], part.offsets[i + 1]):
+        for t in range(part.nodes.shape[1] - 1):
+            if part.nodes[walk, t] < 0:
                 break
-            if changes[nodes[walk, t]] >= 0:
+            if changes[part.nodes[walk, t]] >= 0:
                 return True
     return False
 
 
 @entry
-def changed_random(
-    roots: Array, offsets: Array, nodes: Array, live: Array, first: Array, last: Array, walks: Array,
-    seed: Array, places: Array, slots: Array, changes: Array, stale: Array, differs: Array,
-) -> None:  # fmt: skip
-    """Set `differs` uint8 [nodes] of roots in rows [first, last) of a part that have other random walks.
-
-    Of the `live` ones; `walks` are made of each.
-    """
-    depth = nodes.shape[1]
-    for i in range(first, last):
-        root = np.int64(roots[i])
-        if not live[i] or differs[root] or not _passes(nodes, offsets[i], offsets[i + 1], changes):
+def changed_random(part: PartColumns, rows: Array, draw: Draw, walked: WalkedGraph, edited: Edited) -> None:
+    """Set what `differs` of the roots in `rows` of a part that have other random walks."""
+    depth, differs = part.nodes.shape[1], edited.differs
+    for i in rows:
+        root = np.int64(part.roots[i])
+        if differs[root] or not _passes(part, i, edited.changes):
             continue
-        for walk in range(walks):
-            key, node = walk_key(seed, root, walk), root
+        for walk in range(draw.cap):
+            key, node = walk_key(draw.seed, root, walk), root
             for t in range(depth):
-                edge = _told_again(node, key, t, places, slots, changes, stale)
+                edge = _told_again(node, key, t, walked, edited)
                 differs[root] |= edge == _STALE
                 if edge < 0:
                     break
@@ -152,66 +137,55 @@ def _any_mark(from_root: Array, root: Array) -> bool:
 
 
 @compiled
-def _other_layer(
-    from_root: Array, to_node: Array, root: Array, node: Array, turn: Array, is_end: bool
-) -> bool:
+def _other_layer(edited: Edited, root: Array, node: Array, turn: Array, is_end: bool) -> bool:
     """Whether `node` may have come to a layer before `turn`, or left one.
 
     `is_end` says that a changed edge has its end there.
     """
     for k in range(turn - 2 if is_end else turn - 3):
-        for word in range(from_root.shape[2]):
-            if from_root[k, root, word] & to_node[turn - 3 - k, node, word]:
+        for word in range(edited.from_root.shape[2]):
+            if edited.from_root[k, root, word] & edited.to_node[turn - 3 - k, node, word]:
                 return True
     return False
 
 
 @compiled
-def _keep_tree(
-    root: Array,
-    steps: Array,
-    nodes: Array,
-    first: Array,
-    last: Array,
-    stamp: Array,
-    kept: Array,
-    parent: Array,
-) -> None:
+def _keep_tree(root: Array, part: PartColumns, first: Array, last: Array, scratch: WalkScratch) -> None:
     """Note the edge of the tree that leads to each node of the walks [first, last)."""
+    kept, parent, stamp = scratch.marked, scratch.parent, scratch.stamp[0]
     for walk in range(first, last):
         node = root
-        for t in range(steps.shape[1]):
-            if steps[walk, t] < 0:
+        for t in range(part.steps.shape[1]):
+            if part.steps[walk, t] < 0:
                 break
-            other = np.int64(nodes[walk, t])
-            kept[other], parent[other] = stamp, edge_from(node, np.int64(steps[walk, t]))
+            other = np.int64(part.nodes[walk, t])
+            kept[other], parent[other] = stamp, edge_from(node, np.int64(part.steps[walk, t]))
             node = other
 
 
 @compiled
 def _other_descent(
-    root: Array, key: Array, places: Array, slots: Array, changes: Array, stale: Array,
-    from_root: Array, to_node: Array, certain: bool,
-    stamp: Array, kept: Array, used: Array, parent: Array, path: Array,
-) -> Array:  # fmt: skip
+    root: Array, key: Array, walked: WalkedGraph, edited: Edited, scratch: WalkScratch, path: Array
+) -> Array:
     """Tell a descent again: its length, or `_STALE` if it may have been another.
 
     Beyond the first layer an edge was taken if it is one of the tree, as what is taken there is kept.
     """
+    kept, used, parent, stamp = scratch.marked, scratch.used, scratch.parent, scratch.stamp[0]
     node = root
     for length in range(len(path)):
         taken = np.int64(-1)
         for attempt in range(TRIES):
-            edge = _told_again(node, key, length * TRIES + attempt, places, slots, changes, stale)
+            edge = _told_again(node, key, length * TRIES + attempt, walked, edited)
             if edge < 0:
                 return _STALE if edge == _STALE else length
             other = edge >> 32
             if other == root:
                 continue
-            is_end = changes[other] >= 0
-            if length > 1 and _other_layer(from_root, to_node, root, other, length + 1, is_end):
+            is_end = edited.changes[other] >= 0
+            if length > 1 and _other_layer(edited, root, other, length + 1, is_end):
                 return _STALE
-            if length + 1 == len(path) and not certain and is_end:
+            if length + 1 == len(path) and not edited.certain and is_end:
                 return _STALE
             is_mine = kept[other] == stamp and parent[other] == edge_from(node, edge)
             if is_mine or (length == 0 and used[other] != stamp):
@@ -226,58 +200,45 @@ def _other_descent(
 
 @entry
 def changed_trees(
-    roots: Array, offsets: Array, steps: Array, nodes: Array, state: Array, live: Array,
-    first: Array, last: Array, cap: Array, seed: Array, places: Array, slots: Array,
-    changes: Array, stale: Array, from_root: Array, to_node: Array, distance: Array, certain: bool,
-    stamps: Array, links: Array, stamp: Array, differs: Array,
-) -> Array:  # fmt: skip
-    """Set `differs` uint8 [nodes] of `live` roots in rows [first, last) that have other breadth-first walks.
+    part: PartColumns, rows: Array, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
+) -> None:
+    """Set what `differs` of the roots in `rows` of a part that have other breadth-first walks.
 
-    `distance` uint8 [nodes] are the steps to the nearest node that has changed; `certain` says that no hub
-    and no root has more edges than the budget. Whole trees, and those whose budget ended, are taken for
-    changed by a change within their depth. Returns the last stamp used.
+    Whole trees, and those whose budget ended, are taken for changed by a change within their depth.
     """
-    depth = nodes.shape[1]
-    path = np.empty(depth, np.int64)
-    for i in range(first, last):
-        root, begin, end = np.int64(roots[i]), offsets[i], offsets[i + 1]
-        near = distance[root]
-        if not live[i] or differs[root] or near > depth:
+    depth, differs = part.nodes.shape[1], edited.differs
+    for i in rows:
+        root = np.int64(part.roots[i])
+        near = edited.distance[root]
+        if differs[root] or near > depth:
             continue
-        if state[i] != 0 or (not certain and near < max(1, depth - 2)):
-            differs[root] = near < depth or state[i] < 0
+        if part.state[i] != 0 or (not edited.certain and near < marked_layers(depth)):
+            differs[root] = near < depth or part.state[i] < 0
             continue
-        if certain and not _passes(nodes, begin, end, changes) and not _any_mark(from_root, root):
+        if edited.certain and not _passes(part, i, edited.changes) and not _any_mark(edited.from_root, root):
             continue
-        stamp += 1
-        differs[root] = _other_tree(
-            root, steps, nodes, begin, end, cap, seed, places, slots, changes, stale,
-            from_root, to_node, certain, stamps, links, stamp, path,
-        )  # fmt: skip
-    return stamp
+        scratch.stamp[0] += 1
+        differs[root] = _other_tree(part, i, draw, walked, edited, scratch)
 
 
 @compiled
 def _other_tree(
-    root: Array, steps: Array, nodes: Array, begin: Array, end: Array, cap: Array, seed: Array,
-    places: Array, slots: Array, changes: Array, stale: Array, from_root: Array, to_node: Array,
-    certain: bool, stamps: Array, links: Array, stamp: Array, path: Array,
-) -> bool:  # fmt: skip
-    """Tell the descents from a root again, whose own triples come first in its walks [begin, end)."""
-    kept, used, ended = stamps[0], stamps[1], stamps[2]
-    number = begin
-    while number < end and (len(path) == 1 or steps[number, 1] < 0):
+    part: PartColumns, i: int, draw: Draw, walked: WalkedGraph, edited: Edited, scratch: WalkScratch
+) -> bool:
+    """Tell the descents from the root in row `i` again, whose own triples come first in its walks."""
+    used, ended, stamp = scratch.used, scratch.ended, scratch.stamp[0]
+    root, begin, end = np.int64(part.roots[i]), part.offsets[i], part.offsets[i + 1]
+    depth, number = part.nodes.shape[1], begin
+    while number < end and (depth == 1 or part.steps[number, 1] < 0):
         number += 1
-    if len(path) == 1 or number - begin == cap:
+    if depth == 1 or number - begin == draw.cap:
         return False
-    _keep_tree(root, steps, nodes, number, end, stamp, kept, links)
-    for walk in range(3 * cap):
-        if number - begin == cap:
+    _keep_tree(root, part, number, end, scratch)
+    path = np.empty(depth, np.int64)
+    for walk in range(3 * draw.cap):
+        if number - begin == draw.cap:
             break
-        length = _other_descent(
-            root, walk_key(seed, root, walk), places, slots, changes, stale,
-            from_root, to_node, certain, stamp, kept, used, links, path,
-        )  # fmt: skip
+        length = _other_descent(root, walk_key(draw.seed, root, walk), walked, edited, scratch, path)
         if length == _STALE:
             return True
         if length < 2 or ended[path[length - 1] >> 32] == stamp:
@@ -290,9 +251,7 @@ def _other_tree(
 
 
 @entry
-def hops_from(
-    start: Array, most: Array, offsets: Array, edges: Array, back_offsets: Array, backward: Array, hops: Array
-) -> None:
+def hops_from(start: Array, most: Array, walked: WalkedGraph, hops: Array) -> None:
     """Fill `hops` uint8 [nodes] with steps, either way, from the nearest of `start`: at most `most` + 1."""
     hops[:] = most + 1
     queue = np.empty(len(hops), np.int32)
@@ -304,19 +263,18 @@ def hops_from(
         at += 1
         if hops[node] == most:
             break
-        number = _reach(node, most, offsets, edges, hops, queue, number)
-        number = _reach(node, most, back_offsets, backward, hops, queue, number)
+        forward = walked.edges[walked.offsets[node] : walked.offsets[node + 1], 0]
+        backward = walked.backward[walked.back_offsets[node] : walked.back_offsets[node + 1], 0]
+        number = _reach(forward, hops[node] + 1, most, hops, queue, number)
+        number = _reach(backward, hops[node] + 1, most, hops, queue, number)
 
 
 @compiled
-def _reach(
-    node: Array, most: Array, offsets: Array, edges: Array, hops: Array, queue: Array, number: Array
-) -> Array:
-    """Put nodes behind `edges` of `node` that no hop has reached into `queue`; returns how many it holds."""
-    for edge in range(offsets[node], offsets[node + 1]):
-        other = edges[edge, 0]
+def _reach(others: Array, steps: int, most: Array, hops: Array, queue: Array, number: Array) -> Array:
+    """Put `others` that no hop has reached into `queue`, so many `steps` off; returns how many it holds."""
+    for other in others:
         if hops[other] > most:
-            hops[other] = hops[node] + 1
+            hops[other] = steps
             queue[number] = other
             number += 1
     return number
@@ -324,20 +282,11 @@ def _reach(
 
 @entry
 def trees_that_fit(
-    roots: Array, depth: Array, cap: Array, offsets: Array, edges: Array,
-    stamps: Array, links: Array, rooms: Array, stamp: Array, fits: Array,
-) -> Array:  # fmt: skip
-    """Set `fits` uint8 [roots] where the spanning tree has at most `cap` paths.
-
-    Returns the last stamp used.
-    """
+    roots: Array, depth: Array, cap: Array, walked: WalkedGraph, scratch: WalkScratch, fits: Array
+) -> None:
+    """Set `fits` uint8 [roots] where the spanning tree has at most `cap` paths."""
     for i in range(len(roots)):
-        stamp += 1
+        scratch.stamp[0] += 1
         root = np.int64(roots[i])
-        if offsets[root + 1] - offsets[root] > cap:
-            continue
-        found = whole_tree(
-            root, depth, cap, offsets, edges, stamp, stamps[0], rooms[0], links, rooms[1], rooms[2]
-        )
-        fits[i] = found >= 0
-    return stamp
+        if walked.offsets[root + 1] - walked.offsets[root] <= cap:
+            fits[i] = whole_tree(root, depth, cap, walked, scratch, scratch.stamp[0]) >= 0

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
+from clew.graph.kernels.columns import GraphColumns
 
 FEW = 4
 """Edges up to which a table is as small as it can be."""
@@ -71,30 +72,26 @@ def slot_counts(degrees: Array, offsets: Array) -> None:
 
 @entry
 def fill_tables(
-    out_starts: Array, out_stops: Array, out_relation: Array, out_neighbour: Array,
-    in_starts: Array, in_stops: Array, in_relation: Array, in_neighbour: Array,
-    directed: bool, nodes: Array, first: int, last: int, offsets: Array, places: Array, slots: Array,
-) -> None:  # fmt: skip
-    """Fill `places` and `slots` of rows [first, last) of `nodes`, whose tables are at `offsets`."""
+    graph: GraphColumns, nodes: Array, span: tuple[int, int], offsets: Array, places: Array, slots: Array
+) -> None:
+    """Fill `places` and `slots` of the rows [first, last) of `nodes`, whose tables are at `offsets`."""
     room = np.empty(64, np.int64)
-    for row in range(first, last):
+    for row in range(span[0], span[1]):
         node = nodes[row]
-        degree = out_stops[node] - out_starts[node]
-        if not directed:
-            degree += in_stops[node] - in_starts[node]
+        degree = graph.out_stops[node] - graph.out_starts[node]
+        degree += graph.into_stops[node] - graph.into_starts[node]
         if degree == 0:
             places[row] = 0
             continue
         if degree > len(room):
             room = np.empty(2 * degree, np.int64)
         at = 0
-        for i in range(out_starts[node], out_stops[node]):
-            room[at] = (np.int64(out_neighbour[i]) << 32) | np.int64(2 * out_relation[i])
+        for i in range(graph.out_starts[node], graph.out_stops[node]):
+            room[at] = (np.int64(graph.out_neighbour[i]) << 32) | np.int64(2 * graph.out_relation[i])
             at += 1
-        if not directed:
-            for i in range(in_starts[node], in_stops[node]):
-                room[at] = (np.int64(in_neighbour[i]) << 32) | np.int64(2 * in_relation[i] + 1)
-                at += 1
+        for i in range(graph.into_starts[node], graph.into_stops[node]):
+            room[at] = (np.int64(graph.into_neighbour[i]) << 32) | np.int64(2 * graph.into_relation[i] + 1)
+            at += 1
         places[row] = _lay_out(node, room[:degree], offsets[row], slots[offsets[row] : offsets[row + 1]])
 
 

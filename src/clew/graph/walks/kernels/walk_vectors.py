@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
+from clew.graph.walks.kernels.columns import WordSums
 
 
 @compiled
@@ -24,16 +25,16 @@ def _inverse_length(row: Array) -> Array:
 
 @compiled
 def _walk_vector(
-    names: Array, root: int, phrases: Array, steps: Array, nodes: Array, sentence: Array, outline: Array
+    words: WordSums, root: int, steps: Array, nodes: Array, sentence: Array, outline: Array
 ) -> None:
     """Write into `sentence` the vectors of a walk's sentence and outline together, of length 1."""
-    width = len(sentence)
+    names, width = words.names, len(sentence)
     for d in range(width):
         sentence[d] = outline[d] = names[root, d]
     for t in range(len(steps)):
         if steps[t] < 0:
             break
-        phrase = phrases[min(t, 1), steps[t]]
+        phrase = words.phrases[min(t, 1), steps[t]]
         _add(outline, phrase)
         _add(sentence, phrase)
         _add(sentence, names[nodes[t]])
@@ -46,29 +47,26 @@ def _walk_vector(
 
 
 @entry
-def summed_walks(
-    names: Array, phrases: Array, roots: Array, steps: Array, nodes: Array, vectors: Array
-) -> None:
+def summed_walks(words: WordSums, roots: Array, steps: Array, nodes: Array, vectors: Array) -> None:
     """Fill `vectors` float32 [walks, d] with those of walks, of length 1.
 
-    `names` float32 [names, d] and `phrases` float32 [2, steps, d] (as the first step of a walk, as a later
-    one) are sums of words; `roots` [walks] and `nodes` [walks, depth] are rows of `names`, `steps` [walks,
-    depth] of `phrases`, -1 behind the end of a walk.
+    `roots` [walks] and `nodes` [walks, depth] are rows of the names, `steps` [walks, depth] of the phrases,
+    -1 behind the end of a walk.
     """
-    outline = np.empty(names.shape[1], np.float32)
+    outline = np.empty(words.names.shape[1], np.float32)
     for i in range(len(roots)):
-        _walk_vector(names, roots[i], phrases, steps[i], nodes[i], vectors[i], outline)
+        _walk_vector(words, roots[i], steps[i], nodes[i], vectors[i], outline)
 
 
 @entry
 def quantised_walks(
-    names: Array, phrases: Array, roots: Array, steps: Array, nodes: Array, q: Array, scale: Array
+    words: WordSums, roots: Array, steps: Array, nodes: Array, q: Array, scale: Array
 ) -> None:
     """Fill `q` int8 [walks, d] and `scale` float32 [walks]: `summed_walks`, rounded."""
-    width = names.shape[1]
+    width = words.names.shape[1]
     vector, outline = np.empty(width, np.float32), np.empty(width, np.float32)
     for i in range(len(roots)):
-        _walk_vector(names, roots[i], phrases, steps[i], nodes[i], vector, outline)
+        _walk_vector(words, roots[i], steps[i], nodes[i], vector, outline)
         largest = np.float32(0)
         for d in range(width):
             largest = max(largest, abs(vector[d]))

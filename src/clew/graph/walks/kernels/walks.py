@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from clew.graph.kernels import Array, compiled, entry
+from clew.graph.kernels.columns import GraphColumns
 from clew.graph.walks.kernels.choices import (
     PARALLEL,
     PROBES,
@@ -21,6 +22,7 @@ from clew.graph.walks.kernels.choices import (
     slot_of,
     walk_key,
 )
+from clew.graph.walks.kernels.columns import Draw, PartColumns, WalkedGraph, WalkRows, WalkScratch
 
 TRIES = 4
 """Choices at one step of a breadth-first walk before it ends there."""
@@ -31,23 +33,17 @@ _U0 = np.uint64(0)
 
 
 @entry
-def join_sides(
-    out_starts: Array, out_stops: Array, out_relation: Array, out_neighbour: Array,
-    in_starts: Array, in_stops: Array, in_relation: Array, in_neighbour: Array,
-    first: int, last: int, offsets: Array, edges: Array,
-) -> None:  # fmt: skip
+def join_sides(graph: GraphColumns, first: int, last: int, offsets: Array, edges: Array) -> None:
     """Write the edges of nodes [first, last) that have room: neighbour and step, out before in."""
     for node in range(first, last):
         at = offsets[node]
         if at == offsets[node + 1]:
             continue
-        for i in range(out_starts[node], out_stops[node]):
-            edges[at, 0], edges[at, 1] = out_neighbour[i], 2 * out_relation[i]
+        for i in range(graph.out_starts[node], graph.out_stops[node]):
+            edges[at, 0], edges[at, 1] = graph.out_neighbour[i], 2 * graph.out_relation[i]
             at += 1
-        if at == offsets[node + 1]:
-            continue
-        for i in range(in_starts[node], in_stops[node]):
-            edges[at, 0], edges[at, 1] = in_neighbour[i], 2 * in_relation[i] + 1
+        for i in range(graph.into_starts[node], graph.into_stops[node]):
+            edges[at, 0], edges[at, 1] = graph.into_neighbour[i], 2 * graph.into_relation[i] + 1
             at += 1
 
 
@@ -143,14 +139,13 @@ def _same(steps: Array, nodes: Array, i: int, one: int, other: int) -> bool:
 
 
 @compiled
-def _own_triples(
-    root: Array, offsets: Array, edges: Array, seed: Array, cap: int, chosen: Array
-) -> tuple[int, int]:
-    """Edges of the root in order, at most `cap` (those of least hash).
+def _own_triples(root: Array, walked: WalkedGraph, draw: Draw, chosen: Array) -> tuple[int, int]:
+    """Edges of the root in order, at most `draw.cap` (those of least hash).
 
     A self-loop once. Returns (kept, all).
     """
-    start, stop = offsets[root], offsets[root + 1]
+    edges, cap = walked.edges, draw.cap
+    start, stop = walked.offsets[root], walked.offsets[root + 1]
     total = 0
     for edge in range(start, stop):
         total += not (edges[edge, 0] == root and edges[edge, 1] % 2 == 1)
@@ -160,25 +155,24 @@ def _own_triples(
         at = 0
         for edge in range(start, stop):
             if not (edges[edge, 0] == root and edges[edge, 1] % 2 == 1):
-                keys[at] = mix(seed + edge_hash(root, edges[edge, 1], edges[edge, 0]))
+                keys[at] = mix(draw.seed + edge_hash(root, edges[edge, 1], edges[edge, 0]))
                 at += 1
         limit = np.sort(keys)[cap - 1]
     kept = 0
     for edge in range(start, stop):
         if edges[edge, 0] == root and edges[edge, 1] % 2 == 1:
             continue
-        if kept < cap and mix(seed + edge_hash(root, edges[edge, 1], edges[edge, 0])) <= limit:
+        if kept < cap and mix(draw.seed + edge_hash(root, edges[edge, 1], edges[edge, 0])) <= limit:
             chosen[kept] = edge
             kept += 1
     return kept, total
 
 
 @compiled
-def _mark(
-    root: Array, depth: int, budget: int, offsets: Array, edges: Array,
-    stamp: int, marked: Array, distance: Array, queue: Array,
-) -> tuple[int, bool]:  # fmt: skip
-    """Distances from `root` up to `depth`; (nodes in `queue`, whether the budget of edges sufficed)."""
+def _mark(root: Array, depth: int, budget: int, walked: WalkedGraph, scratch: WalkScratch) -> bool:
+    """Mark the nodes up to `depth` from `root` with their distances; False if the budget did not suffice."""
+    offsets, edges, stamp = walked.offsets, walked.edges, scratch.stamp[0]
+    marked, distance, queue = scratch.marked, scratch.distance, scratch.queue
     marked[root] = stamp
     distance[root] = 0
     queue[0] = root
@@ -188,7 +182,7 @@ def _mark(
         at += 1
         seen += offsets[node + 1] - offsets[node]
         if seen > budget:
-            return number, False
+            return False
         for edge in range(offsets[node], offsets[node + 1]):
             other = edges[edge, 0]
             if marked[other] != stamp:
@@ -196,18 +190,19 @@ def _mark(
                 distance[other] = distance[node] + 1
                 queue[number] = other
                 number += 1
-    return number, True
+    return True
 
 
 @compiled
 def whole_tree(
-    root: Array, depth: int, cap: int, offsets: Array, edges: Array,
-    stamp: int, marked: Array, distance: Array, parent: Array, came: Array, queue: Array,
-) -> int:  # fmt: skip
+    root: Array, depth: int, cap: int, walked: WalkedGraph, scratch: WalkScratch, stamp: Array
+) -> int:
     """Nodes of the spanning tree in `queue`, by which edge and whence in `parent` and `came`.
 
     -1 if over `cap`.
     """
+    offsets, edges, marked, distance = walked.offsets, walked.edges, scratch.marked, scratch.distance
+    parent, came, queue = scratch.parent, scratch.came, scratch.queue
     marked[root] = stamp
     distance[root] = 0
     queue[0] = root
@@ -233,17 +228,18 @@ def whole_tree(
 
 @compiled
 def _closer(
-    node: Array, turn: int, depth: int, budget: int, offsets: Array, backward: Array,
-    stamp: int, marked: Array, distance: Array,
-) -> bool:  # fmt: skip
+    node: Array, turn: int, layers: int, budget: int, walked: WalkedGraph, scratch: WalkScratch
+) -> bool:
     """Whether `node`, next to a node of layer `turn` - 1, is in a layer before `turn`.
 
-    `depth` layers are marked, and what is found here of the layer behind the next, the last, is marked too. A
-    hub of more than `budget` edges is not looked through, and taken for one.
+    So many `layers` are marked, and what is found here of the layer behind the next, the last, is marked too.
+    A hub of more than `budget` edges is not looked through, and taken for one.
     """
+    marked, distance, stamp = scratch.marked, scratch.distance, scratch.stamp[0]
+    offsets, backward = walked.back_offsets, walked.backward
     if marked[node] == stamp:
         return distance[node] < turn
-    if turn <= depth + 1:
+    if turn <= layers + 1:
         return False
     found = offsets[node + 1] - offsets[node] > budget
     edge = offsets[node]
@@ -257,12 +253,12 @@ def _closer(
 
 @compiled
 def _take_tree(
-    found: int, number: int, edges: Array, distance: Array, parent: Array, came: Array, queue: Array,
-    steps: Array, nodes: Array,
-) -> int:  # fmt: skip
+    found: int, number: int, edges: Array, scratch: WalkScratch, steps: Array, nodes: Array
+) -> int:
     """Write the paths to all nodes of `queue` in layer 2 and beyond behind the `number` that are there."""
+    distance, parent, came = scratch.distance, scratch.parent, scratch.came
     for at in range(found):
-        node = queue[at]
+        node = scratch.queue[at]
         if distance[node] < 2:
             continue
         for t in range(distance[node] - 1, -1, -1):
@@ -281,27 +277,24 @@ def edge_from(node: Array, edge: Array) -> Array:
 
 @compiled
 def _descend(
-    root: Array, key: Array, layers: int, budget: int, places: Array, slots: Array,
-    back_offsets: Array, backward: Array, stamp: int, marked: Array, distance: Array,
-    used: Array, parent: Array, path: Array,
-) -> int:  # fmt: skip
+    root: Array, key: Array, budget: int, walked: WalkedGraph, scratch: WalkScratch, path: Array
+) -> int:
     """Draw a path from the root, each node in the next layer and by its edge of the tree.
 
     Returns its length.
     """
-    node = root
+    used, parent, stamp = scratch.used, scratch.parent, scratch.stamp[0]
+    node, layers = root, marked_layers(len(path))
     for length in range(len(path)):
         taken = np.int64(-1)
         for attempt in range(TRIES):
-            edge = choose(node, key, length * TRIES + attempt, places, slots)
+            edge = choose(node, key, length * TRIES + attempt, walked.places, walked.slots)
             if edge < 0:
                 return length
             other = edge >> 32
             if other == root or (used[other] == stamp and parent[other] != edge_from(node, edge)):
                 continue
-            if not _closer(
-                other, length + 1, layers, budget, back_offsets, backward, stamp, marked, distance
-            ):
+            if not _closer(other, length + 1, layers, budget, walked, scratch):
                 taken = edge
                 break
         if taken < 0:
@@ -311,69 +304,62 @@ def _descend(
     return len(path)
 
 
+@compiled
+def marked_layers(depth: int) -> int:
+    """Layers around a root whose nodes are marked before paths of `depth` are drawn."""
+    return max(1, depth - 2)
+
+
 @entry
 def breadth_first_walks(
-    places: Array, slots: Array, offsets: Array, edges: Array, back_offsets: Array, backward: Array,
-    roots: Array, seed: Array, budget: int, stamps: Array, links: Array, rooms: Array, stamp: int,
-    steps: Array, nodes: Array, kept: Array, state: Array,
-) -> int:  # fmt: skip
-    """Fill `steps` and `nodes` int32 [roots, cap, depth] with paths of spanning trees from the roots (eq. 2).
+    walked: WalkedGraph, roots: Array, draw: Draw, scratch: WalkScratch, rows: WalkRows
+) -> None:
+    """Fill `rows` with paths of spanning trees from the roots (eq. 2).
 
-    First come the root's own triples. A tree of at most `cap` paths is given whole; of a larger one, paths
-    are drawn by descents from the root to `depth`; one that has tried `TRIES` edges in vain ends where it is.
-    `kept` int32 [roots]: paths. `state` int64 [roots, 2]: 1 if the tree is whole, 0 if paths were drawn, -1
-    if `budget` edges did not suffice to tell all distances; and the number of own triples left out.
-
-    `edges` (with `offsets`) are the edges of every node, and `backward` (with `back_offsets`) those that lead
-    to it: the same ones unless walks are directed. `stamps` int64 [3, nodes], `links` int64 [nodes] and
-    `rooms` int32 [3, nodes + 1] are memory to work in, which holds no stamp above `stamp`; returns the last
-    stamp used.
+    First come the root's own triples. A tree of at most `draw.cap` paths is given whole; of a larger one,
+    paths are drawn by descents from the root; one that has tried `TRIES` edges in vain ends where it is.
     """
-    cap, depth = steps.shape[1], steps.shape[2]
-    marked, used, ended = stamps[0], stamps[1], stamps[2]
-    distance, came, queue, parent = rooms[0], rooms[1], rooms[2], links
+    cap, depth, ended = draw.cap, rows.steps.shape[2], scratch.ended
     chosen, path = np.empty(cap, np.int64), np.empty(depth, np.int64)
-    layers = max(1, depth - 2)
     for i in range(len(roots)):
         root = np.int64(roots[i])
-        stamp += 2
-        steps[i], nodes[i] = -1, -1
-        number, total = _own_triples(root, offsets, edges, seed, cap, chosen)
+        scratch.stamp[0] += 2
+        stamp = scratch.stamp[0]
+        steps, nodes, state = rows.steps[i], rows.nodes[i], rows.state[i]
+        steps[:], nodes[:] = -1, -1
+        number, total = _own_triples(root, walked, draw, chosen)
         for walk in range(number):
-            steps[i, walk, 0], nodes[i, walk, 0] = edges[chosen[walk], 1], edges[chosen[walk], 0]
-        kept[i], state[i, 0], state[i, 1] = number, 0, total - number
+            edge = chosen[walk]
+            steps[walk, 0], nodes[walk, 0] = walked.edges[edge, 1], walked.edges[edge, 0]
+        rows.kept[i], state[0], state[1] = number, 0, total - number
         if number == cap or depth == 1:
-            state[i, 0] = total == number and depth == 1
+            state[0] = total == number and depth == 1
             continue
-        found = whole_tree(root, depth, cap, offsets, edges, stamp - 1, marked, distance, parent, came, queue)
+        found = whole_tree(root, depth, cap, walked, scratch, stamp - 1)
         deeper = 0
         for at in range(found):
-            deeper += distance[queue[at]] >= 2
+            deeper += scratch.distance[scratch.queue[at]] >= 2
         if found >= 0 and number + deeper <= cap:
-            kept[i] = _take_tree(found, number, edges, distance, parent, came, queue, steps[i], nodes[i])
-            state[i, 0] = 1
+            rows.kept[i] = _take_tree(found, number, walked.edges, scratch, steps, nodes)
+            state[0] = 1
             continue
-        if not _mark(root, layers, budget, offsets, edges, stamp, marked, distance, queue)[1]:
-            state[i, 0] = -1
+        if not _mark(root, marked_layers(depth), draw.budget, walked, scratch):
+            state[0] = -1
         for walk in range(3 * cap):
             if number == cap:
                 break
-            length = _descend(
-                root, walk_key(seed, root, walk), layers, budget, places, slots,
-                back_offsets, backward, stamp, marked, distance, used, parent, path,
-            )  # fmt: skip
+            length = _descend(root, walk_key(draw.seed, root, walk), draw.budget, walked, scratch, path)
             if length < 2 or ended[path[length - 1] >> 32] == stamp:
                 continue
             ended[path[length - 1] >> 32] = stamp
             node = root
             for t in range(length):
                 other = path[t] >> 32
-                used[other], parent[other] = stamp, edge_from(node, path[t])
-                steps[i, number, t], nodes[i, number, t] = path[t] & STEP, other
+                scratch.used[other], scratch.parent[other] = stamp, edge_from(node, path[t])
+                steps[number, t], nodes[number, t] = path[t] & STEP, other
                 node = other
             number += 1
-        kept[i] = number
-    return stamp
+        rows.kept[i] = number
 
 
 @compiled
@@ -385,20 +371,18 @@ def _walk_hash(steps: Array, nodes: Array, walk: Array) -> Array:
 
 
 @compiled
-def _equal(steps: Array, nodes: Array, walk: Array, old_steps: Array, old_nodes: Array, other: Array) -> bool:
-    for t in range(steps.shape[1]):
-        if steps[walk, t] != old_steps[other, t] or nodes[walk, t] != old_nodes[other, t]:
+def _equal(part: PartColumns, walk: Array, old: PartColumns, other: Array) -> bool:
+    for t in range(part.steps.shape[1]):
+        if part.steps[walk, t] != old.steps[other, t] or part.nodes[walk, t] != old.nodes[other, t]:
             return False
     return True
 
 
 @entry
 def match_walks(
-    offsets: Array, steps: Array, nodes: Array, counts: Array, state: Array, left_out: Array,
-    mine: Array, rows: Array, old_offsets: Array, old_steps: Array, old_nodes: Array,
-    old_counts: Array, old_state: Array, old_left_out: Array, same: Array, found: Array,
-) -> None:  # fmt: skip
-    """Find walks of the roots `mine` among those in `rows` of an older part.
+    part: PartColumns, mine: Array, old: PartColumns, rows: Array, same: Array, found: Array
+) -> None:
+    """Find walks of the roots `mine` of a part among those in `rows` of an older one.
 
     Sets `found` int64 [walks] to the row of the same walk, and `same` uint8 [roots] of roots where all is as
     it was; both are left alone elsewhere.
@@ -406,24 +390,24 @@ def match_walks(
     table = np.empty(8, np.int64)
     for k in range(len(mine)):
         i, row = mine[k], rows[k]
-        start, stop = offsets[i], offsets[i + 1]
-        old_start, old_stop = old_offsets[row], old_offsets[row + 1]
+        start, stop = part.offsets[i], part.offsets[i + 1]
+        old_start, old_stop = old.offsets[row], old.offsets[row + 1]
         equal = stop - start == old_stop - old_start
-        equal = equal and state[i] == old_state[row] and left_out[i] == old_left_out[row]
+        equal = equal and part.state[i] == old.state[row] and part.left_out[i] == old.left_out[row]
         lacking = False
         for walk in range(start, stop):
             other = old_start + walk - start
-            if other < old_stop and _equal(steps, nodes, walk, old_steps, old_nodes, other):
+            if other < old_stop and _equal(part, walk, old, other):
                 found[walk] = other
-                equal = equal and counts[walk] == old_counts[other]
+                equal = equal and part.counts[walk] == old.counts[other]
             else:
                 lacking = True
         same[i] = equal and not lacking
         if lacking:
-            table = _hashed(old_steps, old_nodes, old_start, old_stop, table)
+            table = _hashed(old.steps, old.nodes, old_start, old_stop, table)
             for walk in range(start, stop):
                 if found[walk] < 0:
-                    found[walk] = _row_of(steps, nodes, walk, old_steps, old_nodes, table)
+                    found[walk] = _row_of(part, walk, old, table)
 
 
 @compiled
@@ -444,13 +428,11 @@ def _hashed(steps: Array, nodes: Array, start: Array, stop: Array, table: Array)
 
 
 @compiled
-def _row_of(
-    steps: Array, nodes: Array, walk: Array, old_steps: Array, old_nodes: Array, table: Array
-) -> Array:
+def _row_of(part: PartColumns, walk: Array, old: PartColumns, table: Array) -> Array:
     """Row of the same walk in a table; -1 without one."""
-    place = np.int64(_walk_hash(steps, nodes, walk) & np.uint64(len(table) - 1))
+    place = np.int64(_walk_hash(part.steps, part.nodes, walk) & np.uint64(len(table) - 1))
     while table[place] >= 0:
-        if _equal(steps, nodes, walk, old_steps, old_nodes, table[place]):
+        if _equal(part, walk, old, table[place]):
             return table[place]
         place = (place + 1) % len(table)
     return np.int64(-1)

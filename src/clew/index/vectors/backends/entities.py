@@ -114,7 +114,9 @@ def nearest_of_all(
     cuts = np.linspace(0, count, THREADS + 1).astype(np.int64).tolist()
 
     def part(i: int) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-        return measure_all(rows, scale, values, plain, limits, cuts[i], cuts[i + 1])
+        at = slice(cuts[i], cuts[i + 1])
+        ids, distances, counts = measure_all(rows[at], scale[at], values, plain, limits)
+        return ids + np.int32(at.start), distances, counts
 
     with ThreadPoolExecutor(THREADS) as pool:
         parts = list(pool.map(part, range(THREADS)))
