@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, overload
 
 from clew.addresses import is_remote
 from clew.bounds import Bounds, OutOfTime, bounded, over
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match.matcher import Distances
     from clew.graph.readers.hints import Hints
-    from clew.index.build import Built, OnError
+    from clew.index.build import Built, IndexOptions, OnError
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.corpus.walk_vectors import Verbaliser
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from clew.index.update.edits import EditRules
     from clew.index.update.update import Progress as UpdateProgress
     from clew.index.update.update import Updated
-    from clew.index.vectors.backends.registry import VectorChoice
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.auto.method import BuiltIn
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from clew.stores.cypher.guard import Rules
     from clew.stores.store import CypherStore, Rows, SparqlStore
     from clew.text.embedder import Embedder
-    from clew.workers.base import Workers
 
 _Result = TypeVar("_Result", Answer, Verification)
 
@@ -721,20 +719,9 @@ def index_sources(
     out: Path,
     *,
     embedder: str | Embedder | None = None,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    format: str | None = None,
-    on_error: OnError = "fail",
-    hints: Hints | None = None,
-    triple_vectors: bool = False,
-    progress: Progress | None = None,
-    corpus: CorpusSettings | None = None,
-    verbaliser: Verbaliser | None = None,
-    vectors: VectorChoice | None = None,
-    addresses: Mapping[Path, str] | None = None,
-    cluster: Workers | None = None,
+    **options: Unpack[IndexOptions],
 ) -> Built:
-    """Index graph files into the directory `out`; raises as `clew.index.build.build_index`.
+    """Index graph files into the directory `out`; `options` and errors are those of `build_index`.
 
     Side files beside a single source are used unless `types` or `aliases` name others. `addresses` are of
     databases that sources were read from; the index names these.
@@ -743,24 +730,9 @@ def index_sources(
     from clew.index.build import build_index
     from clew.index.cache import side_files
 
-    side = side_files(sources, types, aliases)
-    return build_index(
-        sources,
-        out,
-        embedder=make_embedder(embedder),
-        types=side.types,
-        aliases=side.aliases,
-        format=format,
-        on_error=on_error,
-        hints=hints,
-        triple_vectors=triple_vectors,
-        progress=progress,
-        corpus=corpus,
-        verbaliser=verbaliser,
-        vectors=vectors,
-        addresses=addresses,
-        cluster=cluster,
-    )
+    side = side_files(sources, options.get("types"), options.get("aliases"))
+    options["types"], options["aliases"] = side.types, side.aliases
+    return build_index(sources, out, embedder=make_embedder(embedder), **options)
 
 
 def update_index_files(

@@ -53,18 +53,19 @@ def test_workers_write_the_same_index(source, tmp_path, monkeypatch, request):
 def test_a_stopped_build_goes_on_where_it_was(source, tmp_path, small_shards, monkeypatch, letters):
     out, made = tmp_path / "x.clew", []
 
-    def stop(folder, graph, labels, embedder, kind, first, last):
+    def stop(folder, graph, labels, embedder, piece):
+        kind, first, _ = piece
         if kind == "vectors" and first >= 1400:
             raise KeyboardInterrupt
         made.append((kind, first))
-        return make(folder, graph, labels, embedder, kind, first, last)
+        return make(folder, graph, labels, embedder, piece)
 
     make = shards.make_shard
     monkeypatch.setattr(shards, "make_shard", stop)
     with pytest.raises(KeyboardInterrupt):
         build_index([source], out, embedder=letters)
     before, stages = len(made), []
-    monkeypatch.setattr(shards, "make_shard", lambda *a: (made.append(a[4:6]), make(*a)))
+    monkeypatch.setattr(shards, "make_shard", lambda *a: (made.append(a[4][:2]), make(*a)))
     build_index([source], out, embedder=letters, progress=lambda *step: stages.append(step[0]))
     assert {kind for kind, _ in made[before:]} == {"vectors"}
     assert min(first for _, first in made[before:]) == 1400

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.bounds import ANSWERS, SECONDS
-from clew.cli.batch import refuse_many
+from clew.cli.batch import AskedWith, BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ManyOptions, Stream, opened_model
@@ -95,7 +95,7 @@ def ask(
     from clew.cli.console import warn, write_csv, write_json
     from clew.cli.progress import explained_wait
     from clew.cli.replies import heard_replies
-    from clew.methods.registry import ranks_triples
+    from clew.methods.registry import ranks_triples, shown_name
     from clew.stores.opening import is_address
     from clew.text.clean import clean_question
 
@@ -114,25 +114,17 @@ def ask(
         if any(single.values()):
             name = next(name for name, given in single.items() if given)
             raise UsageError(f"{name} is for a single question. Leave it out; --out has answers as JSON")
-        from clew.cli.questions import ask_all
+        from clew.cli.questions import QUESTIONS, ask_all
 
         with (
             opened_cluster(ray, llm, quiet=reading.quiet) as cluster,
             opened_model(llm, calling) as model,
         ):
-            ask_all(
-                start,
-                questions,
-                out,
-                method=method,
-                explain=explain,
-                quiet=reading.quiet,
-                model=model,
-                at_once=calling.at_once if model is not None else 1,
-                settings=settings,
-                keep=partial(solved.keep, source, quiet=True) if cluster is None else None,
-                cluster=cluster,
-            )
+            at_once = calling.at_once if model is not None else 1
+            name = shown_name(method)
+            batch = BatchRun(QUESTIONS, name, out, reading.quiet, explain, model, at_once, cluster)
+            keep = partial(solved.keep, source, quiet=True) if cluster is None else None
+            ask_all(batch, AskedWith(start, method, model, settings), questions, keep)
         return
     if question is None:
         raise UsageError(f'No question given. Write: clew ask {source} "…", or --questions FILE.jsonl')

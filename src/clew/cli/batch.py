@@ -80,6 +80,26 @@ class BatchKind:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedWith:
+    """Opens the source and makes the method: what is wrong with it is no fault of an item."""
+
+    start: Callable[[], Any]
+    """Opens a `Clew` or a `Database`; can be pickled on a cluster."""
+    method: str
+    model: ManagedModel | None
+    settings: object
+    claims: bool = False
+
+    @contextmanager
+    def __call__(self) -> Generator[Any]:
+        """What is open while the context lasts."""
+        with self.start() as clew:
+            verifies = {"claims": True} if self.claims else {}
+            clew.prepare(self.method, self.model, self.settings, **verifies)
+            yield clew
+
+
+@dataclass(frozen=True, slots=True)
 class BatchResult:
     """What came of an item: its line, and whether it failed, or the budget of the run stopped it."""
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.cli.batch import BatchKind, BatchRun
+from clew.cli.batch import AskedWith, BatchKind, BatchRun
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
 from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.llm.managed import ManagedModel
     from clew.types import Verification
-    from clew.workers.base import Workers
 
 
 def _outcome(verification: dict[str, Any]) -> str:
     return str(verification["verdict"]).replace("_", " ")
 
 
-_KIND = BatchKind(
+CLAIMS = BatchKind(
     "claim",
     "claims",
     "verdict",
@@ -45,52 +40,16 @@ class Claim:
     text: str
 
 
-def verify_all(
-    start: Callable[[], Clew],
-    claims: str,
-    out: Path | None,
-    *,
-    method: str,
-    closed_world: bool,
-    explain: bool,
-    quiet: bool,
-    model: ManagedModel | None = None,
-    at_once: int = 1,
-    settings: object = None,
-    cluster: Workers | None = None,
-) -> None:
-    """Verify all claims of a file, `at_once` at a time, to stdout or, resumable, to `out`.
-
-    `start` opens the source. All are read before the first is verified.
-    """
-    batch = BatchRun(_KIND, method, out, quiet, explain, model, at_once, cluster)
-    one = _One(method, model, settings, closed_world)
-    batch.run(_Ready(start, method, model, settings), claims, read_claims(claims), one)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """Opens the source and makes the verifier: what is wrong with it is no fault of a claim."""
-
-    start: Callable[[], Clew]
-    method: str
-    model: ManagedModel | None
-    settings: object
-
-    @contextmanager
-    def __call__(self) -> Generator[Clew]:
-        with self.start() as clew:
-            clew.prepare(self.method, self.model, self.settings, claims=True)
-            yield clew
+def verify_all(batch: BatchRun, asked: AskedWith, claims: str, *, closed_world: bool) -> None:
+    """Verify all claims of a file; all are read before the first is verified."""
+    batch.run(asked, claims, read_claims(claims), _One(asked, closed_world))
 
 
 @dataclass(frozen=True, slots=True)
 class _One:
     """Verifies one claim."""
 
-    method: str
-    model: ManagedModel | None
-    settings: object
+    asked: AskedWith
     closed_world: bool
 
     def __call__(self, clew: Clew, claim: Claim) -> Verification:
@@ -98,9 +57,9 @@ class _One:
             claim.text,
             id=claim.id,
             closed_world=self.closed_world,
-            method=self.method,
-            model=self.model,
-            settings=self.settings,
+            method=self.asked.method,
+            model=self.asked.model,
+            settings=self.asked.settings,
         )
 
 

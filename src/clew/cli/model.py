@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -127,8 +127,6 @@ class ModelOptions:
         They are held by `run`, of `shared_ledger`, where several processes are forked. What it says is heard
         by the request that it says it to. Raises as `opened_model`.
         """
-        from dataclasses import replace
-
         from clew.llm import open_model
         from clew.llm.budget import Limits
         from clew.serve.work import hear_reply
@@ -155,20 +153,9 @@ class ModelOptions:
 
     def refuse(self, option: str = "--llm") -> None:
         """Raise UsageError if there is an option that does nothing without a model, which `option` names."""
-        given = {
-            "--cache": self.cache is not None,
-            "--replay": self.replay,
-            "--max-calls": self.max_calls is not None,
-            "--max-tokens": self.max_tokens is not None,
-            "--max-cost": self.max_cost is not None,
-            "--run-calls": self.run_calls is not None,
-            "--run-tokens": self.run_tokens is not None,
-            "--run-cost": self.run_cost is not None,
-            "--prices": self.prices is not None,
-            "--trace": self.trace is not None,
-        }
-        if any(given.values()):
-            names = ", ".join(name for name, there in given.items() if there)
+        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        if given:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
 
 
@@ -198,8 +185,6 @@ class ManyOptions(ModelOptions):
 
     def settings(self, spec: str, *, whole: bool = False, at_once: int | None = None) -> Settings:
         """As of any model, with the time of a reply; as many calls are under way as questions are asked."""
-        from dataclasses import replace
-
         made = ModelOptions.settings(self, spec, whole=whole, at_once=at_once or self.at_once)
         return made if self.timeout is None else replace(made, timeout=self.timeout)
 
@@ -207,14 +192,6 @@ class ManyOptions(ModelOptions):
     def at_once(self) -> int:
         """How many questions are asked of a model at a time."""
         return self.concurrency or CALLS_AT_ONCE
-
-    def refuse(self, option: str = "--llm") -> None:
-        """Raise UsageError as that of any model does."""
-        ModelOptions.refuse(self, option)
-        given = (("--concurrency", self.concurrency), ("--timeout", self.timeout))
-        names = ", ".join(name for name, value in given if value is not None)
-        if names:
-            raise UsageError(f"{names}: for a chat model. Name one with {option}, or leave it out")
 
 
 class OpenModels:

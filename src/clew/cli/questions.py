@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from clew.cli.batch import BatchKind, BatchRun
+from clew.cli.batch import AskedWith, BatchKind, BatchRun
 from clew.cli.jsonl import objects, source_name, unique_ids
 from clew.errors import InputError, ParseError, UsageError
-from clew.methods.registry import shown_name
 from clew.text.clean import clean_question
 
 if TYPE_CHECKING:
     from clew.database import Database
     from clew.engine import Clew
-    from clew.llm.managed import ManagedModel
     from clew.types import Answer
-    from clew.workers.base import Workers
 
 
 def _outcome(answer: dict[str, Any]) -> str:
     return "with an answer" if answer["abstained"] is None else "abstained"
 
 
-_KIND = BatchKind(
+QUESTIONS = BatchKind(
     "question",
     "questions",
     "answers",
@@ -48,54 +43,19 @@ class QuestionLine:
     entities: tuple[str, ...]
 
 
-def ask_all(
-    start: Callable[[], Clew | Database],
-    questions: str,
-    out: Path | None,
-    *,
-    method: str,
-    explain: bool,
-    quiet: bool,
-    model: ManagedModel | None = None,
-    at_once: int = 1,
-    settings: object = None,
-    keep: Callable[[Answer], None] | None = None,
-    cluster: Workers | None = None,
-) -> None:
-    """Answer all questions of a file, `at_once` at a time, to stdout or, resumable, to `out`.
-
-    `start` opens the source, `keep` gets each answer; on a `cluster` all of these can be pickled.
+def ask_all(batch: BatchRun, asked: AskedWith, questions: str, keep: Callable[[Answer], None] | None) -> None:
+    """Answer all questions of a file; `keep` gets each answer, and can be pickled on a cluster.
 
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
-    read = read_questions(questions)
-    batch = BatchRun(_KIND, shown_name(method), out, quiet, explain, model, at_once, cluster)
-    batch.run(_Ready(start, method, model, settings), questions, read, _One(method, model, settings, keep))
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """Opens the source and makes the method: what is wrong with it is no fault of a question."""
-
-    start: Callable[[], Clew | Database]
-    method: str
-    model: ManagedModel | None
-    settings: object
-
-    @contextmanager
-    def __call__(self) -> Generator[Clew | Database]:
-        with self.start() as clew:
-            clew.prepare(self.method, self.model, self.settings)
-            yield clew
+    batch.run(asked, questions, read_questions(questions), _One(asked, keep))
 
 
 @dataclass(frozen=True, slots=True)
 class _One:
     """Asks one question."""
 
-    method: str
-    model: ManagedModel | None
-    settings: object
+    asked: AskedWith
     keep: Callable[[Answer], None] | None
 
     def __call__(self, clew: Clew | Database, question: QuestionLine) -> Answer:
@@ -103,9 +63,9 @@ class _One:
             question.text,
             id=question.id,
             entities=question.entities,
-            method=self.method,
-            model=self.model,
-            settings=self.settings,
+            method=self.asked.method,
+            model=self.asked.model,
+            settings=self.asked.settings,
         )
         if self.keep is not None:
             self.keep(answer)

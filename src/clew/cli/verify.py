@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.bounds import SECONDS
-from clew.cli.batch import refuse_many
+from clew.cli.batch import AskedWith, BatchRun, refuse_many
 from clew.cli.cluster import RayAddress, on_every_node, opened_cluster
 from clew.cli.method_options import ClaimOptions, verifiers
 from clew.cli.model import ManyOptions, Stream, opened_model
@@ -91,25 +91,17 @@ def verify(
             raise UsageError("--claims has its own claims. Leave out CLAIM")
         if stream:
             raise UsageError("--stream is for a single claim. Leave it out; --trace FILE has all replies")
-        from clew.cli.claims import verify_all
+        from clew.cli.claims import CLAIMS, verify_all
 
         with (
             opened_cluster(ray, llm, quiet=reading.quiet) as cluster,
             opened_model(llm, calling) as model,
         ):
-            verify_all(
-                partial(opened, *on_every_node(ray, source, reading), bounds=bounds),
-                claims,
-                out,
-                method=method,
-                closed_world=closed_world,
-                explain=explain,
-                quiet=reading.quiet,
-                model=model,
-                at_once=calling.at_once if model is not None else 1,
-                settings=settings,
-                cluster=cluster,
-            )
+            start = partial(opened, *on_every_node(ray, source, reading), bounds=bounds)
+            at_once = calling.at_once if model is not None else 1
+            batch = BatchRun(CLAIMS, method, out, reading.quiet, explain, model, at_once, cluster)
+            asked = AskedWith(start, method, model, settings, claims=True)
+            verify_all(batch, asked, claims, closed_world=closed_world)
         return
     if claim is None:
         raise UsageError(f'No claim given. Write: clew verify {source} "…", or --claims FILE.jsonl')

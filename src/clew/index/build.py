@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -62,16 +62,33 @@ class Built:
     report: BuildReport
 
 
+class ReadOptions(TypedDict, total=False):
+    """How graph files are read: files of types and aliases, their format, what to do with a faulty line."""
+
+    types: Path | None
+    aliases: Path | None
+    format: str | None
+    on_error: OnError
+    hints: Hints | None
+
+
+class IndexOptions(ReadOptions, total=False):
+    """What `build_index` can be told of an index."""
+
+    triple_vectors: bool
+    progress: Progress | None
+    corpus: CorpusSettings | None
+    verbaliser: Verbaliser | None
+    vectors: VectorChoice | None
+    addresses: Mapping[Path, str] | None
+    cluster: Workers | None
+
+
 def build_index(
     sources: Sequence[Path],
     out: Path,
     *,
     embedder: Embedder,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    format: str | None = None,
-    on_error: OnError = "fail",
-    hints: Hints | None = None,
     triple_vectors: bool = False,
     progress: Progress | None = None,
     wait: float = 5.0,
@@ -80,6 +97,7 @@ def build_index(
     vectors: VectorChoice | None = None,
     addresses: Mapping[Path, str] | None = None,
     cluster: Workers | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
 
@@ -99,22 +117,13 @@ def build_index(
             advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
             raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
-    modified = {path: modification_time(path) for path in (*sources, types, aliases) if path is not None}
+    side = (reading.get("types"), reading.get("aliases"))
+    modified = {path: modification_time(path) for path in (*sources, *side) if path is not None}
     said_by = None if verbaliser is None else verbaliser.name
-    key = _key(
-        modified,
-        (types, aliases),
-        format,
-        on_error,
-        embedder,
-        corpus,
-        triple_vectors,
-        vectors,
-        said_by,
-        hints,
-    )
+    how = (reading.get("format"), reading.get("on_error", "fail"), reading.get("hints"))
+    key = _key(modified, embedder, side, how, corpus, triple_vectors, vectors, said_by)
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
-        report = _read(writer, sources, (types, aliases), format, on_error, hints, tell)
+        report = _read(writer, sources, tell, **reading)
         graph = writer.graph()
         if is_worth_storing(graph) and writer.marked("schema") is None:
             tell("schema", 0, graph.nodes)
@@ -156,18 +165,10 @@ def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, v
         check_place(vectors.place)
 
 
-def _key(
-    modified: Mapping[Path, int],
-    side: Sequence[Path | None],
-    format: str | None,
-    on_error: OnError,
-    embedder: Embedder,
-    *more: object,
-) -> str:
+def _key(modified: Mapping[Path, int], embedder: Embedder, *more: object) -> str:
     """Stand for all that shapes an index; a build of the same key goes on where one that was stopped was."""
     files = [(str(path.resolve()), source_bytes([path]), time) for path, time in modified.items()]
-    parts = [files, [str(path) for path in side], format, on_error, embedder.name, embedder.fingerprint]
-    parts.append(repr(more))
+    parts = [files, embedder.name, embedder.fingerprint, repr(more)]
     made_by = [__version__, FORMAT_VERSION, has_faiss()]
     return hashlib.blake2b(json.dumps([parts, made_by]).encode(), digest_size=16).hexdigest()
 
@@ -175,26 +176,15 @@ def _key(
 def _read(
     writer: IndexWriter,
     sources: Sequence[Path],
-    side: tuple[Path | None, Path | None],
-    format: str | None,
-    on_error: OnError,
-    hints: Hints | None,
     tell: Progress,
+    **reading: Unpack[ReadOptions],
 ) -> BuildReport:
     """Read the sources and write the graph, unless that is done; what was read is not kept in memory."""
     done = writer.marked("graph")
     if done is not None:
         return report_of(done)
     total = source_bytes(sources)
-    graph, report = build_graph(
-        sources,
-        types=side[0],
-        aliases=side[1],
-        format=format,
-        on_error=on_error,
-        hints=hints,
-        progress=lambda bytes: tell("read", bytes, total),
-    )
+    graph, report = build_graph(sources, progress=lambda bytes: tell("read", bytes, total), **reading)
     writer.add_all(with_prefix("graph", graph_sections(graph)))
     writer.mark("graph", asdict(report))
     return report

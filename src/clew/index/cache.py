@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os.path import isdir, isfile  # unlike those of Path, False where a folder may not be searched
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from clew.errors import FormatError, InputError, LockedError
 from clew.graph.readers.hints import Hints
@@ -23,7 +23,7 @@ from clew.text.embedder import Embedder
 from clew.version import __version__
 
 if TYPE_CHECKING:
-    from clew.index.build import OnError
+    from clew.index.build import ReadOptions
     from clew.index.corpus.corpus import CorpusSettings
 
 _WAIT_SECONDS = 600.0
@@ -57,13 +57,9 @@ def cached_index(
     *,
     cache_dir: Path,
     embedder: Embedder,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    format: str | None = None,
-    on_error: OnError = "fail",
-    hints: Hints | None = None,
     corpus: CorpusSettings | None = None,
     progress: Progress | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> CachedIndex:
     """Open the cached index of `sources`, building it if there is none or a file has changed.
 
@@ -73,10 +69,11 @@ def cached_index(
     """
     for source in sources:
         modification_time(source)  # before its name is resolved: that of a link to itself cannot be
-    side = side_files(sources, types, aliases)
+    side = side_files(sources, reading.get("types"), reading.get("aliases"))
+    reading["types"], reading["aliases"] = side.types, side.aliases
     folder, why = usable(cache_dir)
     note = None if why is None else f"{cache_dir} cannot be written ({why}); the index is kept in {folder}"
-    path = folder / _key(sources, format, on_error, embedder, corpus, hints or Hints())
+    path = folder / _key(sources, embedder, corpus, reading)
     files = [(source, "source") for source in sources]
     files += [(f, role) for f, role in ((side.types, "types"), (side.aliases, "aliases")) if f is not None]
     deadline = time.monotonic() + _WAIT_SECONDS
@@ -85,19 +82,7 @@ def cached_index(
         from clew.index.build import build_index
 
         try:
-            build_index(
-                sources,
-                path,
-                embedder=embedder,
-                types=side.types,
-                aliases=side.aliases,
-                format=format,
-                on_error=on_error,
-                hints=hints,
-                corpus=corpus,
-                progress=progress,
-                wait=0,
-            )
+            build_index(sources, path, embedder=embedder, corpus=corpus, progress=progress, wait=0, **reading)
             return CachedIndex(path, open_index(path), True, side, note)
         except LockedError:
             if time.monotonic() > deadline:
@@ -133,14 +118,11 @@ def _with_name(source: Path) -> Path:
 
 
 def _key(
-    sources: Sequence[Path],
-    format: str | None,
-    on_error: OnError,
-    embedder: Embedder,
-    corpus: CorpusSettings | None,
-    hints: Hints,
+    sources: Sequence[Path], embedder: Embedder, corpus: CorpusSettings | None, reading: ReadOptions
 ) -> str:
     """Name the cached index by all that shapes it but the contents of files."""
+    format, on_error = reading.get("format"), reading.get("on_error", "fail")
+    hints = reading.get("hints") or Hints()
     made_with = [embedder.name, embedder.fingerprint, FORMAT_VERSION, __version__]
     parts: list[object] = [[str(source.resolve()) for source in sources], format, on_error, made_with]
     if corpus is not None:

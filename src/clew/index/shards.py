@@ -80,7 +80,7 @@ class Shards:
             self._with_workers(kind, missing, finished)
         else:
             for span in missing:
-                make_shard(self.folder, self.graph, self.label_nodes, self.embedder, kind, *span)
+                make_shard(self.folder, self.graph, self.label_nodes, self.embedder, (kind, *span))
                 finished(span)
         return [_map(self._place(kind, span)) for span in spans]
 
@@ -136,7 +136,7 @@ class ShardPieces:
         """Open the graph."""
         graph, maker = written_graph(self.folder), embedder(self.embedder)
         labels = differing_labels(graph)
-        return lambda piece: make_shard(self.folder, graph, labels, maker, *piece)
+        return lambda piece: make_shard(self.folder, graph, labels, maker, piece)
 
 
 def worker_count(embedder: Embedder, names: int) -> int:
@@ -147,9 +147,10 @@ def worker_count(embedder: Embedder, names: int) -> int:
 
 
 def make_shard(
-    folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedder, kind: Kind, first: int, stop: int
+    folder: Path, graph: Graph, label_nodes: Int32, embedder: Embedder, piece: tuple[Kind, int, int]
 ) -> None:
-    """Make one shard and put it in place."""
+    """Make one shard, its kind and span, and put it in place."""
+    kind, first, stop = piece
     if kind == "names":
         arrays = NamePart.of(graph, label_nodes, first, stop).arrays()
     else:

@@ -22,7 +22,7 @@ def main(folder: Path, spec: str) -> None:
     label_nodes, model = differing_labels(graph), embedder(spec)
     for line in sys.stdin:
         task = json.loads(line)
-        make_shard(folder, graph, label_nodes, model, task["kind"], task["first"], task["stop"])
+        make_shard(folder, graph, label_nodes, model, (task["kind"], task["first"], task["stop"]))
         sys.stdout.write("done\n")
         sys.stdout.flush()
 

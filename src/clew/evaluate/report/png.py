@@ -115,7 +115,7 @@ def _table(table: ChartTable, figures: Any) -> Any:  # noqa: ANN401
     top = total - 0.45
     for at, (row, height) in enumerate(zip(rows, heights, strict=True)):
         best = [isinstance(cell, TableCell) and cell.best for cell in (table.rows[at - 1] if at else ())]
-        _row(figure, row, widths, top, total, names=table.names, bold=best if at else [True] * len(row))
+        _row(figure, row, widths, (top, total), table.names, best if at else [True] * len(row))
         top -= height
     return figure
 
@@ -124,19 +124,19 @@ def _row(
     figure: Any,  # noqa: ANN401
     row: list[str],
     widths: list[float],
-    top: float,
-    total: float,
-    *,
+    place: tuple[float, float],
     names: int,
     bold: list[bool],
 ) -> None:
+    """Draw a row whose top is `place[0]` inches above the foot of a figure `place[1]` inches high."""
+    top, total = place
     wide = sum(widths) + 0.4
     x = 0.2
     for at, text in enumerate(row):
         from_left = at < names or len(row) < len(widths) or _width(text) > WIDEST_CELL / 2
-        place = x if from_left else x + widths[at] - CHARACTER
+        left = x if from_left else x + widths[at] - CHARACTER
         figure.text(
-            place / wide,
+            left / wide,
             (top - 0.1) / total,
             text,
             fontsize=8,

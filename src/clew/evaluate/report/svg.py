@@ -66,13 +66,13 @@ def _bars(chart: BarChart) -> str:
             bar = chart.bars[s][g]
             if bar is not None:
                 x = middle + (s - len(chart.series) / 2) * each
-                parts.append(_bar(x, each * 0.88, y, bar, s, f"{name}, {group}", hollow=name in chart.hollow))
+                style = f"c{s % SHADES}{' hollow' if name in chart.hollow else ''}"
+                parts.append(_bar(x, each * 0.88, y, bar, style, f"{name}, {group}"))
     return _svg(width, parts, chart.title)
 
 
-def _bar(x: float, width: float, y: Scale, bar: ChartBar, shade: int, name: str, *, hollow: bool) -> str:
+def _bar(x: float, width: float, y: Scale, bar: ChartBar, style: str, name: str) -> str:
     top, bottom = sorted((y(bar.value), y(0.0)))
-    style = f"c{shade % SHADES}{' hollow' if hollow else ''}"
     told = f"{name}: {_number(bar.value)}"
     error = ""
     if bar.low is not None and bar.high is not None:
@@ -111,8 +111,8 @@ def _points(chart: PointChart) -> str:
         if chart.lines and len(row) > 1:
             path = "L".join(f"{x(_x(p.x, chart)):.1f} {y(p.y):.1f}" for p in row)
             parts.append(f'<path class="line {style}" d="M{path}"/>')
-        small = chart.lines and len(row) > 1 and len(chart.series) > 4
-        parts += [_point(p, x(_x(p.x, chart)), y, style, name, chart, small=small) for p in row]
+        size = 2.2 if chart.lines and len(row) > 1 and len(chart.series) > 4 else 4.5
+        parts += [_point(p, chart, name, (x(_x(p.x, chart)), y), style, size) for p in row]
     return _svg(width, parts, chart.title)
 
 
@@ -124,7 +124,10 @@ def _y(value: float, chart: PointChart) -> float:
     return log10(max(value, 1e-9)) if chart.log_y else value
 
 
-def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: PointChart, *, small: bool) -> str:
+def _point(
+    point: Point, chart: PointChart, name: str, scaled: tuple[float, Scale], style: str, size: float
+) -> str:
+    x, y = scaled
     at = y(point.y)
     told = f"{name} {point.label}: {chart.x_title} {_number(point.x)}, {chart.y_title} {_number(point.y)}"
     error = "" if point.low is None or point.high is None else _error_bar(x, y(point.low), y(point.high))
@@ -134,7 +137,7 @@ def _point(point: Point, x: float, y: Scale, style: str, name: str, chart: Point
         place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * WIDE else f'x="{x + 7:.1f}"'
         label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
     mark = chart.marks.index(point.label) if point.label in chart.marks else 0
-    shape = mark_shape(mark, x, at, style, 2.2 if small else 4.5)
+    shape = mark_shape(mark, x, at, style, size)
     return f"<g><title>{escape(told)}</title>{error}{shape}{label}</g>"
 
 
