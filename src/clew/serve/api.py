@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
@@ -86,20 +87,16 @@ class Api:
 
     async def verify(self, request: Request, graph: GraphName, form: VerifyForm) -> Response:
         """Say whether the graph supports a claim, refutes it, or does not hold enough, part by part."""
-
-        def check() -> dict[str, Any]:
-            return self._service.verify(
-                graph,
-                form.claim,
-                closed_world=form.closed_world,
-                method=form.method,
-                model=form.model,
-                id=form.id or request.state.request_id,
-                explain=form.explain,
-                settings=form.settings,
-            )
-
-        return await self._answered(request, graph, check)
+        asking = Asking(
+            form.claim,
+            method=form.method,
+            model=form.model,
+            id=form.id or request.state.request_id,
+            explain=form.explain,
+            settings=form.settings,
+        )
+        verify = partial(self._service.verify, graph, asking, closed_world=form.closed_world)
+        return await self._answered(request, graph, verify)
 
     async def compare(self, request: Request, graph: GraphName, form: CompareForm) -> Response:
         """Ask several methods the same question; one that fails has its error in its row."""

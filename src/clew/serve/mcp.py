@@ -120,7 +120,7 @@ class _Tools:
         """
         name = self._graph(graph)
         return await self._run(
-            lambda: cast(form.Verified, self._service.verify(name, claim, closed_world=closed_world))
+            lambda: cast(form.Verified, self._service.verify(name, Asking(claim), closed_world=closed_world))
         )
 
     async def find_entities(

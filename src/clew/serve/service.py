@@ -38,7 +38,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question, and how it is to be answered; `model` None is the server's first, "" none."""
+    """A question or claim, and how it is to be answered; `model` None is the server's first, "" none."""
 
     question: str
     entities: Sequence[str] = ()
@@ -123,29 +123,18 @@ class Service:
             ]
         }
 
-    def verify(
-        self,
-        graph: str,
-        claim: str,
-        *,
-        closed_world: bool = False,
-        method: str = "auto",
-        model: str | None = None,
-        id: str | None = None,
-        explain: bool = False,
-        settings: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Check a claim: the JSON form of a verdict."""
-        chosen = self.models.get(model)
+    def verify(self, graph: str, asked: Asking, *, closed_world: bool = False) -> dict[str, Any]:
+        """Check a claim, which is the question of `asked`: the JSON form of a verdict."""
+        chosen = self.models.get(asked.model)
         checked = self._engine(graph).verify(
-            claim,
-            id=id,
+            asked.question,
+            id=asked.id,
             closed_world=closed_world,
-            method=_known(method),
+            method=_known(asked.method),
             model=chosen,
-            settings=_settings(method, settings, claims=True),
+            settings=_settings(asked.method, asked.settings, claims=True),
         )
-        return checked.as_json(steps=explain)
+        return checked.as_json(steps=asked.explain)
 
     def compare(
         self,

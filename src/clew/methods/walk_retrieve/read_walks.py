@@ -5,7 +5,7 @@ Match the question's pattern in the triples of the retrieved walks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
@@ -59,34 +59,32 @@ def match_in_walks(pattern: Pattern, evidence: WalkEvidence) -> tuple[Match, ...
     if not order or any(edge.fixed is None for edge in pattern.edges):
         return ()
     found: list[Match] = []
-    tried = [0]
-    _extend(pattern, evidence, order, 0, nodes, {}, found, tried)
-    return tuple(found)
+    triples: dict[int, int] = {}
+    tried = 0
 
-
-def _extend(
-    pattern: Pattern, evidence: WalkEvidence, order: Sequence[int], at: int,
-    nodes: dict[int, int], triples: dict[int, int], found: list[Match], tried: list[int],
-) -> None:  # fmt: skip
-    if at == len(order):
-        assigned = tuple(nodes[i] for i in range(len(pattern.nodes)))
-        found.append(Match(0.0, 0, assigned, tuple(triples[i] for i in range(len(pattern.edges)))))
-        return
-    number = order[at]
-    edge = pattern.edges[number]
-    start, step, other = _direction(edge, nodes)
-    for node, triple in evidence.leads.get((nodes[start], step), ()):
-        tried[0] += 1
-        if tried[0] > MOST_TRIED:
+    def extend(at: int) -> None:
+        nonlocal tried
+        if at == len(order):
+            assigned = tuple(nodes[i] for i in range(len(pattern.nodes)))
+            found.append(Match(0.0, 0, assigned, tuple(triples[i] for i in range(len(pattern.edges)))))
             return
-        if nodes.get(other, node) != node or _turns_back(pattern, number, triple, triples):
-            continue
-        new = other not in nodes
-        nodes[other], triples[number] = node, triple
-        _extend(pattern, evidence, order, at + 1, nodes, triples, found, tried)
-        del triples[number]
-        if new:
-            del nodes[other]
+        number = order[at]
+        start, step, other = _direction(pattern.edges[number], nodes)
+        for node, triple in evidence.leads.get((nodes[start], step), ()):
+            tried += 1
+            if tried > MOST_TRIED:
+                return
+            if nodes.get(other, node) != node or _turns_back(pattern, number, triple, triples):
+                continue
+            new = other not in nodes
+            nodes[other], triples[number] = node, triple
+            extend(at + 1)
+            del triples[number]
+            if new:
+                del nodes[other]
+
+    extend(0)
+    return tuple(found)
 
 
 def _direction(edge: PatternEdge, nodes: dict[int, int]) -> tuple[int, int, int]:
