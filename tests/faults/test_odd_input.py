@@ -40,6 +40,13 @@ def test_a_number_that_no_graph_holds_is_no_error(films, number):
         assert run("verify", "films.tsv", claim)[0] in (0, 3)
 
 
+def test_a_number_is_no_misspelt_year(films):
+    """*1e999* is a letter away from *1999*."""
+    source = Path(__file__).resolve().parents[2] / "examples" / "films.tsv"
+    done = CliRunner().invoke(app, ["ask", str(source), "Which films were released after 1e999?"])
+    assert "taken for" not in done.stdout + done.stderr
+
+
 def test_a_limit_beyond_all_is_none(films):
     assert run("query", "films.tsv", f"SELECT ?x {{ ?x ?y ?z }} LIMIT {LONG}")[0] == 0
 

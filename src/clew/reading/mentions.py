@@ -32,6 +32,8 @@ GIVEN, EXACT, ALIAS, NORMAL, PLURAL, PARTIAL, TYPO, WORDS = range(8)
 """How a candidate was found. WORDS: all words of the name stand in the question, in any order."""
 HOW = ("given", "exact", "alias", "normalised", "plural", "part", "typo", "words")
 QUALITY = (1.0, 1.0, 0.97, 0.93, 0.85, 0.7, 0.6, 0.75)
+_NUMBER = re.compile(r"[0-9][0-9.,]*(?:e[0-9]+)?")
+"""A word that is a number, however large, and so no misspelt name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ class MentionFinder:
         odd = [
             t.norm not in FUNCTION
             and not self._types(t)
-            and not t.norm.isdigit()
+            and not _NUMBER.fullmatch(t.norm)
             and (t.text[:1].isupper() or not self.lexicon.known(t.norm))
             for t in found
         ]
