@@ -133,6 +133,7 @@ def _of_several(cutter: _Cutter) -> None:
 
 
 _AUXILIARY = re.compile(r"\b(?:is|was|are|were|has|have|had)\b", re.IGNORECASE)
+_WHICH = re.compile(r"\s*,?\s*(?:who|which|that|whose|where)\b", re.IGNORECASE)
 _JOINS = re.compile(r"^\s*,?\s*(?:and|but|or|nor)\b\s*", re.IGNORECASE)
 
 
@@ -209,6 +210,8 @@ def _pair(
         either = cutter.groups
     goes_on = nearest is not subject and RELATIVE.match(claim.text, nearest[-1].stop)
     others = list(nearest) if goes_on else []
+    if nearest is subject and prefix.strip() and _WHICH.match(claim.text, nearest[-1].stop):
+        others = list(nearest)  # *It is part of A, which is in B* says where A is
     for turn, thing in enumerate(subject):
         at = start if turn == 0 else subject[turn - 1].stop
         made = [cutter.piece(at, stop, [prefix, thing, words, item, after], [thing, item], denied=denied)]

@@ -182,8 +182,6 @@ class Verify:
 
 
 def _is_likely(read: Read) -> bool:
-    if read.named <= 0 and read.piece.words and read.meaning.kind == "path" and len(read.piece.items) < 2:
-        return False
     least = {"type": SPELT, "exists": SPELT}.get(read.meaning.kind, NAMED)
     plain = (
         read.probability >= ALONE and 1 - read.none >= SOME and read.meaning.kind not in ("type", "exists")
