@@ -23,6 +23,7 @@ from clew.reading.query import (
     Walk,
     Without,
 )
+from clew.reading.sets import distinct, either, less, shared
 
 Nodes = NDArray[np.int64]
 MOST_EDGES = 5_000_000
@@ -66,11 +67,11 @@ class Executor:
             case Walk(source, step):
                 return self._walk(part, source, step)
             case Both(left, right):
-                return np.intersect1d(self.members(left), self.members(right), assume_unique=True)
+                return shared(self.members(left), self.members(right))
             case Either(left, right):
-                return np.union1d(self.members(left), self.members(right))
+                return either(self.members(left), self.members(right))
             case Without(left, right):
-                return np.setdiff1d(self.members(left), self.members(right), assume_unique=True)
+                return less(self.members(left), self.members(right))
             case Compared(source, steps, sign, value):
                 return self._compared(self.members(source), steps, sign, value)
             case Counted(source, step, sign, number, _):
@@ -125,7 +126,7 @@ class Executor:
             else:
                 slots = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(total)
             size = self.graph.nodes
-            pairs = np.unique(adjacency.relation[slots].astype(np.int64) * size + adjacency.neighbour[slots])
+            pairs = distinct(adjacency.relation[slots].astype(np.int64) * size + adjacency.neighbour[slots])
             relation = pairs // size
             cuts = np.flatnonzero(np.diff(relation)) + 1
             for part in np.split(pairs, cuts):
@@ -138,7 +139,7 @@ class Executor:
         return self.spans(nodes, step // 2, self.side(step))[1]
 
     def _walk(self, part: Walk, source: Part, step: int) -> Nodes:
-        reached = np.unique(self.edges(self.members(source), step)[1])
+        reached = distinct(self.edges(self.members(source), step)[1])
         root = root_of(part)
         return reached if root is None else reached[reached != root]
 
@@ -149,10 +150,10 @@ class Executor:
             if type_ >= 0:
                 types = self.graph.types
                 owner = np.repeat(np.arange(len(types.offsets) - 1), np.diff(types.offsets))
-                known = np.unique(owner[types.type == type_]).astype(np.int64)
+                known = distinct(owner[types.type == type_]).astype(np.int64)
             else:
                 nodes, relation, _ = self.side(end).columns()
-                known = np.unique(nodes[relation == end // 2]).astype(np.int64)
+                known = distinct(nodes[relation == end // 2]).astype(np.int64)
             self._types[key] = known
         return known
 
@@ -177,7 +178,7 @@ class Executor:
             if not len(others):
                 return NONE
             keep = stands(numbers, sign, float(others.max() if sign[0] == ">" else others.min()))
-        return members[np.unique(place[keep])]
+        return members[distinct(place[keep])]
 
     def _are_dates(self, members: Nodes, steps: tuple[int, ...]) -> bool:
         _, reached, _ = self.values(members, steps)
@@ -191,7 +192,7 @@ class Executor:
             return NONE
         order = np.sort(score if not largest else -score)
         bound = order[min(number, len(order)) - 1]
-        return members[np.unique(place[(score if not largest else -score) <= bound])]
+        return members[distinct(place[(score if not largest else -score) <= bound])]
 
     def scores(
         self, members: Nodes, steps: tuple[int, ...], counted: bool, largest: bool

@@ -12,6 +12,7 @@ from clew.reading import english
 from clew.reading.execute import NONE, Nodes
 from clew.reading.paths import LONGEST, STEP_COST, WIDEST, Base, Exploration, Float32, Paths, by_worth, sample
 from clew.reading.query import Both, Counted, Either, Entity, OfType, Part, Walk, Without
+from clew.reading.sets import either, less, shared
 from clew.reading.vocabulary import LEAF, THING
 
 MOST_JOINED, MOST_JOINS = 18, 700
@@ -139,7 +140,7 @@ def _apart(of: Exploration, paths: Paths) -> Iterator[tuple[list[Base], list[Bas
 def _joined(of: Exploration, left: Base, right: Base, *, empty: bool = False) -> Base | None:
     if not may_meet(of, left, right):
         return None
-    members = np.intersect1d(left.members, right.members, assume_unique=True)
+    members = shared(left.members, right.members)
     if not len(members) and not empty:
         return None
     whole = left.whole and right.whole
@@ -155,8 +156,8 @@ def _of_two(part: Part, members: Nodes, left: Base, right: Base, whole: bool = T
 
 def _twice(of: Exploration, paths: Paths) -> Iterator[Base]:
     """What two relations of one entity share, or lead to one with the other."""
-    both, either = english.BOTH.search(of.question), english.EITHER.search(of.question)
-    if not both and not either:
+    both, any_of = english.BOTH.search(of.question), english.EITHER.search(of.question)
+    if not both and not any_of:
         return
     for group in paths.values():
         ones = [b for b in group if len(b.steps) == 1][:6]
@@ -164,8 +165,8 @@ def _twice(of: Exploration, paths: Paths) -> Iterator[Base]:
             shared = _joined(of, left, right) if both else None
             if shared is not None:
                 yield replace(shared, cost=shared.cost + 0.1)
-            if either and may_meet(of, left, right):
-                members = np.union1d(left.members, right.members)
+            if any_of and may_meet(of, left, right):
+                members = either(left.members, right.members)
                 yield _of_two(Either(left.part, right.part), members, left, right)
 
 
@@ -176,7 +177,7 @@ def _alternatives(of: Exploration, paths: Paths) -> Iterator[Base]:
         for left in one[1 : MOST_JOINED + 1]:
             right = alike.get(left.steps)
             if right is not None:
-                members = np.union1d(left.members, right.members)
+                members = either(left.members, right.members)
                 yield _of_two(Either(left.part, right.part), members, left, right)
 
 
@@ -196,7 +197,7 @@ def whole_types(of: Exploration) -> Iterator[Base]:
 
 
 def _all(of: Exploration, part: OfType, end: int, said: Float32, cost: float = 0.1) -> Base:
-    members = of.executor.members(part)
+    members = of.members_of(part)
     return Base(part, sample(members), end, frozenset(), (), said, cost, len(members) <= WIDEST)
 
 
@@ -223,7 +224,7 @@ def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
         if isinstance(base.part, OfType | Entity):
             continue
         for type_ in named:
-            kept = np.intersect1d(base.members, of.executor.members(OfType(type_)), assume_unique=True)
+            kept = shared(base.members, of.members_of(OfType(type_)))
             if 0 < len(kept) < len(base.members):
                 part = Both(base.part, OfType(type_))
                 said = np.maximum(base.said, of.types_say[type_])
@@ -246,9 +247,9 @@ def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterat
         for right in whole:
             if not _may_be_left_out(right) or left.mentions & right.mentions or not may_meet(of, left, right):
                 continue
-            less = np.setdiff1d(left.members, right.members, assume_unique=True)
-            if 0 < len(less) < len(left.members):
-                yield _of_two(Without(left.part, right.part), less, left, right)
+            left_over = less(left.members, right.members)
+            if 0 < len(left_over) < len(left.members):
+                yield _of_two(Without(left.part, right.part), left_over, left, right)
 
 
 def _less_named(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterator[Base]:
@@ -256,8 +257,8 @@ def _less_named(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterato
     for left in foremost([b for b in bases if b.whole and not isinstance(b.part, Entity)], 3):
         for (i, node), group in paths.items():
             if of.is_free(i, left) and node in left.members and len(left.members) > 1:
-                less = left.members[left.members != node]
-                yield _of_two(Without(left.part, group[0].part), less, left, group[0])
+                others = left.members[left.members != node]
+                yield _of_two(Without(left.part, group[0].part), others, left, group[0])
 
 
 def _may_be_left_out(base: Base) -> bool:
@@ -274,9 +275,9 @@ def _one_less_another(of: Exploration, paths: Paths) -> Iterator[Base]:
                 right = alike.get(left.steps)
                 if right is None or not left.whole:
                     continue
-                less = np.setdiff1d(left.members, right.members, assume_unique=True)
-                if 0 < len(less) < len(left.members):
-                    yield _of_two(Without(left.part, right.part), less, left, right)
+                left_over = less(left.members, right.members)
+                if 0 < len(left_over) < len(left.members):
+                    yield _of_two(Without(left.part, right.part), left_over, left, right)
 
 
 def _missing(of: Exploration, base: Base) -> list[int]:

@@ -12,6 +12,7 @@ from clew.graph.schema import Schema
 from clew.reading.execute import NONE, Executor, Nodes, OverBudget, root_of
 from clew.reading.mentions import Mention
 from clew.reading.query import Entity, OfType, Part, Walk
+from clew.reading.sets import distinct
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
 Float32 = NDArray[np.float32]
@@ -134,7 +135,7 @@ class Exploration:
 
     def grown(self, base: Base) -> Iterator[Base]:
         """The set one step further, by each step that the members have."""
-        around = self.executor.around(base.members)
+        around = self._around(base)
         root = root_of(Walk(base.part, 0))
         for step in self.steps_at(base.members) if around is None else around:
             if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
@@ -154,8 +155,19 @@ class Exploration:
             part, steps = Walk(base.part, step), (*base.steps, step)
             yield Base(part, sample(members), step ^ 1, base.mentions, steps, said, cost, whole)
 
+    def _around(self, base: Base) -> dict[int, Nodes] | None:
+        """What each step leads to from a set, None where that is too much to sort; of all of a type, kept."""
+        if not isinstance(base.part, OfType):
+            return self.executor.around(base.members)
+        return (
+            self.vocabulary.kept.get(("around", base.part), lambda: self.executor.around(base.members) or {})
+            or None
+        )
+
     def members_of(self, part: Part) -> Nodes:
         """The members of a set; none where too many edges were followed."""
+        if isinstance(part, OfType):
+            return self.vocabulary.kept.get(part, lambda: {0: self.executor.members(part)})[0]
         try:
             return self.executor.members(part)
         except OverBudget:
@@ -164,7 +176,7 @@ class Exploration:
     def reached(self, nodes: Nodes, step: int) -> Nodes:
         """What a step leads to; nothing where too many edges were followed."""
         try:
-            return np.unique(self.executor.edges(nodes, step)[1])
+            return distinct(self.executor.edges(nodes, step)[1])
         except OverBudget:
             return NONE
 

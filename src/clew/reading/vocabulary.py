@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.reading.english import FUNCTION, singular
+from clew.reading.sets import Kept
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 
@@ -74,6 +75,11 @@ class Vocabulary:
     def all_of_type(self, end: int, type_: int) -> bool:
         """Whether all nodes at an end are of a declared type."""
         return bool(self.schema.typed[end, type_] == self.schema.nodes[end])
+
+    @cached_property
+    def kept(self) -> Kept:
+        """Sets that do not depend on a question, and what lies around them."""
+        return Kept()
 
     @cached_property
     def flags(self) -> dict[int, tuple[int, int]]:

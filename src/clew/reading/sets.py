@@ -1,0 +1,67 @@
+"""Sets of nodes as ascending arrays of ids: faster on the short ones of a question than NumPy's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int64]
+
+
+class Kept:
+    """Sets of a graph that many questions ask for, by a key, up to a number of ids in all."""
+
+    def __init__(self, most: int = 2_000_000) -> None:
+        self._most, self._ids = most, 0
+        self._sets: dict[Hashable, dict[int, Ids]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], dict[int, Ids]]) -> dict[int, Ids]:
+        """The sets of a key, made if they are not kept."""
+        known = self._sets.get(key)
+        if known is None:
+            known = make()
+            self._ids += sum(len(ids) for ids in known.values())
+            if self._ids > self._most:
+                # A new table: another thread may still read the old one.
+                self._sets, self._ids = {}, 0
+            self._sets[key] = known
+        return known
+
+
+def distinct(ids: NDArray[Any]) -> NDArray[Any]:
+    """The ids of an array in any order, each once, ascending."""
+    ids = np.sort(ids)
+    if len(ids) < 2:
+        return ids
+    new = np.empty(len(ids), np.bool_)
+    new[0] = True
+    np.not_equal(ids[1:], ids[:-1], out=new[1:])
+    return ids[new]
+
+
+def shared(one: Ids, other: Ids) -> Ids:
+    """What is in both of two sets."""
+    if len(one) > len(other):
+        one, other = other, one
+    return one[_inside(one, other)]
+
+
+def either(one: Ids, other: Ids) -> Ids:
+    """What is in one of two sets."""
+    return distinct(np.concatenate([one, other]))
+
+
+def less(one: Ids, other: Ids) -> Ids:
+    """What is in the first set and not in the second."""
+    return one[~_inside(one, other)]
+
+
+def _inside(one: Ids, other: Ids) -> NDArray[np.bool_]:
+    if not len(other):
+        return np.zeros(len(one), np.bool_)
+    places = np.searchsorted(other, one)
+    places[places == len(other)] = 0
+    return other[places] == one
