@@ -22,7 +22,7 @@ from notation import Translator, Tree
 from scipy.optimize import minimize
 from sets import ROOT, Asked
 
-from clew.reading.calibration import OF_CANDIDATES, OF_NONE, none_of, rows_of
+from clew.reading.calibration import OF_CANDIDATES, OF_NONE, none_of
 from clew.reading.candidates import Option
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.query import Entity, Query, Walk, key_of
@@ -117,7 +117,7 @@ def _example(
         return None
     if not scored.options:
         return None
-    rows = rows_of(scored.features, scored.tokens)
+    rows = scored.rows
     none = query is None or not any(right)
     return Example(name, scored.scores, rows, none_of(scored.scores, rows), np.array([*right, none]))
 

@@ -12,6 +12,7 @@ import argparse
 import gzip
 import json
 import multiprocessing
+import random
 import re
 import sys
 import time
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import made_up
 import numpy as np
+from compose import composed
 from covered import said, same
 from notation import Translator, Tree
 from sets import DATA, ROOT, Asked, Question, spider
@@ -52,6 +54,10 @@ from clew.text.lexicon import Lexicon
 SCHEMAS = ROOT / "training" / "schemas"
 LONGEST = 48
 """Tokens of a question."""
+VARIANTS = 4
+"""Graphs of a made-up schema, at most."""
+COMPOSED = 120
+"""Questions of a made-up graph that are composed of those of its schema."""
 MOST_TRIPLES = 400_000
 """Larger databases are left out."""
 
@@ -118,7 +124,7 @@ class Described:
     def rows(self, options: Sequence[Option], right: Sequence[bool]) -> Example | None:
         """Rows of the candidates that fit, None where there is none."""
         views: dict[tuple[int, ...], int] = {}
-        kinds, refs, which, features, marks = [], [], [], [], []
+        kinds, refs, which, kept, marks = [], [], [], [], []
         for option, mark in sorted(zip(options, right, strict=True), key=lambda o: -o[0].worth):
             tokens = tokens_of(option.query, self.vocabulary)
             used = names_used(option.query)
@@ -129,7 +135,7 @@ class Described:
             kinds.append([int(k) for k, _ in tokens] + pad)
             refs.append([r for _, r in tokens] + [-1] * len(pad))
             which.append(view)
-            features.append(self.describer.features(option))
+            kept.append(option)
             marks.append(mark)
         if not kinds:
             return None
@@ -138,7 +144,7 @@ class Described:
         k, r, v = np.array(kinds, np.int8), np.array(refs, np.int32), np.array(which, np.int8)
         named = np.isin(k, [int(m) for m in MENTION_KINDS]) & (r >= 0)
         spans = places[v[:, None], np.where(named, r, 0)] * named[..., None]
-        known = with_distances(np.array(features, np.float32)).astype(np.float16)
+        known = with_distances(self.describer.features(kept)).astype(np.float16)
         return Example(self.text, words, k, r, spans.astype(np.int8), v, known, np.array(marks, bool))
 
 
@@ -174,8 +180,9 @@ def made_up_schemas() -> Iterator[tuple[object, ...]]:
     """Each made-up schema over some random graphs: as it is; without types; with other names and a crowd."""
     for path in sorted(SCHEMAS.glob("*.json")):
         declared = json.loads(path.read_text("utf-8"))["declared"]
-        for variant in made_up.variants(declared):
-            yield (path, variant)
+        variants = made_up.variants(declared)
+        chosen = random.Random(path.stem).sample(variants, min(VARIANTS, len(variants)))
+        yield from ((path, variant) for variant in chosen)
 
 
 def made_up_graph(path: Path, variant: made_up.Variant) -> Made:
@@ -183,6 +190,7 @@ def made_up_graph(path: Path, variant: made_up.Variant) -> Made:
     schema, asked, bad = made_up.read(path)
     if bad and variant.seed == 1:
         print(f"{path.name}: {bad} meanings cannot be read", file=sys.stderr)
+    asked += composed(schema, asked, COMPOSED, random.Random(f"{path.stem} {variant.seed}"))
     graph, asked = made_up.graph(schema, asked, variant)
     return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, asked)
 
@@ -312,9 +320,11 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("sources", nargs="*", metavar="|".join(SOURCES))
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--variants", type=int, default=VARIANTS, help="graphs of a made-up schema")
     parser.add_argument("--limit", type=int, default=10**9, help="graphs of each source")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    globals()["VARIANTS"] = args.variants
     began, count, covered = time.time(), 0, 0
     for source in args.sources or SOURCES:
         jobs = [(args.out, source, given) for given in SOURCES[source][0]()][: args.limit]

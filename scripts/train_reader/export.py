@@ -1,6 +1,7 @@
 """Write a trained ranker as the files that the package ships: an int8 encoder, a head, the tokenizer.
 
 python scripts/train_reader/export.py MODEL.pt --minilm FOLDER --out src/clew/reading/model
+python scripts/train_reader/export.py HEAD.pt --out src/clew/reading/model    (the head alone)
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 import torch
-from model import LONGEST, TOKENS
+from model import LONGEST, TOKENS, Head
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from train import COMPARED, FEATURES, Ranker
 
-VERSION = 2
+VERSION = 3
 
 
 class Pooled(torch.nn.Module):
@@ -31,27 +32,8 @@ class Pooled(torch.nn.Module):
         return self.encoder(ids, mask)
 
 
-def main() -> None:
-    """Export."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--minilm", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    args = parser.parse_args()
-    ranker = Ranker(args.minilm)
-    ranker.load_state_dict(torch.load(args.model), strict=False)
-    ranker.eval()
-    args.out.mkdir(parents=True, exist_ok=True)
-    ids, mask = torch.randint(5, 900, (3, 9)), torch.ones(3, 9)
-    with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder) / "encoder.onnx"
-        torch.onnx.export(
-            Pooled(ranker.encoder), (ids, mask), str(whole), dynamo=False, opset_version=17,
-            input_names=["ids", "mask"], output_names=["states"],
-            dynamic_axes={"ids": {0: "texts", 1: "tokens"}, "mask": {0: "texts", 1: "tokens"},
-                          "states": {0: "texts", 1: "tokens"}},
-        )  # fmt: skip
-        quantize_dynamic(whole, args.out / "encoder.onnx", weight_type=QuantType.QInt8, per_channel=True)
+def write_head(head: torch.nn.Module, out: Path) -> None:
+    """Write a head, and what it expects; how scores become probabilities is to be fitted again."""
     views, labels, rows, tokens = 3, 5, 7, 11
     given = (
         torch.randn(views, 9, 384), torch.ones(views, 9), torch.randn(labels, 384),
@@ -67,13 +49,42 @@ def main() -> None:
         "scores": {0: "rows"},
     }  # fmt: skip
     torch.onnx.export(
-        ranker.head, given, str(args.out / "head.onnx"), dynamo=False, opset_version=17, input_names=names,
+        head, given, str(out / "head.onnx"), dynamo=False, opset_version=17, input_names=names,
         output_names=["scores"], dynamic_axes=axes,
     )  # fmt: skip
+    about = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": TOKENS, "longest": LONGEST}
+    (out / "model.json").write_text(json.dumps(about, indent=1) + "\n")
+
+
+def main() -> None:
+    """Export."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--minilm", type=Path, help="without it MODEL is a head alone")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    if args.minilm is None:
+        head = Head(len(FEATURES) + len(COMPARED))
+        head.load_state_dict(torch.load(args.model))
+        write_head(head.eval(), args.out)
+        return
+    ranker = Ranker(args.minilm)
+    ranker.load_state_dict(torch.load(args.model), strict=False)
+    ranker.eval()
+    args.out.mkdir(parents=True, exist_ok=True)
+    ids, mask = torch.randint(5, 900, (3, 9)), torch.ones(3, 9)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "encoder.onnx"
+        torch.onnx.export(
+            Pooled(ranker.encoder), (ids, mask), str(whole), dynamo=False, opset_version=17,
+            input_names=["ids", "mask"], output_names=["states"],
+            dynamic_axes={"ids": {0: "texts", 1: "tokens"}, "mask": {0: "texts", 1: "tokens"},
+                          "states": {0: "texts", 1: "tokens"}},
+        )  # fmt: skip
+        quantize_dynamic(whole, args.out / "encoder.onnx", weight_type=QuantType.QInt8, per_channel=True)
+    write_head(ranker.head, args.out)
     with gzip.GzipFile(args.out / "tokenizer.json.gz", "wb", mtime=0) as packed:
         packed.write((args.minilm / "tokenizer.json").read_bytes())
-    about = {"version": VERSION, "features": [*FEATURES, *COMPARED], "tokens": TOKENS, "longest": LONGEST}
-    (args.out / "model.json").write_text(json.dumps(about, indent=1) + "\n")
     print({p.name: p.stat().st_size for p in sorted(args.out.iterdir())})
 
 

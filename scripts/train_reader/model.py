@@ -8,6 +8,7 @@ then lets the question's tokens look at the candidate, to see which of them it e
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -233,7 +234,9 @@ class Texts:
     @classmethod
     def open(cls, path: Path) -> Texts:
         """Open a tokenizer."""
-        tokenizer = Tokenizer.from_file(str(path))
+        packed = path.read_bytes()
+        text = gzip.decompress(packed) if path.suffix == ".gz" else packed
+        tokenizer = Tokenizer.from_str(text.decode("utf-8"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(LONGEST)
         return cls(tokenizer)

@@ -146,7 +146,7 @@ class Drawer:
     def __init__(self, data: Data, of: np.ndarray, seed: int) -> None:
         self.data, self.of, self.rng = data, of, np.random.default_rng(seed)
         self.right = data.right.cpu().numpy()
-        self.likely = data.features[:, [7, 8, 10, 11]].float().sum(1).cpu().numpy()
+        self.likely = 2 * data.features[:, [7, 8, 10, 11]].float().sum(1).cpu().numpy()
         kinds = data.kinds.cpu().numpy()
         weights = np.array([SHARES[data.source[i]] * self._weight(kinds, i) for i in of])
         self.bounds = np.cumsum(weights / weights.sum())
@@ -173,7 +173,7 @@ class Drawer:
             if self.rng.random() < DROPPED and not right.all():
                 rows = rows[~right]
             elif len(rows) > most:
-                key = self.rng.random(len(rows)) + 0.15 * self.likely[rows] + 10 * right
+                key = self.rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
                 rows = rows[np.argsort(-key)[:most]]
             picked.append(rows[:most])
         marks = np.zeros((count, max(map(len, picked)) + 1), bool)

@@ -1,0 +1,216 @@
+"""Questions of chains, composed of the questions of one schema, with their meanings.
+
+*Who founded Quay Works?* and *which brewery makes Old Harbour Stout?* give *who founded the brewery that
+makes Old Harbour Stout?*: a question that asks for its subject becomes a noun phrase, which takes the place
+of a name of the same type in another question. So are names of relations (*the brewer of …*), and what
+shares something with a thing (*beers with the same brewer as …*).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from notation import LITERALS, Tree
+
+from clew.text.lexicon import Lexicon
+
+LEXICON = Lexicon.load()
+MOST_STEPS = 3
+TRIES = 30
+_SUBJECT = re.compile(r"(who(?:'s)?|which|what)\s+(.+)", re.IGNORECASE)
+_BE = frozenset("is are was were".split())
+_NOT_A_VERB = frozenset(
+    "do does did has have had can could will would should may might am been being 're 've and or".split()
+)
+_PERSON = ("person", "one", "man or woman", "people")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A question in which a name stands, `{}` in its place, with the steps that lead from it."""
+
+    text: str
+    steps: tuple[Tree, ...]
+    start: str
+    """The type of what the name names."""
+    end: str
+    """The type of what is asked for, or the kind of value."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A noun phrase with `{}` for a name, for what some steps lead to from it."""
+
+    text: str
+    steps: tuple[Tree, ...]
+    start: str
+    end: str
+
+
+def composed(
+    schema: dict[str, Any], asked: list[tuple[str, Tree]], count: int, rng: random.Random
+) -> list[tuple[str, Tree]]:
+    """Up to `count` composed questions of a schema, each with its meaning."""
+    ends = {
+        (sign, r[0]): (r[1], r[2]) if sign == "." else (r[2], r[1])
+        for r in schema["relations"]
+        for sign in ".^"
+    }
+    questions = list(_named(schema, asked, ends))
+    phrases = [*_of_questions(questions, schema), *_of_relations(schema), *_sharing(schema)]
+    by_start, by_end = defaultdict(list), defaultdict(list)
+    for phrase in phrases:
+        by_end[phrase.end].append(phrase)
+    for question in questions:
+        by_start[question.start].append(question)
+    names = {t: list(spec["names"]) for t, spec in schema["types"].items()}
+    made: dict[str, Tree] = {}
+    for _ in range(count * TRIES):
+        if len(made) >= count or not by_start:
+            break
+        start = rng.choice(sorted(by_start))
+        inner = by_end.get(start)
+        if not inner:
+            continue
+        question, phrase = rng.choice(by_start[start]), _drawn(inner, rng)
+        if (
+            len(phrase.steps) + len(question.steps) < MOST_STEPS
+            and rng.random() < 0.6
+            and by_end.get(phrase.start)
+        ):
+            before = _drawn(by_end[phrase.start], rng)
+            phrase = Phrase(
+                phrase.text.format(before.text), (*before.steps, *phrase.steps), before.start, phrase.end
+            )
+        steps = (*phrase.steps, *question.steps)
+        if len(steps) > MOST_STEPS or phrase.start not in names:
+            continue
+        name = rng.choice(names[phrase.start])
+        text = _smooth(question.text.format(phrase.text.format(name)))
+        tree: Tree = ("entity", name)
+        for step in steps:
+            tree = ("walk", tree, step)
+        made.setdefault(text, tree)
+    return list(made.items())
+
+
+def _drawn(phrases: list[Phrase], rng: random.Random) -> Phrase:
+    """One of some phrases: each way of making them as often as the others."""
+    lengths = sorted({len(p.steps) for p in phrases})
+    wanted = rng.choice(lengths)
+    return rng.choice([p for p in phrases if len(p.steps) == wanted])
+
+
+def _named(
+    schema: dict[str, Any], asked: list[tuple[str, Tree]], ends: dict[Tree, tuple[str, str]]
+) -> Iterator[Named]:
+    """The questions of chains in which the name stands as it is or under an alias."""
+    type_of = {n: t for t, spec in schema["types"].items() for n in spec["names"]}
+    for text, tree in asked:
+        steps: list[Tree] = []
+        while tree[0] == "walk":
+            steps.append(tree[2])
+            tree = tree[1]
+        if tree[0] != "entity" or not 0 < len(steps) < MOST_STEPS or "{" in text or tree[1] not in type_of:
+            continue
+        start, way = type_of[tree[1]], tuple(reversed(steps))
+        if any(step not in ends for step in way):
+            continue
+        for name in (tree[1], *schema.get("aliases", {}).get(tree[1], ())):
+            if text.count(name) == 1:
+                yield Named(text.replace(name, "{}"), way, start, ends[way[-1]][1])
+                break
+
+
+def _of_questions(questions: list[Named], schema: dict[str, Any]) -> Iterator[Phrase]:
+    """Questions that ask for their subject, as noun phrases: *who owns X* → *the person who owns X*."""
+    for question in questions:
+        found = _SUBJECT.fullmatch(question.text.rstrip(" ?.!"))
+        if found is None or question.end in LITERALS or question.text.count("{}") != 1:
+            continue
+        asked, rest = found[1].lower(), found[2].split()
+        if asked == "who's":
+            asked, rest = "who", ["is", *rest]
+        if asked == "who":
+            noun, said = _words(question.end), rest
+            nouns = (noun, *_PERSON[:1]) if noun != "person" else ("person",)
+        else:
+            first = rest[0].lower() in _NOT_A_VERB | _BE
+            at = 0 if first else next((i for i, w in enumerate(rest) if i and _is_verb(w)), 0)
+            noun, said = " ".join(rest[:at]), rest[at:]
+            nouns = (noun,)
+        if not noun or len(said) < 2 or said[0].lower() in _NOT_A_VERB or "{}" in noun:
+            continue
+        if said[0].lower() in _BE and (said[1].startswith("{}") or said[1].lower() in ("the", "a")):
+            continue
+        for one in nouns:
+            link = "who" if asked == "who" else "that"
+            yield Phrase(f"the {one} {link} {' '.join(said)}", question.steps, question.start, question.end)
+
+
+def _is_verb(word: str) -> bool:
+    """Whether a word after a noun is likely the verb of which it is the subject."""
+    plain = word.lower()
+    return plain in _BE or plain in _NOT_A_VERB or bool(re.fullmatch(r"[a-z]+(s|ed|ew|ave|ook)", plain))
+
+
+def _of_relations(schema: dict[str, Any]) -> Iterator[Phrase]:
+    """*the brewer of X*, *X's brewer*, for relations whose names are nouns."""
+    for name, head, tail, *_ in schema["relations"]:
+        noun = _noun(name)
+        if tail in LITERALS or noun is None:
+            continue
+        for text in (f"the {noun} of {{}}", f"{{}}'s {noun}"):
+            yield Phrase(text, ((".", name),), head, tail)
+
+
+def _sharing(schema: dict[str, Any]) -> Iterator[Phrase]:
+    """*beers with the same brewer as X*, *beers that share their brewer with X*."""
+    for name, head, tail, *_ in schema["relations"]:
+        noun = _noun(name)
+        if tail in LITERALS or noun is None:
+            continue
+        kind = _plural(_words(head))
+        texts = (
+            f"the {kind} with the same {noun} as {{}}", f"{kind} that share a {noun} with {{}}",
+            f"the {kind} that have {{}}'s {noun}", f"the {kind} that share {_plural(noun)} with {{}}",
+            f"the {kind} whose {noun} is also that of {{}}",
+        )  # fmt: skip
+        for text in texts:
+            yield Phrase(text, ((".", name), ("^", name)), head, head)
+
+
+_NO_NOUN = re.compile(
+    r"\b(by|in|of|at|to|for|with|on|from|as|or|and|is|has|id|no|ref)\b|ed\b|^[a-z]{1,3}$|\d"
+)
+
+
+def _noun(relation: str) -> str | None:
+    """The noun that a relation is called by: its name, or who does what it says (*directed by*: director)."""
+    words = _words(relation.rsplit(".", 1)[-1])
+    words = words.removeprefix("has ").removeprefix("is ")
+    if words.endswith(" by") and len(words.split()) == 2:
+        agents = LEXICON.agent(words.split()[0])
+        return agents[0].lower() if agents else None
+    return None if _NO_NOUN.search(words) or len(words.split()) > 3 or words.endswith("s") else words
+
+
+def _words(name: str) -> str:
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.sub(r"[_\W]+", " ", apart).lower().strip()
+
+
+def _plural(noun: str) -> str:
+    if re.search(r"(s|x|ch|sh)$", noun):
+        return noun + "es"
+    return noun[:-1] + "ies" if re.search(r"[^aeiou]y$", noun) else noun + "s"
+
+
+def _smooth(text: str) -> str:
+    """A text without an article before another."""
+    return re.sub(r"\b(the|a|an) (the)\b", r"\2", re.sub(r"'s's|s's\b", "'s", text), flags=re.IGNORECASE)

@@ -1,0 +1,34 @@
+"""Mix the weights of two heads: what one learned on top of the other, in part.
+
+    python scripts/train_reader/mix.py BEFORE AFTER.pt OUT.pt [--share 0.35]
+
+BEFORE is a folder with a shipped head, as `train_head.py --start` has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import torch
+from train_head import shipped_head
+
+
+def main() -> None:
+    """Mix and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--share", type=float, default=0.35, help="of the weights of AFTER")
+    args = parser.parse_args()
+    before, after = shipped_head(args.before).state_dict(), torch.load(args.after)
+    mixed = {
+        key: torch.lerp(value, after[key], args.share) if value.is_floating_point() else after[key]
+        for key, value in before.items()
+    }
+    torch.save(mixed, args.out)
+
+
+if __name__ == "__main__":
+    main()
