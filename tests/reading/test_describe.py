@@ -186,7 +186,7 @@ QUESTIONS = [
 def test_every_candidate_has_all_features_and_fits(question) -> None:
     describer = SMALL.describer(question)
     for option in SMALL.options(question):
-        features = describer.features(option)
+        features = describer.features([option])[0].tolist()
         assert len(features) == len(FEATURES)
         assert all(math.isfinite(f) for f in features)
         tokens = tokens_of(option.query, SMALL.vocabulary)
@@ -195,7 +195,7 @@ def test_every_candidate_has_all_features_and_fits(question) -> None:
 
 
 def features_of(question: str, query: Query, size: int = 1) -> dict[str, float]:
-    found = SMALL.describer(question).features(Option(query, 0.0, size))
+    found = SMALL.describer(question).features([Option(query, 0.0, size)])[0].tolist()
     return dict(zip(FEATURES, found, strict=True))
 
 

@@ -28,7 +28,7 @@ Found = Literal["there", "otherwise", "unknown", "unread"]
 """`unread`: the words name nothing that the graph records, so that it is silent of what they mean."""
 Int = NDArray[np.int64]
 
-LEAST_OTHERWISE = 0.6
+LEAST_OTHERWISE = 0.55
 """Least probability of the meanings together that are not so, for a part to be not so."""
 CLOSE = 0.3
 """Share of a meaning, beside that of the likeliest, from which it may be what was meant."""

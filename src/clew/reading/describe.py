@@ -34,6 +34,7 @@ from clew.reading.query import (
     parts_of,
 )
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, Likeness, Vocabulary, content_share
+from clew.reading.word_order import MOST_STEPS, Chain, chain_of, in_order
 
 Float32 = NDArray[np.float32]
 MOST_TOKENS, MOST_VIEWS = 26, 10
@@ -228,9 +229,12 @@ FEATURES = (
     "link_least", "link_mean", "anchors", "covered", "open_strong", "open_values", "steps", "step_least",
     "step_mean", "step_exact", "explained", "explained_exact", "unexplained", "empty", "unknown_size", "size",
     "turns_back", "rare", "partial", "typo", "final_type", "types_said", "hub", "named_by_words",
-    "values_used", "rank_of_candidate",
+    "values_used", "rank_of_candidate", "left_then_right", "right_then_left",
 )  # fmt: skip
-COMPARED = ("link_mean", "covered", "open_strong", "explained", "explained_exact", "unexplained")
+COMPARED = (
+    "link_mean", "covered", "open_strong", "explained", "explained_exact", "unexplained", "left_then_right",
+    "right_then_left",
+)  # fmt: skip
 """Features that are also given as their distance from the best one among the candidates."""
 _BEST = [FEATURES.index(name) for name in COMPARED]
 _LESS_IS_BETTER = np.array([name in ("open_strong", "unexplained") for name in COMPARED])
@@ -311,8 +315,40 @@ class Describer:
         self._triples = self.vocabulary.schema.triples
         self._outside: dict[tuple[int, ...], _Outside] = {}
 
-    def features(self, option: Option) -> list[float]:
-        """The features of one candidate, float [FEATURES]."""
+    def features(self, options: Sequence[Option]) -> Float32:
+        """The features of candidates, float32 [n, FEATURES]."""
+        made = np.array([self._features(o) for o in options], np.float32).reshape(-1, len(FEATURES))
+        chains: dict[int, list[tuple[int, Chain]]] = {}
+        for row, option in enumerate(options):
+            chain = chain_of(option.query.part)
+            if chain is not None:
+                chains.setdefault(chain.mention, []).append((row, chain))
+        for mention, found in chains.items():
+            outside = self._outside_of((mention,))
+            if outside.words:
+                rows = [row for row, _ in found]
+                made[rows, -2:] = self._in_order(mention, outside, [chain for _, chain in found])
+        return made
+
+    def _in_order(self, mention: int, outside: _Outside, chains: Sequence[Chain]) -> Float32:
+        """How far words outside of a mention say the steps of its chains in their order, float32 [n, 2]."""
+        steps = np.array([[*c.steps, *[0] * (MOST_STEPS - len(c.steps))] for c in chains])
+        ends = np.array(self.vocabulary.end_types)[steps ^ 1]
+        near = self.likeness.relations[outside.words][:, steps // 2]
+        types = self.likeness.types[outside.words]
+        if types.shape[1]:
+            near = np.maximum(near, np.where(ends >= 0, types[:, ends], 0))
+            for at, chain in enumerate(chains):
+                if chain.type >= 0:
+                    last = len(chain.steps) - 1
+                    near[:, at, last] = np.maximum(near[:, at, last], types[:, chain.type])
+        counts = np.array([len(c.steps) for c in chains])
+        start = self.mentions[mention].start
+        behind = [self.likeness.words[w][0] > start for w in outside.words]
+        return in_order(near.transpose(1, 0, 2), counts, behind)
+
+    def _features(self, option: Option) -> list[float]:
+        """The features of one candidate; where it is no chain, all that is said is taken to be in order."""
         facts = _Facts()
         for part in parts_of(option.query.part):
             facts.add(part)
@@ -358,6 +394,8 @@ class Describer:
             float(any(not self.mentions[i].strong for i in used if self.mentions[i].candidates)),
             sum(bool(self.mentions[i].values) for i in used) / 2,
             max((rank for _, rank in links), default=0) / 6,
+            sum(near) / count,
+            sum(near) / count,
         ]
 
     def of_type(self, query: Query, asked: int) -> float:

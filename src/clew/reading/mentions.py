@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from clew.graph.graph import Values
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.reading.english import FUNCTION, singular
@@ -72,6 +73,8 @@ class MentionFinder:
     """Words of the graph's relations and types, which are no misspelt names."""
     by_word: NameWords | None = None
     """Names by their words, where there are not too many."""
+    values: Values | None = None
+    """The numbers and dates of the graph."""
 
     def find(self, question: str, given: Sequence[str] = ()) -> list[Mention]:
         """All mentions of a question, by their place; `given` are names that it is known to be about."""
@@ -132,7 +135,10 @@ class MentionFinder:
             span = (found[start].start, found[stop - 1].stop)
             text = question[span[0] : span[1]]
             for written in dict.fromkeys((text, text.title(), text.upper(), text.lower(), text.capitalize())):
+                # A year is no part of the name of a day.
+                kinds = None if self.values is None else self.values.kind
                 nodes = nodes_containing(self.names, written) or []
+                nodes = [n for n in nodes if kinds is None or not kinds[n]]
                 for node in nodes[:MOST_CANDIDATES]:
                     share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
                     score = QUALITY[PARTIAL] + 0.2 * share

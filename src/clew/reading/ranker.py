@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from clew.errors import EmbedderError
 from clew.reading.adapter import Adapter
 from clew.reading.asked_type import asked_type
-from clew.reading.calibration import Calibration, rows_of
+from clew.reading.calibration import OF_CANDIDATES, Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.describe import (
     COMPARED,
@@ -36,8 +36,8 @@ from clew.reading.describe import (
     names_used,
     tokens_of,
     view_of,
-    with_distances,
 )
+from clew.reading.first_pass import FirstPass
 from clew.reading.mentions import Mention
 from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.signs import Signs
@@ -45,10 +45,12 @@ from clew.reading.vocabulary import Likeness, Vocabulary
 
 Float32 = NDArray[np.float32]
 MODEL = Path(__file__).with_name("model")
-VERSION = 2
+VERSION = 3
 BATCH = 64
 ALL_AT_ONCE = 300
 """Labels of a graph that are all encoded when the first is needed."""
+GIVEN = len(FEATURES) + len(COMPARED)
+"""Features of a candidate that the head is given."""
 LEAST_SCORE = -30.0
 """The score of a candidate that another one takes the place of."""
 MOST_LABELS = 20_000
@@ -70,21 +72,26 @@ class Ranking:
     ranked: tuple[Ranked, ...]
     none: float
     left_out: int = 0
-    """Candidates that were not ranked, as they are too long or mask other names than most."""
+    """Candidates that were not ranked: too long, of other names than most, or left out by the first look."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
     """Candidates with their rows of tokens and features, and their scores, that of none right last.
 
-    `features` float32 [n, FEATURES], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
+    `rows` float32 [n, OF_CANDIDATES], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
     """
 
     options: tuple[Option, ...]
     tokens: Sequence[Sequence[Token]]
-    features: Float32
+    rows: Float32
     scores: Float32
     left_out: int
+
+    @property
+    def features(self) -> Float32:
+        """The features of the candidates, float32 [n, FEATURES]."""
+        return self.rows[:, : len(FEATURES)]
 
 
 @dataclass(eq=False)
@@ -94,6 +101,7 @@ class Ranker:
     encoder: Any
     head: Any
     tokenizer: Any
+    first_pass: FirstPass
     calibration: Calibration | None = None
     """What makes probabilities of scores; without it they are the head's own."""
 
@@ -124,6 +132,7 @@ class Ranker:
             ]
             text = gzip.decompress((folder / "tokenizer.json.gz").read_bytes()).decode("utf-8")
             tokenizer = Tokenizer.from_str(text)
+            first_pass = FirstPass.open(folder / "first_pass.npz")
             tokenizer.no_padding()
             tokenizer.enable_truncation(int(about["longest"]))
             given = about.get("calibration")
@@ -134,7 +143,7 @@ class Ranker:
             raise EmbedderError(
                 f"{folder}: cannot read the reader's model ({error}). Install clew again."
             ) from error
-        return cls(encoder, head, tokenizer, calibration)
+        return cls(encoder, head, tokenizer, first_pass, calibration)
 
     def encode(self, texts: Sequence[str]) -> tuple[Float32, Float32, list[list[tuple[int, int]]]]:
         """Vectors of tokens float32 [n, L, 384], mask float32 [n, L], and the characters of each token."""
@@ -196,24 +205,32 @@ class GraphRanker:
         """The scores of all candidates of a question."""
         rows = _Rows(self.vocabulary, question, mentions, likeness)
         kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
-        features = np.array(rows.features, np.float32).reshape(-1, len(FEATURES))
-        scores = self._scores(rows, features) if kept else np.zeros(1, np.float32)
+        if not kept:
+            return Scored(
+                (), (), np.zeros((0, len(OF_CANDIDATES)), np.float32), np.zeros(1, np.float32), len(options)
+            )
+        known = rows_of(rows.describer.features(kept), rows.tokens)
+        signs = Signs(self.vocabulary, question, mentions, likeness)
+        told = np.array([signs.against(option.query) for option in kept], np.float32)
+        best = self.ranker.first_pass.best(known, told)
+        rows.keep(best.tolist())
+        kept, known, told = [kept[i] for i in best], known[best], told[best]
+        scores = self._scores(rows, known[:, :GIVEN])
         asked = asked_type(question, mentions, likeness)
         if asked >= 0:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
             _sift(self.vocabulary, kept, scores, asked)
-        if kept and self.ranker.calibration is not None:
-            scores = self.ranker.calibration.scores(scores, rows_of(features, rows.tokens))
-        signs = Signs(self.vocabulary, question, mentions, likeness)
-        scores[:-1] += [signs.against(option.query) for option in kept]
-        return Scored(tuple(kept), rows.tokens, features, scores, len(options) - len(kept))
+        if self.ranker.calibration is not None:
+            scores = self.ranker.calibration.scores(scores, known)
+        scores[:-1] += told
+        return Scored(tuple(kept), rows.tokens, known, scores, len(options) - len(kept))
 
     def _scores(self, rows: _Rows, features: Float32) -> Float32:
         """Scores of all rows with their features, that of none being right last."""
         states, mask, offsets = self.ranker.encode([view.text for view in rows.views.values()])
         labels, at = self._labels(rows)
         kinds, label_at, span_at = rows.arrays(at, offsets)
-        features = with_distances(features).astype(np.float16).astype(np.float32)
+        features = features.astype(np.float16).astype(np.float32)
         given = {
             "states": states,
             "mask": mask,
@@ -271,7 +288,6 @@ class _Rows:
         self.views: dict[tuple[int, ...], View] = {}
         self.tokens: list[list[Token]] = []
         self.view: list[int] = []
-        self.features: list[list[float]] = []
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def add(self, option: Option) -> bool:
@@ -284,8 +300,14 @@ class _Rows:
             self.views[used] = view_of(self.question, self.mentions, used)
         self.tokens.append(tokens)
         self.view.append(self._numbers[used])
-        self.features.append(self.describer.features(option))
         return True
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Keep some of the rows, and the views that they need."""
+        used = {view: number for number, view in enumerate(dict.fromkeys(self.view[i] for i in places))}
+        views = list(self.views.items())
+        self.views = dict(views[view] for view in used)
+        self.tokens, self.view = [self.tokens[i] for i in places], [used[self.view[i]] for i in places]
 
     def arrays(
         self, at: dict[tuple[bool, int], int], offsets: Sequence[Sequence[tuple[int, int]]]

@@ -1,0 +1,50 @@
+"""The first look at all candidates of a question: by their features alone, so that the head reads fewer.
+
+A small network that `scripts/train_reader/train_first_pass.py` trains; `model/first_pass.npz` keeps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float32 = NDArray[np.float32]
+KEPT = 64
+"""Candidates that go on; where a right one is there, 99 % of times it is among them (held-out questions)."""
+MOST_OF_KIND = 3.0
+"""Tokens of one kind beyond which more of them count no further."""
+
+
+@dataclass(frozen=True, eq=False)
+class FirstPass:
+    """`mean` and `scale` float32 [F], `inner` float32 [F, H], `bias` and `outer` float32 [H]."""
+
+    mean: Float32
+    scale: Float32
+    inner: Float32
+    bias: Float32
+    outer: Float32
+
+    @classmethod
+    def open(cls, path: Path) -> FirstPass:
+        """Read a trained one. Raises OSError, KeyError or ValueError for a file that is none."""
+        with np.load(path) as arrays:
+            return cls(*(arrays[name] for name in ("mean", "scale", "inner", "bias", "outer")))
+
+    def best(self, rows: Float32, known: Float32 | None = None, most: int = KEPT) -> NDArray[np.int64]:
+        """The places of the best of some candidates, ascending; `rows` as of `calibration.rows_of`.
+
+        `known` is what else is known of their scores, in logits, float32 [n].
+        """
+        if len(rows) <= most:
+            return np.arange(len(rows))
+        scores = self.scores(rows) if known is None else self.scores(rows) + known
+        return np.sort(np.argsort(-scores, kind="stable")[:most])
+
+    def scores(self, rows: Float32) -> Float32:
+        """How likely rows are, in logits among those of one question, float32 [n]."""
+        within = (np.minimum(rows, MOST_OF_KIND) - self.mean) / self.scale
+        return np.maximum(within @ self.inner + self.bias, 0) @ self.outer
