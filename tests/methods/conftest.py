@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from small_films import SMALL
 
 from clew.engine import Clew
 
@@ -15,20 +16,6 @@ def metaqa(tmp_path_factory: pytest.TempPathFactory) -> Clew:
     if not source.exists():
         pytest.skip("the data sets are not beside the repository")
     return Clew.open(source, cache_dir=tmp_path_factory.mktemp("metaqa"))
-
-
-SMALL = """\
-Alien|directed by|Ridley Scott
-Alien 3|directed by|David Fincher
-Alien|starring|Sigourney Weaver
-Alien 3|starring|Sigourney Weaver
-Alien|genre|Horror
-Alien 3|genre|Drama
-Blade Runner|directed by|Ridley Scott
-Blade Runner|starring|Harrison Ford
-Blade Runner|genre|Drama
-Seven|directed by|David Fincher
-"""
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 from golden import Asked
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_films import SMALL
 
 from clew.engine import Clew
 from clew.llm.testing import ScriptedModel
 from clew.methods.registry import METHODS, make_method
 from clew.types import Answer
-from conftest import SMALL
 
 QUESTION = "Whose vision was Alien, would you say?"
 ASKED = Asked(
