@@ -94,3 +94,35 @@ def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
     assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
     assert against("Which drugs of Tor are there?", made) == 0
     assert against("Which Drugs of Tor are there?", made) == 0
+
+
+CLUBS = SmallGraph(
+    """
+    Ann | plays_for | Reds
+    Ann | former_club | Blues
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "left"),
+    [
+        ("Who used to play for the Blues?", "former_club", 1),
+        ("Who used to play for the Blues?", "plays_for", IGNORED),
+        ("Did Ann use to play for the Blues?", "plays_for", IGNORED),
+        ("Which were previously clubs of Ann?", "plays_for", IGNORED),
+        ("Who plays for the Reds?", "plays_for", 1),
+        ("Who plays for the Reds?", "former_club", LEFT_OPEN),
+        ("Which clubs are used to win with Ann?", "plays_for", 1),
+    ],
+)
+def test_what_was_once_is_meant_where_words_say_so(question, relation, left):
+    query = Query("list", Walk(Entity(CLUBS.ids["Ann"], -1), CLUBS.step(relation)))
+    mentions, likeness = CLUBS.finder.find(question), CLUBS.matcher.compare(question)
+    signs = Signs(CLUBS.vocabulary, question.lower(), mentions, likeness)
+    assert signs.against(query) == pytest.approx(math.log(left))
+
+
+def test_graphs_without_what_was_once_are_not_asked_for_it():
+    made = Walk(Entity(SMALL.ids["Aspirin"], 0), MADE_BY)
+    assert against("who used to make Aspirin?", made) == 0

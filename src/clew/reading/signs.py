@@ -1,6 +1,7 @@
 """What words of a question tell against a candidate: comparisons that it does not make, names it leaves out.
 
-*after 2000*, *20 minutes or less*, *later than X*; *won an Oscar* where no name of the graph is like Oscar.
+*after 2000*, *20 minutes or less*, *later than X*; *used to play for* where a relation is of what was once;
+*won an Oscar* where no name of the graph is like Oscar.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from collections.abc import Sequence
 
 from clew.reading import english
 from clew.reading.mentions import Mention
-from clew.reading.query import Compared, Counted, Entity, Extreme, Query, Sign, Value, mentions_of, parts_of
+from clew.reading.query import (
+    Compared,
+    Counted,
+    Entity,
+    Extreme,
+    Query,
+    Sign,
+    Value,
+    mentions_of,
+    parts_of,
+    steps_of,
+)
 from clew.reading.vocabulary import DATE, Likeness, Vocabulary
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
@@ -46,6 +58,11 @@ _EARLIER = frozenset(("earlier", "older", "before", "sooner"))
 _FEWER = frozenset(
     "less fewer lower smaller shorter lighter cheaper younger slower narrower weaker poorer before".split()
 )
+PAST = frozenset("former formerly previous previously past ex".split())
+"""Words in the name of a relation that holds no longer."""
+_PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
+_SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
+"""*What is used to cut it*: what serves, not what was."""
 _UP: dict[str, int] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 
 
@@ -62,7 +79,7 @@ def sign_beside(text: str, start: int, stop: int) -> Sign | None:
 
 
 class Signs:
-    """The words of comparison of one question, and those that are written as names."""
+    """The words of comparison of one question, of what was once, and those that are written as names."""
 
     def __init__(
         self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
@@ -76,6 +93,10 @@ class Signs:
             if m.values and english.is_rank(question, m.start, m.stop)
         }
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
+        self.past_relations = {
+            r for r, label in enumerate(vocabulary.relations) if PAST.intersection(label.split())
+        }
+        self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
         self.words = [(m[1] or m[2]).lower() for m in _THAN.finditer(question)]
 
     def against(self, query: Query) -> float:
@@ -87,6 +108,9 @@ class Signs:
             told += open_ * math.log(LEFT_OPEN)
         if self.ranks:
             told += self._of_ranks(query)
+        if self.past_relations:
+            is_past = any(step // 2 in self.past_relations for step in steps_of(query))
+            told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
         for part in parts_of(query.part):
             match part:
                 case Entity(_, mention) if self.beside.get(mention) or mention in self.ranges:
