@@ -14,7 +14,6 @@ import numpy as np
 from clew.graph.kernels import Array, compiled
 from clew.graph.match.kernels.columns import (
     CODE,
-    CUT,
     DENSE,
     HIGH,
     ID,
@@ -30,7 +29,6 @@ from clew.graph.match.kernels.columns import (
     ZERO,
     GraphColumns,
     QueryColumns,
-    Search,
 )
 
 WIDE = 32
@@ -64,14 +62,20 @@ def room(rows: Array, need: int) -> Array:
 
 @compiled
 def edges_at(  # noqa: C901
-    search: Search, edge: int, end: tuple[int, bool], most: int, buffer: Array, count: int
-) -> tuple[Array, int]:
+    graph: GraphColumns,
+    query: QueryColumns,
+    edge: int,
+    end: tuple[int, bool],
+    most: int,
+    buffer: Array,
+    count: int,
+) -> tuple[Array, int, int]:
     """Append the edges of a node that pattern edge `edge` may match, from `count` on.
 
     `end` is the node, and whether it is at the head of the edge. Those that cost more than `most` are left
-    out, and how far the nearest is above it kept in the state.
+    out; the last result is how far the nearest of them is above it (INFINITE: there is none).
     """
-    graph, query, state, (node, at_head) = search.graph, search.query, search.state, end
+    node, at_head = end
     undirected = query.options[UNDIRECTED] == 1
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
@@ -132,17 +136,21 @@ def edges_at(  # noqa: C901
                 buffer[count, CODE] = position - 1 if side == 0 else -position
                 buffer[count, PRICE] = fixed + (miss if other != node else 0)
                 count += 1
-    if above < state[CUT]:
-        state[CUT] = above
-    return buffer, count
+    return buffer, count, above
 
 
 @compiled
 def triples_between(
-    search: Search, edge: int, ends: tuple[int, int], miss: int, buffer: Array, count: int
+    graph: GraphColumns,
+    query: QueryColumns,
+    edge: int,
+    ends: tuple[int, int],
+    miss: int,
+    buffer: Array,
+    count: int,
 ) -> tuple[Array, int]:
     """Append the triples from the first of `ends` to the second that pattern edge `edge` may match."""
-    graph, query, (head, tail) = search.graph, search.query, ends
+    head, tail = ends
     mode = query.edges[edge, MODE]
     first, last = query.edges[edge, LOW], query.edges[edge, HIGH]
     out_degree = graph.out_stops[head] - graph.out_starts[head]
@@ -186,12 +194,12 @@ def triples_between(
 
 @compiled
 def edges_between(
-    search: Search, edge: int, head: int, tail: int, buffer: Array, count: int
+    graph: GraphColumns, query: QueryColumns, edge: int, head: int, tail: int, buffer: Array, count: int
 ) -> tuple[Array, int]:
     """Append the edges that `edge` may match when its ends are `head` and `tail`, from `count` on."""
-    buffer, count = triples_between(search, edge, (head, tail), ZERO, buffer, count)
-    if search.query.options[UNDIRECTED] == 1 and head != tail:
-        buffer, count = triples_between(search, edge, (tail, head), ONE, buffer, count)
+    buffer, count = triples_between(graph, query, edge, (head, tail), ZERO, buffer, count)
+    if query.options[UNDIRECTED] == 1 and head != tail:
+        buffer, count = triples_between(graph, query, edge, (tail, head), ONE, buffer, count)
     return buffer, count
 
 

@@ -21,6 +21,7 @@ from clew.graph.match.kernels.columns import (
     CHEAPEST,
     CODE,
     COUNT,
+    CUT,
     DISTINCT,
     DONE,
     EAGER,
@@ -128,21 +129,32 @@ def emit(
 
 @compiled
 def choices(
-    search: Search, steps: EnumerationSteps, walk: EnumerationState, buffer: Array, step: int, base: int
+    graph: GraphColumns,
+    query: QueryColumns,
+    steps: EnumerationSteps,
+    walk: EnumerationState,
+    buffer: Array,
+    step: int,
+    state: Array,
 ) -> Array:
-    """Read the choices of a `step` outside the layers from the graph into `buffer`, from `base` on."""
-    query = search.query
+    """Read the choices of a `step` outside the layers from the graph into `buffer`, behind its FILL.
+
+    It is called for every partial assignment, and counts references to every array that it gets: not to those
+    of a whole `Search`.
+    """
+    base, above = walk.step[step, FILL], INFINITE
     edge = steps.step[step, EDGE]
     if steps.step[step, NODE] >= 0:
         parent = steps.step[step, FROM]
         at_head = query.edges[edge, HEAD] == parent
         most = query.options[CAP] - walk.step[step, BOUND] + query.edges[edge, LEAST]
         entity = walk.node[parent, ENTITY]
-        buffer, count = edges_at(search, edge, (entity, at_head), most, buffer, base)
+        buffer, count, above = edges_at(graph, query, edge, (entity, at_head), most, buffer, base)
     else:
         head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
-        buffer, count = edges_between(search, edge, head, tail, buffer, base)
+        buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
     walk.step[step, AT], walk.step[step, END], walk.step[step, FILL] = base, count, count
+    state[CUT] = min(state[CUT], above)
     return buffer
 
 
@@ -238,14 +250,13 @@ def one_round(  # noqa: C901
                 rows = found.rows
             continue
         step += 1
-        base = step_of[step - 1, FILL]
-        step_of[step, BOUND], step_of[step, FILL] = bound, base
+        step_of[step, BOUND], step_of[step, FILL] = bound, step_of[step - 1, FILL]
         following = order_of[step, NODE]
         if following >= 0 and layer[following, START] >= 0:
             link = tree_node[following, LINK] + node_of[order_of[step, FROM], PLACE]
             step_of[step, AT], step_of[step, END] = links[link, BEGIN], links[link + 1, BEGIN]
         else:
-            buffer = choices(search, steps, walk, buffer, step, base)
+            buffer = choices(graph, query, steps, walk, buffer, step, state)
     for v in range(count):
         node_of[v, ASSIGNED] &= 2
     return found, buffer

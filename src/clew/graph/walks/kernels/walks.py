@@ -228,26 +228,20 @@ def whole_tree(
 
 @compiled
 def _closer(
-    node: Array, turn: int, layers: int, budget: int, walked: WalkedGraph, scratch: WalkScratch
+    node: Array, layer: int, edges: Array, budget: int, marked: Array, distance: Array, stamp: Array
 ) -> bool:
-    """Whether `node`, next to a node of layer `turn` - 1, is in a layer before `turn`.
+    """Whether one of the `edges` that lead to an unmarked `node` comes from a layer before `layer`.
 
-    So many `layers` are marked, and what is found here of the layer behind the next, the last, is marked too.
-    A hub of more than `budget` edges is not looked through, and taken for one.
+    The node is next to one of `layer`; it is marked as one of that layer or of the next. A hub of more than
+    `budget` edges is not looked through, and taken for closer.
     """
-    marked, distance, stamp = scratch.marked, scratch.distance, scratch.stamp[0]
-    offsets, backward = walked.back_offsets, walked.backward
-    if marked[node] == stamp:
-        return distance[node] < turn
-    if turn <= layers + 1:
-        return False
-    found = offsets[node + 1] - offsets[node] > budget
-    edge = offsets[node]
-    while not found and edge < offsets[node + 1]:
-        other = backward[edge, 0]
-        found = marked[other] == stamp and distance[other] < turn - 1
-        edge += 1
-    marked[node], distance[node] = stamp, turn - 1 if found else turn
+    found = len(edges) > budget
+    at = 0
+    while not found and at < len(edges):
+        other = edges[at, 0]
+        found = marked[other] == stamp and distance[other] < layer
+        at += 1
+    marked[node], distance[node] = stamp, layer if found else layer + 1
     return found
 
 
@@ -279,22 +273,31 @@ def edge_from(node: Array, edge: Array) -> Array:
 def _descend(
     root: Array, key: Array, budget: int, walked: WalkedGraph, scratch: WalkScratch, path: Array
 ) -> int:
-    """Draw a path from the root, each node in the next layer and by its edge of the tree.
+    """Draw a path from the root, each node in the next layer and by its edge of the tree; its length.
 
-    Returns its length.
+    No call in the loop gets `walked` or `scratch`: it would count references to all their arrays.
     """
+    places, slots, offsets, edges = walked.places, walked.slots, walked.back_offsets, walked.backward
+    marked, distance = scratch.marked, scratch.distance
     used, parent, stamp = scratch.used, scratch.parent, scratch.stamp[0]
     node, layers = root, marked_layers(len(path))
     for length in range(len(path)):
         taken = np.int64(-1)
         for attempt in range(TRIES):
-            edge = choose(node, key, length * TRIES + attempt, walked.places, walked.slots)
+            edge = choose(node, key, length * TRIES + attempt, places, slots)
             if edge < 0:
                 return length
             other = edge >> 32
             if other == root or (used[other] == stamp and parent[other] != edge_from(node, edge)):
                 continue
-            if not _closer(other, length + 1, layers, budget, walked, scratch):
+            if marked[other] == stamp:
+                closer = distance[other] <= length
+            elif length <= layers:
+                closer = False
+            else:
+                leading = edges[offsets[other] : offsets[other + 1]]
+                closer = _closer(other, length, leading, budget, marked, distance, stamp)
+            if not closer:
                 taken = edge
                 break
         if taken < 0:
