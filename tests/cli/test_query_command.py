@@ -5,8 +5,6 @@ import socket
 
 import pytest
 
-pytest.importorskip("rdflib", reason="rdflib is not installed")
-
 FILMS_SPARQL = "SELECT ?f { ?f r:directed_by e:Christopher%20Nolan } ORDER BY ?f"
 
 

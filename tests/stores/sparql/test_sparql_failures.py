@@ -7,8 +7,6 @@ import time
 
 import pytest
 
-pytest.importorskip("rdflib", reason="rdflib is not installed")
-
 from clew.errors import UsageError
 from clew.stores.errors import QueryError, StoreError, StoreTimeout
 from clew.stores.sparql.endpoint import SparqlEndpoint

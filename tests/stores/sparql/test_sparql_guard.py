@@ -1,8 +1,6 @@
 import pytest
 from sparql_attacks import HARMLESS, REFUSED
 
-pytest.importorskip("rdflib", reason="rdflib is not installed")
-
 from clew.stores.cypher.guard import Rules
 from clew.stores.errors import QueryError, QueryRefused, QuerySyntaxError
 from clew.stores.sparql.guard import form_of, guard_sparql

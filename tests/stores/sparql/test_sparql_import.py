@@ -7,9 +7,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyoxigraph
 import pytest
-
-pytest.importorskip("rdflib", reason="rdflib is not installed")
-
 from neo4j_server import Unavailable
 from sparql_server import oxigraph_server
 from typer.testing import CliRunner

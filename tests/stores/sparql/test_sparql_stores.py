@@ -4,11 +4,8 @@ import time
 from contextlib import ExitStack, closing, suppress
 
 import pytest
-from sparql_attacks import HARMLESS, REFUSED, SLOW
-
-pytest.importorskip("rdflib", reason="rdflib is not installed")
-
 from neo4j_server import Unavailable
+from sparql_attacks import HARMLESS, REFUSED, SLOW
 from sparql_server import fuseki_server, oxigraph_server
 
 from clew.stores.cypher.guard import Rules

@@ -8,6 +8,7 @@ the language itself. What is sent is the text that was checked, without comments
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from importlib import import_module
 from threading import Lock
 from typing import Any, cast
 
@@ -15,7 +16,6 @@ from clew.stores.cypher.costs import check_regex
 from clew.stores.cypher.guard import Guarded, Rules
 from clew.stores.errors import QueryRefused, QuerySyntaxError
 from clew.stores.sparql.tokens import SparqlToken, tokens_of
-from clew.text.embedders.extras import require
 
 LONGEST = 20_000
 """Characters of a query."""
@@ -47,8 +47,7 @@ def guard_sparql(query: str, rules: Rules | None = None, prefixes: Collection[st
 
     `prefixes` are those that the store knows without being told; None if that is not known.
 
-    Raises QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read,
-    MissingExtra without rdflib.
+    Raises QuerySyntaxError for what is no SPARQL query, QueryRefused for what is not a harmless read.
     """
     rules = rules or Rules()
     if len(query) > LONGEST:
@@ -122,8 +121,8 @@ def _outside(tokens: list[SparqlToken]) -> tuple[str, int | None, int | None]:
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401
-    parser = require("rdflib.plugins.sparql.parser", "sparql")
-    pyparsing = require("pyparsing", "sparql")
+    parser = import_module("rdflib.plugins.sparql.parser")
+    pyparsing = import_module("pyparsing")
     try:
         with _parsing:
             return parser.parseQuery(text)
@@ -136,7 +135,7 @@ def _parse(text: str) -> Any:  # noqa: ANN401
 
 def _walk(part: Any) -> Iterator[Any]:  # noqa: ANN401
     """Yield all inner parts of the tree, and its names and values."""
-    results = require("pyparsing", "sparql").ParseResults
+    results = import_module("pyparsing").ParseResults
     waiting = [part]
     while waiting:
         at = waiting.pop()
@@ -167,7 +166,7 @@ def _check(part: Any) -> None:  # noqa: ANN401
 
 def _check_names(tree: Any, known: Collection[str] | None) -> None:  # noqa: ANN401
     """Refuse names that a server may run, functions that are not the language's own, unknown prefixes."""
-    iri_type = require("rdflib", "sparql").URIRef
+    iri_type = import_module("rdflib").URIRef
     prefixes = {str(p.get("prefix", "")): str(p["iri"]) for p in _walk(tree) if _is(p, "PrefixDecl")}
 
     def whole(name: Any) -> str:  # noqa: ANN401
