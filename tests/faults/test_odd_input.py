@@ -99,7 +99,7 @@ def test_forty_threads_open_one_plain_file_for_the_first_time(films):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(300)
     assert told == ["Christopher Nolan"] * 40
 
 
