@@ -81,7 +81,9 @@ def is_sparql_query(text: str) -> bool:
     """Whether a text begins as SPARQL does: no reading statement of Cypher begins so."""
     plain = re.sub(r"^(?:\s+|#[^\n]*)+", "", text)
     return (
-        re.match(r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b(?!\s*\()", plain, re.IGNORECASE)
+        re.match(
+            r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE)\b(?!\s*\()", plain, re.IGNORECASE
+        )
         is not None
     )
 
