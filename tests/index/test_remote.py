@@ -215,7 +215,7 @@ def test_a_server_takes_up_a_new_generation_and_outlives_a_store_that_fails(film
     monkeypatch.setattr(graphs, "REMOTE_SECONDS", 0.0)
     there = tmp_path / "there.clew"
     shutil.copytree(films, there)
-    graph = graphs.Graph.of("films", lambda: Clew.open(there.as_uri(), cache_dir=tmp_path / "cache"))
+    graph = graphs.ServedGraph.of("films", lambda: Clew.open(there.as_uri(), cache_dir=tmp_path / "cache"))
     first = graph.clew
     assert not graph.reload()
     Clew.index([FILMS], there).close()
