@@ -10,7 +10,7 @@ SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
     {"redaction"},
     {"version", "addresses", "errors", "json_form", "locks", "memory", "compiling"},
-    {"bounds", "bounded_http"},
+    {"bounds", "bounded_http", "loading"},
     {"html_form"},
     {"types", "plugins", "json_lines", "workers"},
     {"graph"},

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.loading import LOADING
+
 Float32 = NDArray[np.float32]
 KEPT = 64
 """Candidates that go on; where a right one is there, 99 % of times it is among them (held-out questions)."""
@@ -31,7 +33,7 @@ class FirstPass:
     @classmethod
     def open(cls, path: Path) -> FirstPass:
         """Read a trained one. Raises OSError, KeyError or ValueError for a file that is none."""
-        with np.load(path) as arrays:
+        with LOADING, np.load(path) as arrays:
             return cls(*(arrays[name] for name in ("mean", "scale", "inner", "bias", "outer")))
 
     def best(self, rows: Float32, known: Float32 | None = None, most: int = KEPT) -> NDArray[np.int64]:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from clew.bounds import check
 from clew.errors import FormatError
+from clew.loading import LOADING
 
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
@@ -158,7 +159,7 @@ class Lexicon:
 
         """
         try:
-            with path.open("rb") as opened, np.load(opened) as file:
+            with LOADING, path.open("rb") as opened, np.load(opened) as file:
                 return cls({name: file[name] for name in file.files})
         except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise FormatError(f"{path}: cannot read the lexicon ({error}). Install clew again.") from error

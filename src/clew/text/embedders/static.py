@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from clew.bounds import check
 from clew.errors import EmbedderError
+from clew.loading import LOADING
 from clew.text.embedder import Float32, hash_of, unit_rows
 
 DATA = Path(__file__).parents[1] / "data"
@@ -58,7 +59,7 @@ class StaticEmbedder:
 
         """
         try:
-            with (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
+            with LOADING, (folder / "clew-static.npz").open("rb") as opened, np.load(opened) as file:
                 rows, scales = file["q"], file["s"].astype(np.float32)
             pieces = gzip.decompress((folder / "clew-static.vocab.txt.gz").read_bytes()).decode("utf-8")
             return cls(rows, scales, pieces.removesuffix("\n").split("\n"))
