@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clew.graph.graph import ValueKind
 from clew.graph.values import days_since_epoch
+from clew.reading.english import COMPARATORS
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)
@@ -52,38 +53,6 @@ _PERIOD = re.compile(
     rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(_ORDINALS))}))[ -]century\b",
     re.IGNORECASE,
 )
-COMPARATORS: Mapping[str, tuple[int, bool]] = {
-    "after": (1, False),
-    "since": (1, True),
-    "from": (1, True),
-    "over": (1, False),
-    "above": (1, False),
-    "exceeding": (1, False),
-    "before": (-1, False),
-    "until": (-1, True),
-    "under": (-1, False),
-    "below": (-1, False),
-    "more than": (1, False),
-    "greater than": (1, False),
-    "longer than": (1, False),
-    "later than": (1, False),
-    "larger than": (1, False),
-    "higher than": (1, False),
-    "older than": (-1, False),
-    "newer than": (1, False),
-    "less than": (-1, False),
-    "fewer than": (-1, False),
-    "shorter than": (-1, False),
-    "earlier than": (-1, False),
-    "smaller than": (-1, False),
-    "lower than": (-1, False),
-    "younger than": (1, False),
-    "at least": (1, True),
-    "at most": (-1, True),
-    "no more than": (-1, True),
-    "no less than": (1, True),
-}
-"""Words before a value: 1 for above it, -1 for below; whether the value itself counts."""
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {

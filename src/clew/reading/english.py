@@ -6,6 +6,7 @@ They only open a door: which operation a question asks for, if any, the ranker d
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from clew.reading.query import Sign
 
@@ -82,6 +83,39 @@ def signs_of(text: str, start: int, stop: int) -> tuple[Sign, ...]:
         found.append("!=")
     return (*found, "=")
 
+
+COMPARATORS: Mapping[str, tuple[int, bool]] = {
+    "after": (1, False),
+    "since": (1, True),
+    "from": (1, True),
+    "over": (1, False),
+    "above": (1, False),
+    "exceeding": (1, False),
+    "before": (-1, False),
+    "until": (-1, True),
+    "under": (-1, False),
+    "below": (-1, False),
+    "more than": (1, False),
+    "greater than": (1, False),
+    "longer than": (1, False),
+    "later than": (1, False),
+    "larger than": (1, False),
+    "higher than": (1, False),
+    "older than": (-1, False),
+    "newer than": (1, False),
+    "less than": (-1, False),
+    "fewer than": (-1, False),
+    "shorter than": (-1, False),
+    "earlier than": (-1, False),
+    "smaller than": (-1, False),
+    "lower than": (-1, False),
+    "younger than": (1, False),
+    "at least": (1, True),
+    "at most": (-1, True),
+    "no more than": (-1, True),
+    "no less than": (1, True),
+}
+"""Words before a value: 1 for above it, -1 for below; whether the value itself counts."""
 
 _RANK_BEFORE = re.compile(r"\b(?:top|bottom|first|last|best|worst)\s+$", re.I)
 _RANK_AFTER = re.compile(r"\s+(?:most|least|fewest|best|worst|\w{2,}est)\b", re.I)

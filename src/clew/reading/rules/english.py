@@ -64,39 +64,6 @@ WH_CLASSES: Mapping[str, Mapping[str, float]] = {
 }
 """What a question word asks for: noun classes and how well they fit."""
 
-COMPARATORS: Mapping[str, tuple[int, bool]] = {
-    "after": (1, False),
-    "since": (1, True),
-    "from": (1, True),
-    "over": (1, False),
-    "above": (1, False),
-    "exceeding": (1, False),
-    "before": (-1, False),
-    "until": (-1, True),
-    "under": (-1, False),
-    "below": (-1, False),
-    "more than": (1, False),
-    "greater than": (1, False),
-    "longer than": (1, False),
-    "later than": (1, False),
-    "larger than": (1, False),
-    "higher than": (1, False),
-    "older than": (-1, False),
-    "newer than": (1, False),
-    "less than": (-1, False),
-    "fewer than": (-1, False),
-    "shorter than": (-1, False),
-    "earlier than": (-1, False),
-    "smaller than": (-1, False),
-    "lower than": (-1, False),
-    "younger than": (1, False),
-    "at least": (1, True),
-    "at most": (-1, True),
-    "no more than": (-1, True),
-    "no less than": (1, True),
-}
-"""Words before a number: (1 for larger values, -1 for smaller; whether the number itself counts)."""
-
 INTERROGATIVE = frozenset((*WH_CLASSES, "which", "what", "how"))
 """The first of these asks; a later *who* only relates (*films by a director who …*)."""
 

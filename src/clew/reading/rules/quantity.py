@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.reading.rules.english import COMPARATORS, NUMBERS, SUPERLATIVES, TIMED
+from clew.reading.english import COMPARATORS
+from clew.reading.rules.english import NUMBERS, SUPERLATIVES, TIMED
 from clew.text.words import Word
 
 EXACTLY = frozenset("exactly precisely only just".split())
