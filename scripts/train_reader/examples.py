@@ -101,7 +101,7 @@ class Builder:
         self.vocabulary = Vocabulary.of(asked.graph, asked.schema)
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
         words = NameWords.of(asked.names, LEXICON)
-        self.finder = MentionFinder(asked.names, LEXICON, self.vocabulary.words, words)
+        self.finder = MentionFinder(asked.names, LEXICON, self.vocabulary.words, words, asked.graph.values)
         self.enumerator = Enumerator(self.vocabulary)
 
     def options(self, text: str) -> tuple[list[Option], Described]:

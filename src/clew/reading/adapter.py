@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
 from clew.index.store.files import disk_errors, sync
+from clew.loading import LOADING
 from clew.reading.describe import FEATURES, RELATION_KINDS, Kind, Token
 from clew.reading.mentions import Mention
 from clew.reading.vocabulary import Likeness
@@ -241,7 +242,7 @@ def _stale(head: dict[str, Any], graph: Graph, model: Path) -> str | None:
 
 
 def _adapter(head: dict[str, Any], body: bytes) -> Adapter:
-    with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
+    with LOADING, np.load(io.BytesIO(body), allow_pickle=False) as arrays:
         return Adapter(
             AdapterAbout(head["graph"], head["model"], head["questions"], head["held_out"]),
             tuple(json.loads(arrays["terms"].tobytes())),

@@ -135,16 +135,17 @@ class MentionFinder:
             span = (found[start].start, found[stop - 1].stop)
             text = question[span[0] : span[1]]
             for written in dict.fromkeys((text, text.title(), text.upper(), text.lower(), text.capitalize())):
-                # A year is no part of the name of a day.
-                kinds = None if self.values is None else self.values.kind
-                nodes = nodes_containing(self.names, written) or []
-                nodes = [n for n in nodes if kinds is None or not kinds[n]]
+                nodes = [n for n in nodes_containing(self.names, written) or [] if not self._is_value(n)]
                 for node in nodes[:MOST_CANDIDATES]:
                     share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
                     score = QUALITY[PARTIAL] + 0.2 * share
                     spans.setdefault(span, {}).setdefault(node, Candidate(node, PARTIAL, score))
                 if nodes:
                     break
+
+    def _is_value(self, node: int) -> bool:
+        """Whether a node is a number or a date: a year is no part of the name of a day."""
+        return self.values is not None and bool(self.values.kind[node])
 
     def _runs(self, question: str, found: Sequence[Token]) -> list[tuple[int, int]]:
         """Runs of up to five words of which the outer ones are written like names, unknown, or codes."""

@@ -159,10 +159,10 @@ class Exploration:
         """What each step leads to from a set, None where that is too much to sort; of all of a type, kept."""
         if not isinstance(base.part, OfType):
             return self.executor.around(base.members)
-        return (
-            self.vocabulary.kept.get(("around", base.part), lambda: self.executor.around(base.members) or {})
-            or None
+        kept = self.vocabulary.kept.get(
+            ("around", base.part), lambda: self.executor.around(base.members) or {}
         )
+        return kept or None
 
     def members_of(self, part: Part) -> Nodes:
         """The members of a set; none where too many edges were followed."""

@@ -58,8 +58,6 @@ _EARLIER = frozenset(("earlier", "older", "before", "sooner"))
 _FEWER = frozenset(
     "less fewer lower smaller shorter lighter cheaper younger slower narrower weaker poorer before".split()
 )
-PAST = frozenset("former formerly previous previously past ex".split())
-"""Words in the name of a relation that holds no longer."""
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
 _SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
 """*What is used to cut it*: what serves, not what was."""
@@ -93,9 +91,6 @@ class Signs:
             if m.values and english.is_rank(question, m.start, m.stop)
         }
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
-        self.past_relations = {
-            r for r, label in enumerate(vocabulary.relations) if PAST.intersection(label.split())
-        }
         self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
         self.words = [(m[1] or m[2]).lower() for m in _THAN.finditer(question)]
 
@@ -108,8 +103,8 @@ class Signs:
             told += open_ * math.log(LEFT_OPEN)
         if self.ranks:
             told += self._of_ranks(query)
-        if self.past_relations:
-            is_past = any(step // 2 in self.past_relations for step in steps_of(query))
+        if self.vocabulary.past_relations:
+            is_past = any(step // 2 in self.vocabulary.past_relations for step in steps_of(query))
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
         for part in parts_of(query.part):
             match part:

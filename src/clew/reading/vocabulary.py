@@ -24,6 +24,8 @@ MOSTLY = 0.5
 TRUTH = {"yes": True, "y": True, "true": True, "t": True, "no": False, "n": False, "false": False, "f": False}
 """How values are written that say whether something is so."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+PAST = frozenset("former formerly previous previously past ex".split())
+"""Words in the name of a relation that holds no longer."""
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
 
@@ -80,6 +82,11 @@ class Vocabulary:
     def kept(self) -> Kept:
         """Sets that do not depend on a question, and what lies around them."""
         return Kept()
+
+    @cached_property
+    def past_relations(self) -> frozenset[int]:
+        """The relations that are of what was once (`formerClub`), by their names."""
+        return frozenset(r for r, label in enumerate(self.relations) if PAST.intersection(label.split()))
 
     @cached_property
     def flags(self) -> dict[int, tuple[int, int]]:
