@@ -78,6 +78,8 @@ class Example:
     view: np.ndarray
     features: np.ndarray
     right: np.ndarray
+    composed: bool = False
+    """Whether the question was composed of others."""
 
 
 ARRAYS = ("words", "kinds", "refs", "spans", "view", "features", "right")
@@ -88,9 +90,9 @@ def pack(path: Path, relations: Sequence[str], types: Sequence[str], examples: S
     whole = {name: np.concatenate([getattr(e, name) for e in examples]) for name in ARRAYS}
     rows = np.cumsum([0, *(len(e.right) for e in examples)])
     views = np.cumsum([0, *(len(e.words) for e in examples)])
-    texts = np.array([e.text for e in examples])
+    texts, composed = np.array([e.text for e in examples]), np.array([e.composed for e in examples])
     labels = {"relations": np.array(relations, str), "types": np.array(types, str)}
-    np.savez(path, rows=rows, views=views, texts=texts, **labels, **whole)
+    np.savez(path, rows=rows, views=views, texts=texts, composed=composed, **labels, **whole)
 
 
 class Builder:
@@ -190,9 +192,10 @@ def made_up_graph(path: Path, variant: made_up.Variant) -> Made:
     schema, asked, bad = made_up.read(path)
     if bad and variant.seed == 1:
         print(f"{path.name}: {bad} meanings cannot be read", file=sys.stderr)
+    natural = len(asked)
     asked += composed(schema, asked, COMPOSED, random.Random(f"{path.stem} {variant.seed}"))
     graph, asked = made_up.graph(schema, asked, variant)
-    return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, asked)
+    return _from_meanings(f"made-up-{path.stem}-{variant.seed}", graph, asked, natural)
 
 
 def table_graphs() -> Iterator[tuple[object, ...]]:
@@ -205,7 +208,10 @@ def simple_graphs() -> Iterator[tuple[object, ...]]:
     yield from ((f"simple-{name}", graph, asked) for name, graph, asked in simple())
 
 
-def _from_meanings(name: str, graph: Graph, asked: Sequence[tuple[str, Tree]]) -> Made:
+def _from_meanings(
+    name: str, graph: Graph, asked: Sequence[tuple[str, Tree]], natural: int | None = None
+) -> Made:
+    """Examples of questions with their meanings; those from `natural` on were composed of others."""
     builder = Builder(Asked(name, graph))
     entities = {label: node for node, label in reversed(list(enumerate(graph.labels)))}
     translator = Translator(
@@ -214,7 +220,7 @@ def _from_meanings(name: str, graph: Graph, asked: Sequence[tuple[str, Tree]]) -
         {t: i for i, t in enumerate(graph.types.names)},
     )
     examples: list[Example] = []
-    for text, tree in asked:
+    for at, (text, tree) in enumerate(asked):
         query: Query | None = None
         if tree[0] != "none":
             try:
@@ -224,6 +230,7 @@ def _from_meanings(name: str, graph: Graph, asked: Sequence[tuple[str, Tree]]) -
         options, described = builder.options(text)
         example = described.rows(options, _right(graph, options, query))
         if example is not None:
+            example.composed = natural is not None and at >= natural
             examples.append(example)
     return name, builder.vocabulary.relations, builder.vocabulary.types, examples
 

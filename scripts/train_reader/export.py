@@ -1,7 +1,6 @@
 """Write a trained ranker as the files that the package ships: an int8 encoder, a head, the tokenizer.
 
-python scripts/train_reader/export.py MODEL.pt --minilm FOLDER --out src/clew/reading/model
-python scripts/train_reader/export.py HEAD.pt --out src/clew/reading/model    (the head alone)
+python scripts/train_reader/export.py MODEL.pt --start FOLDER --out src/clew/reading/model
 """
 
 from __future__ import annotations
@@ -13,9 +12,11 @@ import tempfile
 from pathlib import Path
 
 import torch
-from model import LONGEST, TOKENS, Head
+from model import LONGEST, TOKENS, Ranker
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from train import COMPARED, FEATURES, Ranker
+from train import MODEL
+
+from clew.reading.describe import COMPARED, FEATURES
 
 VERSION = 3
 
@@ -60,16 +61,11 @@ def main() -> None:
     """Export."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
-    parser.add_argument("--minilm", type=Path, help="without it MODEL is a head alone")
+    parser.add_argument("--start", type=Path, default=MODEL, help="the folder that training began with")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    if args.minilm is None:
-        head = Head(len(FEATURES) + len(COMPARED))
-        head.load_state_dict(torch.load(args.model))
-        write_head(head.eval(), args.out)
-        return
-    ranker = Ranker(args.minilm)
-    ranker.load_state_dict(torch.load(args.model), strict=False)
+    ranker = Ranker(args.start)
+    ranker.load_state_dict(torch.load(args.model))
     ranker.eval()
     args.out.mkdir(parents=True, exist_ok=True)
     ids, mask = torch.randint(5, 900, (3, 9)), torch.ones(3, 9)
@@ -84,7 +80,7 @@ def main() -> None:
         quantize_dynamic(whole, args.out / "encoder.onnx", weight_type=QuantType.QInt8, per_channel=True)
     write_head(ranker.head, args.out)
     with gzip.GzipFile(args.out / "tokenizer.json.gz", "wb", mtime=0) as packed:
-        packed.write((args.minilm / "tokenizer.json").read_bytes())
+        packed.write(ranker.texts.source)
     print({p.name: p.stat().st_size for p in sorted(args.out.iterdir())})
 
 

@@ -1,8 +1,8 @@
-"""Mix the weights of two heads: what one learned on top of the other, in part.
+"""Mix the weights of two models: what one learned on top of the other, in part.
 
-    python scripts/train_reader/mix.py BEFORE AFTER.pt OUT.pt [--share 0.35]
+    python scripts/train_reader/mix.py BEFORE AFTER.pt OUT.pt [--share 0.5]
 
-BEFORE is a folder with a shipped head, as `train_head.py --start` has it.
+BEFORE is the folder of the shipped model that AFTER went on from (`train.py --start`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 import torch
-from train_head import shipped_head
+from model import Ranker
 
 
 def main() -> None:
@@ -20,9 +20,9 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--share", type=float, default=0.35, help="of the weights of AFTER")
+    parser.add_argument("--share", type=float, default=0.5, help="of the weights of AFTER")
     args = parser.parse_args()
-    before, after = shipped_head(args.before).state_dict(), torch.load(args.after)
+    before, after = Ranker(args.before).state_dict(), torch.load(args.after)
     mixed = {
         key: torch.lerp(value, after[key], args.share) if value.is_floating_point() else after[key]
         for key, value in before.items()

@@ -9,6 +9,9 @@ then lets the question's tokens look at the candidate, to see which of them it e
 from __future__ import annotations
 
 import gzip
+import json
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,23 +21,31 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import nn
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+from clew.reading.describe import COMPARED, FEATURES
+
 WIDE, NARROW, HEADS, LAYERS = 384, 128, 4, 2
 KINDS, TOKENS = 40, 26
 LONGEST = 48
+ENCODER_LAYERS = 6
+ATTENTION = ("query", "key", "value")
+PARTS = (
+    ("out", "attention.output.dense"), ("up", "intermediate.dense"), ("down", "output.dense"),
+    ("norm1", "attention.output.LayerNorm"), ("norm2", "output.LayerNorm"),
+)  # fmt: skip
+"""The parts of a layer of the encoder here, and their published names."""
 DROPOUT = 0.1
 
 
-def minilm_weights(folder: Path) -> dict[str, np.ndarray]:
-    """The weights of the encoder as float32, by the published names; from `weights.npz` if it is there."""
+def encoder_weights(folder: Path) -> dict[str, np.ndarray]:
+    """The weights of the encoder of a folder as float32, by the published names.
+
+    The folder holds MiniLM as `weights.npz` or as an int8 `model.onnx`, or what `export.py` wrote.
+    """
     if (folder / "weights.npz").exists():
         return {k: v.astype(np.float32) for k, v in np.load(folder / "weights.npz").items()}
-    import onnx
-    from onnx import numpy_helper
-
-    arrays = {
-        i.name: numpy_helper.to_array(i) for i in onnx.load(str(folder / "model.onnx")).graph.initializer
-    }
-    found = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
+    shipped = (folder / "encoder.onnx").exists()
+    arrays = initializers(folder / ("encoder.onnx" if shipped else "model.onnx"))
 
     def whole(name: str) -> np.ndarray:
         low, scale = (
@@ -43,17 +54,62 @@ def minilm_weights(folder: Path) -> dict[str, np.ndarray]:
         )
         return (arrays[f"{name}_quantized"].astype(np.float32) - low) * scale
 
+    return _shipped(arrays, whole) if shipped else _minilm(arrays, whole)
+
+
+def initializers(path: Path) -> dict[str, np.ndarray]:
+    """The stored arrays of an ONNX file, by their names."""
+    import onnx
+    from onnx import numpy_helper
+
+    return {i.name: numpy_helper.to_array(i) for i in onnx.load(str(path)).graph.initializer}
+
+
+def _minilm(arrays: dict[str, np.ndarray], whole: Callable[[str], np.ndarray]) -> dict[str, np.ndarray]:
+    found = {k[2:]: v for k, v in arrays.items() if k.startswith("m.") and v.dtype == np.float32 and v.ndim}
     for part in ("word", "position", "token_type"):
         found[f"embeddings.{part}_embeddings.weight"] = whole(f"m.embeddings.{part}_embeddings.weight")
     values = [
         k.removesuffix("_quantized") for k in arrays if k.startswith("val_") and k.endswith("_quantized")
     ]
-    parts = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-             "intermediate.dense", "output.dense")  # fmt: skip
-    for layer in range(6):
+    parts = (*(f"attention.self.{n}" for n in ATTENTION), *(name for _, name in PARTS[:3]))
+    for layer in range(ENCODER_LAYERS):
         for at, part in enumerate(parts):
             found[f"encoder.layer.{layer}.{part}.weight"] = whole(values[6 * layer + at]).T.copy()
     return found
+
+
+def _shipped(arrays: dict[str, np.ndarray], whole: Callable[[str], np.ndarray]) -> dict[str, np.ndarray]:
+    found = {
+        "embeddings.word_embeddings.weight": whole("encoder.words.weight"),
+        "embeddings.position_embeddings.weight": arrays["encoder.places"],
+        "embeddings.token_type_embeddings.weight": np.zeros((1, WIDE), np.float32),
+        "embeddings.LayerNorm.weight": arrays["encoder.norm.weight"],
+        "embeddings.LayerNorm.bias": arrays["encoder.norm.bias"],
+    }
+    names = [
+        k.removesuffix("_quantized") for k in arrays if k.startswith("onnx::") and k.endswith("_quantized")
+    ]
+    names.sort(key=lambda k: int(k.rsplit("_", 1)[1]))
+    for layer in range(ENCODER_LAYERS):
+        own, to = f"encoder.layers.{layer}", f"encoder.layer.{layer}"
+        qkv, *others = (whole(name).T for name in names[4 * layer : 4 * layer + 4])
+        for at, name in enumerate(ATTENTION):
+            part = slice(at * WIDE, (at + 1) * WIDE)
+            found[f"{to}.attention.self.{name}.weight"] = qkv[part].copy()
+            found[f"{to}.attention.self.{name}.bias"] = arrays[f"{own}.qkv.bias"][part]
+        for (module, name), weight in zip(PARTS[:3], others, strict=True):
+            found[f"{to}.{name}.weight"] = weight.copy()
+            found[f"{to}.{name}.bias"] = arrays[f"{own}.{module}.bias"]
+        for module, name in PARTS[3:]:
+            for kind in ("weight", "bias"):
+                found[f"{to}.{name}.{kind}"] = arrays[f"{own}.{module}.{kind}"]
+    return found
+
+
+def _number(name: str) -> int:
+    """The number at the end of a name: such names are in the order in which the layers are used."""
+    return int(name.rsplit("_", 1)[1])
 
 
 class Layer(nn.Module):
@@ -68,16 +124,11 @@ class Layer(nn.Module):
         self.qkv, self.out = nn.Linear(WIDE, 3 * WIDE), nn.Linear(WIDE, WIDE)
         self.up, self.down = nn.Linear(WIDE, 4 * WIDE), nn.Linear(4 * WIDE, WIDE)
         self.norm1, self.norm2 = nn.LayerNorm(WIDE, 1e-12), nn.LayerNorm(WIDE, 1e-12)
-        names = [f"attention.self.{n}" for n in ("query", "key", "value")]
+        names = [f"attention.self.{n}" for n in ATTENTION]
         self.qkv.weight.data = torch.cat([get(f"{n}.weight") for n in names])
         self.qkv.bias.data = torch.cat([get(f"{n}.bias") for n in names])
-        for module, name in (
-            (self.out, "attention.output.dense"),
-            (self.norm1, "attention.output.LayerNorm"),
-            (self.up, "intermediate.dense"),
-            (self.down, "output.dense"),
-            (self.norm2, "output.LayerNorm"),
-        ):
+        for own, name in PARTS:
+            module = getattr(self, own)
             module.weight.data, module.bias.data = get(f"{name}.weight"), get(f"{name}.bias")
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -106,13 +157,24 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(WIDE, 1e-12)
         self.norm.weight.data = torch.tensor(weights["embeddings.LayerNorm.weight"])
         self.norm.bias.data = torch.tensor(weights["embeddings.LayerNorm.bias"])
-        self.layers = nn.ModuleList(Layer(weights, at) for at in range(6))
+        self.layers = nn.ModuleList(Layer(weights, at) for at in range(ENCODER_LAYERS))
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Ids int64 [B, L], mask float [B, L] → float [B, L, 384]."""
+        return self.upper(self.lower(ids, mask, 0), mask, 0)
+
+    def lower(self, ids: torch.Tensor, mask: torch.Tensor, layers: int) -> torch.Tensor:
+        """What the first layers make of texts: ids int64 [B, L], mask float [B, L] → float [B, L, 384]."""
         x = self.norm(self.words(ids) + self.places[: ids.shape[1]])
+        return self._through(self.layers[:layers], x, mask)
+
+    def upper(self, x: torch.Tensor, mask: torch.Tensor, layers: int) -> torch.Tensor:
+        """What the layers above the first ones make of their vectors: float [B, L, 384]."""
+        return self._through(self.layers[layers:], x, mask)
+
+    def _through(self, layers: Iterable[nn.Module], x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         hide = (1.0 - mask)[:, None, None, :] * -1e4
-        for layer in self.layers:
+        for layer in layers:
             x = layer(x, hide)
         return x
 
@@ -230,16 +292,18 @@ class Texts:
     """Token ids of texts with the characters that they stand for."""
 
     tokenizer: Tokenizer
+    source: bytes
+    """The file of the tokenizer, as it was."""
 
     @classmethod
     def open(cls, path: Path) -> Texts:
         """Open a tokenizer."""
         packed = path.read_bytes()
-        text = gzip.decompress(packed) if path.suffix == ".gz" else packed
-        tokenizer = Tokenizer.from_str(text.decode("utf-8"))
+        source = gzip.decompress(packed) if path.suffix == ".gz" else packed
+        tokenizer = Tokenizer.from_str(source.decode("utf-8"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(LONGEST)
-        return cls(tokenizer)
+        return cls(tokenizer, source)
 
     def batch(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor, list[list[tuple[int, int]]]]:
         """Ids [B, L], mask [B, L], and the characters [start, stop) of each token."""
@@ -256,3 +320,53 @@ def span_of(offsets: list[tuple[int, int]], place: tuple[int, int]) -> tuple[int
     """The tokens that stand for the characters [start, stop)."""
     inside = [i for i, (a, b) in enumerate(offsets) if a < place[1] and place[0] < b]
     return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+_PLAIN = (
+    "question", "near", "span", "blocks.0.cross.kv", "blocks.0.own.q", "blocks.0.own.kv", "blocks.0.own.out",
+    "blocks.0.cross.q", "blocks.0.cross.out", "blocks.0.up", "blocks.0.down", "blocks.1.cross.kv",
+    "blocks.1.own.q", "blocks.1.own.kv", "blocks.1.own.out", "blocks.1.cross.q", "blocks.1.cross.out",
+    "blocks.1.up", "blocks.1.down", "back.q", "back.kv", "back.out", "compare_q", "compare", "gate_q", "gate",
+)  # fmt: skip
+"""The layers whose weights have no names in an exported head, in the order in which they are used."""
+
+
+def head_of(folder: Path) -> Head:
+    """The head of a folder that `export.py` wrote, with room for the features of today; elsewhere a new one.
+
+    Features that it does not know begin with weights of zero.
+    """
+    now = [*FEATURES, *(f"{name} distance" for name in COMPARED)]
+    head = Head(len(now))
+    if not (folder / "head.onnx").exists():
+        return head
+    arrays = initializers(folder / "head.onnx")
+    unnamed = sorted((k for k in arrays if k.startswith("onnx::")), key=_number)
+    state = {k: torch.tensor(v) for k, v in arrays.items() if not k.startswith("onnx::")}
+    state |= {f"{n}.weight": torch.tensor(arrays[k].T) for n, k in zip(_PLAIN, unnamed, strict=True)}
+    known = json.loads((folder / "model.json").read_text("utf-8"))["features"]
+    plain = next((i for i, name in enumerate(known) if name in known[:i]), len(known))
+    before = [*known[:plain], *(f"{name} distance" for name in known[plain:])]
+    at = torch.tensor([now.index(name) for name in before])
+    wide = head.state_dict()
+    for name in ("weight", "bias", "running_mean", "running_var"):
+        value = wide[f"norm_f.{name}"].clone()
+        value[at] = state[f"norm_f.{name}"]
+        state[f"norm_f.{name}"] = value
+    first = torch.zeros_like(wide["facts.0.weight"])
+    first[:, at] = state["facts.0.weight"]
+    state["facts.0.weight"] = first
+    head.load_state_dict(state, strict=False)
+    return head
+
+
+class Ranker(nn.Module):
+    """Encoder and head."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin with the weights of a folder: MiniLM, or what `export.py` wrote."""
+        super().__init__()
+        packed = folder / "tokenizer.json.gz"
+        self.texts = Texts.open(packed if packed.exists() else folder / "tokenizer.json")
+        self.encoder = Encoder(encoder_weights(folder))
+        self.head = head_of(folder)

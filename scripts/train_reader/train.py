@@ -1,8 +1,10 @@
 """Train the ranker on the examples that `examples.py` wrote, on a GPU where there is one.
 
-    python scripts/train_reader/train.py EXAMPLES OUT --minilm FOLDER [--minutes 60] [--seed 1]
+    python scripts/train_reader/train.py EXAMPLES MODEL.pt --start FOLDER [--minutes 60] [--layers 6]
 
-Graphs are held out whole. What is kept is the mean of the weights over the last steps. Everything is seeded.
+It begins with MiniLM or goes on with a shipped model. `--layers 3` trains the head and the three upper layers
+of the encoder alone: what the lower ones make of all texts is made once, so that one core does. Graphs are
+held out whole. What is kept is the mean of the weights over the last steps. Everything is seeded.
 """
 
 from __future__ import annotations
@@ -10,28 +12,33 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
-from model import TOKENS, Encoder, Head, Texts, minilm_weights
+from model import ENCODER_LAYERS, TOKENS, WIDE, Ranker, Texts
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from clew.reading.describe import COMPARED, FEATURES, Kind
+from train_first_pass import HELD_OUT, rows_of_examples
+
+from clew.reading.describe import Kind
+from clew.reading.first_pass import KEPT, FirstPass
+from clew.reading.ranker import MODEL
 
 ARRAYS = ("kinds", "label", "spans", "view", "features", "right", "words")
 RELATION = [int(Kind.FORWARD), int(Kind.BACKWARD)]
 JOIN = [int(Kind.AND), int(Kind.OR), int(Kind.MINUS)]
-HELD_OUT = 14
-"""One graph in so many is held out."""
 DROPPED = 0.06
 """Share of examples whose right candidates are taken out, so that none is right."""
 MEAN = 0.999
 """How slowly the mean of the weights moves, a step."""
-SHARES = {"made-up": 1.0, "spider": 0.35, "tables": 0.2, "simple": 0.3}
-"""How much is drawn of each source, against made-up graphs, which say exactly what questions mean."""
+SHARES = {"made-up": 1.0, "composed": 0.35, "spider": 0.8, "tables": 0.2, "simple": 0.3}
+"""How much is drawn of each source, against questions over made-up graphs, of which the meaning is known."""
+BATCH, CHUNK = 64, 200_000
+LABEL = 24
+"""Tokens of a label."""
 
 
 @dataclass
@@ -56,7 +63,7 @@ class Data:
 def load(folder: Path, texts: Texts, device: str) -> Data:
     """Read all graphs of a folder."""
     parts: dict[str, list[np.ndarray]] = {key: [] for key in ARRAYS}
-    rows, source, graph, names = [np.zeros(1, np.int64)], [], [], []
+    rows, source, graph = [np.zeros(1, np.int64)], [], []
     row_at = view_at = 0
     known: dict[str, int] = {}
     for path in sorted(folder.glob("*.npz")):
@@ -75,37 +82,68 @@ def load(folder: Path, texts: Texts, device: str) -> Data:
         rows.append(a["rows"][1:] + row_at)
         row_at, view_at = row_at + int(a["rows"][-1]), view_at + int(a["views"][-1])
         kind = next(s for s in SHARES if path.stem.startswith(s))
-        source += [kind] * len(lengths)
+        source += ["composed" if one else kind for one in a["composed"]]
         graph += [path.stem.rsplit("-", 1)[0] if kind == "made-up" else path.stem] * len(lengths)
-        names.append(path.stem)
-    labels = torch.zeros(len(known), 24, dtype=torch.int32)
+    labels = torch.zeros(len(known), LABEL, dtype=torch.int32)
     for i, e in enumerate(texts.tokenizer.encode_batch(list(known))):
-        labels[i, : min(24, len(e.ids))] = torch.tensor(e.ids[:24], dtype=torch.int32)
+        labels[i, : min(LABEL, len(e.ids))] = torch.tensor(e.ids[:LABEL], dtype=torch.int32)
     tensors = {k: torch.from_numpy(np.concatenate(v)).to(device) for k, v in parts.items()}
     return Data(**tensors, labels=labels.to(device), rows=np.concatenate(rows), source=source, graph=graph)
 
 
-class Ranker(torch.nn.Module):
-    """Encoder and head."""
+class Below:
+    """What the first layers of the encoder make of all texts, made once, float16 [tokens of all, 384]."""
 
-    def __init__(self, minilm: Path) -> None:
-        super().__init__()
-        self.texts = Texts.open(minilm / "tokenizer.json")
-        self.encoder = Encoder(minilm_weights(minilm))
-        self.head = Head(len(FEATURES) + len(COMPARED))
+    def __init__(self, model: Ranker, ids: torch.Tensor, layers: int) -> None:
+        self.lengths = (ids > 0).sum(1).numpy()
+        self.starts = np.cumsum([0, *self.lengths])
+        self.states = np.zeros((int(self.starts[-1]), WIDE), np.float16)
+        order = np.argsort(self.lengths, kind="stable")
+        model.eval()
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+            for start in range(0, len(order), BATCH):
+                some = order[start : start + BATCH]
+                of, mask = _cut(ids[some])
+                made = model.encoder.lower(of, mask, layers).float().numpy()
+                for i, vectors in zip(some, made, strict=True):
+                    self.states[self.starts[i] : self.starts[i + 1]] = vectors[: self.lengths[i]]
+        model.train()
 
-    def score(self, data: Data, chosen: Sequence[np.ndarray]) -> torch.Tensor:
+    def of(self, texts: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Vectors of the tokens of some texts [n, L, 384], and their mask."""
+        states = np.zeros((len(texts), int(self.lengths[texts].max()), WIDE), np.float32)
+        for row, text in enumerate(texts):
+            states[row, : self.lengths[text]] = self.states[self.starts[text] : self.starts[text + 1]]
+        mask = np.arange(states.shape[1])[None] < self.lengths[texts][:, None]
+        return torch.from_numpy(states), torch.from_numpy(mask.astype(np.float32))
+
+
+def _cut(ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids cut to the longest text, and the mask."""
+    ids = ids[:, : int((ids > 0).sum(1).max())].long()
+    return ids, (ids > 0).float()
+
+
+class Scorer:
+    """Scores rows of the examples with a ranker, of whose encoder the upper layers are trained."""
+
+    def __init__(self, model: Ranker, data: Data, layers: int) -> None:
+        self.model, self.data, self.frozen = model, data, ENCODER_LAYERS - layers
+        self.below: dict[str, Below] = {}
+        if self.frozen:
+            self.below = {
+                name: Below(model, ids, self.frozen)
+                for name, ids in (("words", data.words), ("labels", data.labels))
+            }
+
+    def scores(self, chosen: Sequence[np.ndarray]) -> torch.Tensor:
         """Scores [examples, most + 1] of the chosen rows, NONE last, -1e9 where there is no row."""
-        device = data.kinds.device
+        data, device = self.data, self.data.kinds.device
         count, most = len(chosen), max(map(len, chosen))
-        padded = np.zeros((count, most), np.int64)
-        there = np.zeros((count, most), bool)
-        for i, rows in enumerate(chosen):
-            padded[i, : len(rows)], there[i, : len(rows)] = rows, True
-        rows = torch.from_numpy(padded[there]).to(device)
-        owner = torch.from_numpy(np.nonzero(there)[0]).to(device)
-        view = data.view[rows].long()
-        features = data.features[rows].float()
+        rows = torch.from_numpy(np.concatenate(chosen)).to(device)
+        owner = torch.from_numpy(np.repeat(np.arange(count), [len(c) for c in chosen])).to(device)
+        place = torch.from_numpy(np.concatenate([np.arange(len(c)) for c in chosen])).to(device)
+        view, features = data.view[rows].long(), data.features[rows].float()
         best = torch.full((count, features.shape[1]), -1e4, device=device)
         best = best.scatter_reduce(0, owner[:, None].expand_as(features), features, "amax")
         first = torch.full((count,), 2**31 - 1, dtype=torch.long, device=device)
@@ -120,33 +158,37 @@ class Ranker(torch.nn.Module):
         )
         used_views, view = torch.unique(torch.cat([view, first]), return_inverse=True)
         used_labels, at = torch.unique(label.clamp(min=0), return_inverse=True)
-        states, mask = self.encode(data.words[used_views])
-        l_states, l_mask = self.encode(data.labels[used_labels])
+        states, mask = self._encoded("words", used_views)
+        l_states, l_mask = self._encoded("labels", used_labels)
         vectors = (l_states * l_mask[..., None]).sum(1) / l_mask.sum(1, keepdim=True)
-        scores = self.head(
-            states, mask, vectors, kinds[:, :longest], torch.where(label >= 0, at, -1), spans[:, :longest],
-            view, torch.cat([features, best]),
-        ).float()  # fmt: skip
+        with torch.autocast(device.type, torch.bfloat16):
+            found = self.model.head(
+                states, mask, vectors, kinds[:, :longest], torch.where(label >= 0, at, -1),
+                spans[:, :longest], view, torch.cat([features, best]),
+            ).float()  # fmt: skip
         table = torch.full((count, most + 1), -1e9, device=device)
-        place = torch.from_numpy(np.nonzero(there)[1]).to(device)
-        table[owner, place] = scores[: len(rows)]
-        table[:, most] = scores[len(rows) :]
+        table[owner, place] = found[: len(rows)]
+        table[:, most] = found[len(rows) :]
         return table
 
-    def encode(self, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _encoded(self, name: str, texts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Vectors of the tokens of some texts, and the mask, cut to the longest."""
-        ids = ids[:, : int((ids > 0).sum(1).max())].long()
-        mask = (ids > 0).float()
-        return self.encoder(ids, mask), mask
+        encoder = self.model.encoder
+        with torch.autocast(self.data.kinds.device.type, torch.bfloat16):
+            if self.frozen:
+                states, mask = self.below[name].of(texts.cpu().numpy())
+                return encoder.upper(states, mask, self.frozen).float(), mask
+            ids, mask = _cut(getattr(self.data, name)[texts])
+            return encoder(ids, mask).float(), mask
 
 
 class Drawer:
     """Draws examples and their rows."""
 
-    def __init__(self, data: Data, of: np.ndarray, seed: int) -> None:
-        self.data, self.of, self.rng = data, of, np.random.default_rng(seed)
+    def __init__(self, data: Data, of: np.ndarray, likely: np.ndarray, seed: int) -> None:
+        self.data, self.of, self.likely = data, of, likely
+        self.rng = np.random.default_rng(seed)
         self.right = data.right.cpu().numpy()
-        self.likely = 2 * data.features[:, [7, 8, 10, 11]].float().sum(1).cpu().numpy()
         kinds = data.kinds.cpu().numpy()
         weights = np.array([SHARES[data.source[i]] * self._weight(kinds, i) for i in of])
         self.bounds = np.cumsum(weights / weights.sum())
@@ -159,7 +201,7 @@ class Drawer:
             return 1.0
         row = kinds[start + found[0]]
         steps = int(np.isin(row, RELATION).sum())
-        return 1.0 + 1.0 * (steps > 1) + 0.8 * (steps > 2) + 0.6 * bool(np.isin(row, JOIN).any())
+        return 1.0 + 0.5 * (steps > 1) + 0.5 * (steps > 2) + 0.6 * bool(np.isin(row, JOIN).any())
 
     def draw(self, count: int, most: int) -> tuple[list[np.ndarray], np.ndarray]:
         """Rows of some examples, and which are right: bool [count, most + 1], NONE last."""
@@ -171,11 +213,11 @@ class Drawer:
             rows = np.arange(start, stop)
             right = self.right[start:stop]
             if self.rng.random() < DROPPED and not right.all():
-                rows = rows[~right]
-            elif len(rows) > most:
+                rows, right = rows[~right], right[~right]
+            if len(rows) > most:
                 key = self.rng.gumbel(size=len(rows)) + self.likely[rows] + 1000 * right
                 rows = rows[np.argsort(-key)[:most]]
-            picked.append(rows[:most])
+            picked.append(rows)
         marks = np.zeros((count, max(map(len, picked)) + 1), bool)
         for i, rows in enumerate(picked):
             marks[i, : len(rows)] = self.right[rows]
@@ -183,23 +225,39 @@ class Drawer:
         return picked, marks
 
 
-def measure(model: Ranker, data: Data, held: np.ndarray, most: int) -> dict[str, float]:
-    """Shares on held-out examples, all candidates ranked, by source."""
+def likely(data: Data, first_pass: FirstPass) -> np.ndarray:
+    """How likely the first look finds each row among those of its example, in logits, float32 [rows]."""
+    found = np.zeros(len(data.view), np.float32)
+    features, kinds = data.features.cpu().numpy(), data.kinds.cpu().numpy()
+    for start in range(0, len(found), CHUNK):
+        some = slice(start, start + CHUNK)
+        found[some] = first_pass.scores(rows_of_examples(features[some], kinds[some]).astype(np.float32))
+    return found
+
+
+def measure(scorer: Scorer, held: np.ndarray, near: np.ndarray) -> dict[str, float]:
+    """Shares right among held-out examples, as candidates are ranked in use, by source and steps."""
+    model, data = scorer.model, scorer.data
     model.eval()
-    right = data.right.cpu().numpy()
-    found: dict[str, list[bool]] = {}
-    with torch.no_grad(), torch.autocast(data.kinds.device.type, torch.bfloat16):
-        for start in range(0, min(most, len(held)), 16):
-            some = held[start : start + 16]
-            chosen = [np.arange(data.rows[i], data.rows[i + 1]) for i in some]
-            best = model.score(data, chosen).argmax(1).cpu().numpy()
-            last = max(map(len, chosen))
-            for i, rows, at in zip(some, chosen, best, strict=True):
-                known = right[rows].any()
-                hit = bool(right[rows[at]]) if known and at < len(rows) else not known and at == last
-                found.setdefault(data.source[i] if known else "none", []).append(hit)
+    right, found, nats = data.right.cpu().numpy(), dict[str, list[bool]](), list[float]()
+    with torch.no_grad():
+        for i in held:
+            rows = np.arange(data.rows[i], data.rows[i + 1])
+            known = right[rows].any()
+            kind = data.source[i] if known else "none"
+            if known:
+                gold = data.kinds[rows[np.flatnonzero(right[rows])[0]]].cpu().numpy()
+                kind += f" {int(np.isin(gold, RELATION).sum())}"
+            rows = rows[np.sort(np.argsort(-near[rows])[:KEPT])]
+            scores = scorer.scores([rows])[0].log_softmax(0)
+            at = int(scores.argmax())
+            hit = bool(right[rows[at]]) if at < len(rows) else not known
+            good = np.append(right[rows], not right[rows].any())
+            nats.append(-float(scores[torch.from_numpy(good)].logsumexp(0)))
+            found.setdefault(kind, []).append(hit)
     model.train()
-    return {k: round(float(np.mean(v)), 4) for k, v in sorted(found.items())}
+    shares = {f"{k} ({len(v)})": round(float(np.mean(v)), 3) for k, v in sorted(found.items())}
+    return shares | {"nats": round(float(np.mean(nats)), 3)}
 
 
 def main() -> None:
@@ -207,58 +265,56 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("examples", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--minilm", type=Path, required=True)
-    parser.add_argument("--start", type=Path, help="weights to go on from")
+    parser.add_argument("--start", type=Path, default=MODEL, help="MiniLM, or a shipped model to go on with")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--rows", type=int, default=96)
-    parser.add_argument(
-        "--rate", type=float, default=7e-5, help="of the encoder; the head learns ten times as fast"
-    )
+    parser.add_argument("--layers", type=int, default=ENCODER_LAYERS, help="of the encoder, from above")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--rows", type=int, default=28)
+    parser.add_argument("--rate", type=float, default=4e-5, help="of the encoder")
+    parser.add_argument("--head-rate", type=float, default=3e-4)
+    parser.add_argument("--held", type=int, default=600, help="held-out examples to measure on")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
+    torch.set_num_threads(args.threads)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     began = time.time()
-    model = Ranker(args.minilm).to(device)
+    model = Ranker(args.start)
     data = load(args.examples, model.texts, device)
     out = np.array([sum(map(ord, g)) % HELD_OUT == 0 for g in data.graph])
     order = np.random.default_rng(0).permutation(len(out))
-    held = order[out[order]]
-    drawer = Drawer(data, order[~out[order]], args.seed)
-    print(f"{len(out)} examples, {len(held)} held out; {time.time() - began:.0f} s", flush=True)
-    if args.start:
-        model.load_state_dict(torch.load(args.start, map_location=device), strict=False)
-    train(model, drawer, held, args)
-    print(measure(model, data, held, 10**9), flush=True)
-    save(model.state_dict(), args.out)
+    held = order[out[order]][: args.held]
+    near = likely(data, FirstPass.open(MODEL / "first_pass.npz"))
+    drawer = Drawer(data, order[~out[order]], near, args.seed)
+    scorer = Scorer(model.to(device), data, args.layers)
+    print(f"{len(out)} examples, {out.sum()} held out; {time.time() - began:.0f} s", flush=True)
+    print(measure(scorer, held, near), flush=True)
+    train(scorer, drawer, lambda: measure(scorer, held, near), args)
+    print(measure(scorer, held, near), flush=True)
+    torch.save(model.state_dict(), args.out)
 
 
-def save(state: dict[str, torch.Tensor], path: Path) -> None:
-    """Write weights as half floats, without those of the words, which are not trained."""
-    kept = {
-        k: v.half() if v.is_floating_point() else v for k, v in state.items() if k != "encoder.words.weight"
-    }
-    torch.save({k: v.cpu() for k, v in kept.items()}, path)
-
-
-def train(model: Ranker, drawer: Drawer, held: np.ndarray, args: argparse.Namespace) -> None:
+def train(
+    scorer: Scorer, drawer: Drawer, told: Callable[[], dict[str, float]], args: argparse.Namespace
+) -> None:
     """Train for some minutes; the model is left with the mean of its weights."""
-    data, device = drawer.data, drawer.data.kinds.device.type
-    slow = [p for p in model.encoder.parameters() if p.requires_grad]
-    rates = (args.rate, 10 * args.rate)
-    groups = [{"params": slow, "lr": rates[0]}, {"params": model.head.parameters(), "lr": rates[1]}]
-    optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+    model, frozen = scorer.model, scorer.frozen
+    upper = list(model.encoder.layers[frozen:].parameters())
+    if not frozen:
+        upper += [model.encoder.places, *model.encoder.norm.parameters()]
+    rates = (args.rate, args.head_rate)
+    groups = [{"params": upper, "lr": rates[0]}, {"params": list(model.head.parameters()), "lr": rates[1]}]
+    optimiser = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=0.01)
     mean = {k: v.detach().clone() for k, v in model.state_dict().items()}
     began = last = time.time()
     steps, total, seconds = 0, 0.0, args.minutes * 60
     while (spent := time.time() - began) < seconds:
-        rate = min(1.0, (steps + 1) / 300) * max(0.01, 1 - spent / seconds)
-        for group, top in zip(optimiser.param_groups, rates, strict=True):
+        rate = min(1.0, (steps + 1) / 100) * max(0.01, 1 - spent / seconds)
+        for group, top in zip(optimiser.param_groups, rates[-len(optimiser.param_groups) :], strict=True):
             group["lr"] = top * rate
         chosen, marks = drawer.draw(args.batch, args.rows)
-        with torch.autocast(device, torch.bfloat16):
-            scores = model.score(data, chosen)
+        scores = scorer.scores(chosen)
         wrong = torch.from_numpy(~marks).to(scores.device)
         loss = (scores.logsumexp(1) - scores.masked_fill(wrong, -1e9).logsumexp(1)).mean()
         optimiser.zero_grad()
@@ -269,17 +325,19 @@ def train(model: Ranker, drawer: Drawer, held: np.ndarray, args: argparse.Namesp
         share = min(MEAN, steps / (steps + 10))
         with torch.no_grad():
             for key, value in model.state_dict().items():
+                if key == "encoder.words.weight":
+                    continue
                 if value.is_floating_point():
                     mean[key].lerp_(value, 1 - share)
                 else:
                     mean[key].copy_(value)
-        total += float(loss.detach()) if steps % 10 == 0 else 0.0
-        if steps % 500 == 0:
-            print(f"{steps} steps, {spent:.0f} s: loss {total / 50:.3f}", flush=True)
+        total += float(loss.detach())
+        if steps % 100 == 0:
+            print(f"{steps} steps, {spent:.0f} s: loss {total / 100:.3f}", flush=True)
             total = 0.0
-        if time.time() - last > max(120, seconds / 6):
-            print(measure(model, data, held, 1500), flush=True)
-            save(mean, args.out)
+        if time.time() - last > max(120, seconds / 5):
+            print(told(), flush=True)
+            torch.save(mean, args.out)
             last = time.time()
     model.load_state_dict(mean)
 

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from train import HELD_OUT
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 from clew.reading.describe import Kind
 from clew.reading.first_pass import KEPT, MOST_OF_KIND, FirstPass
 
 WIDE, BATCH = 48, 24
+HELD_OUT = 14
+"""One graph in so many is held out."""
 Example = tuple[np.ndarray, np.ndarray]
 
 

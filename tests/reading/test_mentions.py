@@ -19,6 +19,8 @@ SMALL = SmallGraph(
     Straße 9 | city | Zürich
     Jan Kowal | works_with | Anna Nowak
     Blue Note Records | city | Warsaw
+    bay7 | next_to | bay8
+    CV-150 | serviced_by | Anna Nowak
     has | genre | rock
     the | genre | rock
     """,
@@ -52,6 +54,9 @@ def how(question: str) -> set[int]:
         ("Who plays in Queen?", "Queen", "Queen (band)", mentions.PARTIAL),
         ("who works with Kowal", "Kowal", "Jan Kowal", mentions.PARTIAL),
         ("who runs HP-40", "HP-40", "Hydraulic Press HP-40", mentions.PARTIAL),
+        ("who runs HP40", "HP40", "Hydraulic Press HP-40", mentions.PARTIAL),
+        ("what is next to bay 7", "bay 7", "bay7", mentions.NORMAL),
+        ("who services CV150", "CV150", "CV-150", mentions.NORMAL),
         ("the records of blue notes", "records of blue notes", "Blue Note Records", mentions.WORDS),
         ("what was made in Warszaw", "Warszaw", "Warsaw", mentions.TYPO),
         ("what did Gorge Orwel write", "Gorge Orwel", "George Orwell", mentions.TYPO),

@@ -82,6 +82,7 @@ class MentionFinder:
         spans: dict[tuple[int, int], dict[int, Candidate]] = {}
         self._add_given(question, given, spans)
         self._add_exact(question, found, spans)
+        self._add_codes(question, found, spans)
         self._add_plural(question, found, spans)
         self._add_partial(question, found, spans)
         self._add_words(question, found, spans)
@@ -111,6 +112,17 @@ class MentionFinder:
                 how = ALIAS if name.kind == "alias" else EXACT if name.exact else NORMAL
                 nodes.setdefault(name.entity, Candidate(name.entity, how, QUALITY[how]))
 
+    def _add_codes(
+        self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
+    ) -> None:
+        """Names of letters and digits that are joined otherwise: *HP40* and *HP 40* for HP-40."""
+        for first, last in ((t, u) for i, t in enumerate(found) for u in found[i : i + 2]):
+            span = (first.start, last.stop)
+            for written in _joined(question[span[0] : span[1]]) if first.norm not in FUNCTION else ():
+                for hit in self.names.exact(written)[:MOST_CANDIDATES]:
+                    made = Candidate(hit.entity, NORMAL, QUALITY[NORMAL])
+                    spans.setdefault(span, {}).setdefault(hit.entity, made)
+
     def _add_plural(
         self, question: str, found: Sequence[Token], spans: dict[tuple[int, int], dict[int, Candidate]]
     ) -> None:
@@ -134,7 +146,8 @@ class MentionFinder:
         for start, stop in self._runs(question, found):
             span = (found[start].start, found[stop - 1].stop)
             text = question[span[0] : span[1]]
-            for written in dict.fromkeys((text, text.title(), text.upper(), text.lower(), text.capitalize())):
+            cases = (text, text.title(), text.upper(), text.lower(), text.capitalize())
+            for written in dict.fromkeys((*cases, *_joined(text), *_joined(text.upper()))):
                 nodes = [n for n in nodes_containing(self.names, written) or [] if not self._is_value(n)]
                 for node in nodes[:MOST_CANDIDATES]:
                     share = min(1.0, len(text) / max(1, len(self.names.graph.labels[node])))
@@ -244,7 +257,14 @@ class MentionFinder:
                         spans.setdefault(span, {}).setdefault(hit.entity, made)
 
 
+_LETTERS_DIGITS = re.compile(r"([^\W\d_]+)[-./ ]?(\d+\w*)")
 _CODE = re.compile(r"[^\W\d_]+[-./ ]?\d+\w*|\d+[-./]?[^\W\d_]+", re.I)
+
+
+def _joined(text: str) -> tuple[str, ...]:
+    """A text of letters and digits joined in each usual way; none of another text."""
+    parts = _LETTERS_DIGITS.fullmatch(text)
+    return tuple(f"{parts[1]}{between}{parts[2]}" for between in ("", " ", "-")) if parts else ()
 
 
 def _is_code(text: str) -> bool:
