@@ -5,9 +5,17 @@ two graphs of `tests/data/domains/dev`, two development databases of Spider, the
 about it. Each set becomes a directory that `clew eval` reads:
 
     python benchmarks/strong_model.py draw SETS --seed 1511
-    clew eval OUT/SET --method METHOD --llm MODEL --out RUNS/METHOD/SET --trace RUNS/METHOD/SET.trace.jsonl
+    clew eval SETS/SET --method METHOD --llm MODEL --out RUNS/METHOD/SET --trace RUNS/METHOD/SET.trace.jsonl
     python benchmarks/strong_model.py table RUNS
     python benchmarks/strong_model.py record SETS DESK METHOD …   (into tests/data/replies)
+
+What was recorded is asked again offline; the endpoint prints its URL:
+
+    python benchmarks/strong_model.py sets SETS
+    python tests/servers/recorded_replies.py
+    OPENAI_BASE_URL=URL OPENAI_API_KEY=none clew eval experiments/strong-model.toml --data plain=SETS \
+        --llm openai/strong --out RUN
+    python benchmarks/strong_model.py table RUN
 """
 
 from __future__ import annotations
@@ -24,7 +32,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from questions import DATA, SHARED, metaqa, metaqa_graph, pathquestion
+from questions import DATA
+from strong_model_sets import DOMAINS, SPIDER, Row, lines_of, set_named, text_of
 
 from clew.engine import Clew
 from clew.errors import LlmError
@@ -39,8 +48,6 @@ LARGEST, SMALLEST = 25_000, 60
 """Triples of a database of Spider that is drawn."""
 REPLIES = DATA / "replies"
 SIDE_FILES = (".types.tsv", ".aliases.tsv")
-Row = dict[str, Any]
-Pool = tuple[str, Mapping[str, Path], list[list[Row]]]
 
 
 def recorded() -> list[Row]:
@@ -49,105 +56,67 @@ def recorded() -> list[Row]:
         return [json.loads(line) for line in lines]
 
 
-def lines_of(path: Path) -> list[Row]:
-    """The rows of a JSONL file, which may be compressed."""
-    path = path if path.exists() else path.with_name(path.name + ".gz")
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [json.loads(line) for line in text.decode().splitlines()]
+def set_names(rng: random.Random, seen: frozenset[str]) -> Iterator[str]:
+    """The sets that are drawn from; of domains and databases two each that were not drawn from before."""
+    yield from ("metaqa", "pq2H", "pq3H")
+    names = [p.name.removesuffix("_questions.jsonl") for p in sorted(DOMAINS.glob("*_questions.jsonl"))]
+    yield from rng.sample([n for n in names if n not in seen], 2)
+    chosen = json.loads((SPIDER / "split.json").read_text("utf-8"))["development"]
+    fitting = [n for n in chosen if f"spider_{n}" not in seen and SMALLEST <= _size(n) <= LARGEST]
+    yield from (f"spider_{name}" for name in rng.sample(fitting, 2))
+    yield from ("factory", "factory_claims")
 
 
-def pools(
-    rng: random.Random, seen: frozenset[str]
-) -> Iterator[tuple[str, Mapping[str, Path], list[list[Row]]]]:
-    """Name of each set, its files by the names they shall have, and pools that are drawn from alike."""
-    yield (
-        "metaqa",
-        {"graph.txt.gz": metaqa_graph()},
-        [
-            [{"question": i.question, "gold": sorted(i.gold), "kind": f"{h}-hop"} for i in metaqa(h)]
-            for h in (1, 2, 3)
-        ],
-    )
-    for h in (2, 3):
-        rows = [{"question": i.question, "gold": sorted(i.gold), "kind": f"{h}H"} for i in pathquestion(h)]
-        yield f"pq{h}H", {"graph.txt": SHARED / "pathquestion" / f"{h}H-kb.txt"}, [rows]
-    folder = DATA / "domains" / "dev"
-    names = [p.name.removesuffix("_questions.jsonl") for p in sorted(folder.glob("*_questions.jsonl"))]
-    for name in rng.sample([n for n in names if n not in seen], 2):
-        graph = next(p for p in (folder / f"{name}.tsv", folder / f"{name}.ttl") if p.exists())
-        files = {f"graph{graph.suffix}": graph, "graph.types.tsv": folder / f"{name}.types.tsv"}
-        rows = [
-            {"id": r["id"], "question": r["question"], "gold": r.get("gold", [])}
-            for r in lines_of(folder / f"{name}_questions.jsonl")
-        ]
-        yield name, files, [rows]
-    folder = SHARED / "spider"
-    chosen = json.loads((folder / "split.json").read_text("utf-8"))["development"]
-    fitting = [n for n in chosen if f"spider_{n}" not in seen and SMALLEST <= _size(folder / n) <= LARGEST]
-    for name in rng.sample(fitting, 2):
-        rows = [
-            {
-                "id": r["id"],
-                "question": r["question"],
-                "gold": [str(a) for a in r["answers"]],
-                "kind": r["kind"],
-            }
-            for r in lines_of(folder / name / "questions.jsonl")
-        ]
-        files = {
-            f"graph.{f}" if f != "kg.tsv" else "graph.tsv": folder / name / f for f in ("kg.tsv", "types.tsv")
-        }
-        yield f"spider_{name}", files, [rows]
-    folder = SHARED / "factory"
-    rows = [
-        {"id": r["id"], "question": r["question"], "gold": [str(a) for a in r["answers"]], "kind": r["kind"]}
-        for r in lines_of(folder / "questions.jsonl")
-    ]
-    files = {"graph.tsv": "kg.tsv", "graph.types.tsv": "types.tsv", "graph.aliases.tsv": "aliases.tsv"}
-    yield "factory", {name: folder / file for name, file in files.items()}, [rows]
-    claims = [
-        {"id": r["id"], "question": r["claim"], "verdict": r["label"], "kind": r["style"]}
-        for r in lines_of(folder / "claims.jsonl")
-        if r["label"] in ("supported", "refuted")
-    ]
-    yield "factory_claims", {name: folder / file for name, file in files.items()}, [claims]
-
-
-def _size(folder: Path) -> int:
-    path = folder / "kg.tsv"
-    path = path if path.exists() else path.with_name("kg.tsv.gz")
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return text.count(b"\n")
+def _size(database: str) -> int:
+    return text_of(SPIDER / database / "kg.tsv").count(b"\n")
 
 
 def draw(out: Path, seed: int, without: frozenset[str]) -> None:
     """Draw the questions into a directory a set; a question that was asked before is not drawn."""
     rng, before = random.Random(seed), recorded()
     asked = {row["question"] for row in before}
-    for name, files, every in pools(rng, frozenset(row["set"] for row in before)):
-        each = {"pq2H": EACH // 2, "pq3H": EACH // 2, "factory_claims": CLAIMS}.get(name, EACH) // len(every)
+    for name in set_names(rng, frozenset(row["set"] for row in before)):
+        source = set_named(name)
+        each = {"pq2H": EACH // 2, "pq3H": EACH // 2, "factory_claims": CLAIMS}.get(name, EACH)
         drawn: list[Row] = []
-        for pool in every:
+        for pool in source.pools:
             fresh = [r for r in pool if r["question"] not in asked and r.get("id") not in without]
-            drawn += rng.sample(fresh, each)
+            drawn += rng.sample(fresh, each // len(source.pools))
         for i, row in enumerate(drawn):
             row.setdefault("id", f"{name}-{seed}-{i}")
-        folder = out / name
-        folder.mkdir(parents=True)
-        for file, source in files.items():
-            if not source.exists() and source.with_name(source.name + ".gz").exists():
-                file, source = f"{file}.gz", source.with_name(source.name + ".gz")
-            if source.exists():
-                shutil.copyfile(source, folder / file)
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in drawn)
-        (folder / "questions.jsonl").write_text("".join(lines), "utf-8")
+        source.copy_graph(out / name)
+        _write_lines(out / name / "questions.jsonl", drawn)
+
+
+def keep(folder: Path) -> None:
+    """Write the questions that were recorded, a file a set, with what the sets that they came from say."""
+    folder.mkdir(exist_ok=True)
+    asked: dict[str, dict[str, Row]] = defaultdict(dict)
+    for trace in recorded():
+        asked[trace["set"]].setdefault(trace["question"], trace)
+    for name, traces in sorted(asked.items()):
+        rows = {row["question"]: row for pool in set_named(name).pools for row in pool}
+        kept = [rows[question] | {"id": trace["id"]} for question, trace in traces.items()]
+        _write_lines(folder / f"{name}.jsonl", sorted(kept, key=lambda row: row["id"]))
+
+
+def sets(out: Path) -> None:
+    """Put the recorded questions beside their graphs: a directory a set, as `clew eval` reads it."""
+    for file in sorted((REPLIES / "sets").glob("*.jsonl")):
+        set_named(file.stem).copy_graph(out / file.stem)
+        shutil.copyfile(file, out / file.stem / "questions.jsonl")
+
+
+def _write_lines(path: Path, rows: Iterable[Row]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
 
 
 def records_of(runs: Path) -> Iterator[tuple[str, str, Record]]:
-    """Method, set and record of every run under RUNS/METHOD/SET."""
-    for file in sorted(runs.glob("*/*/records.jsonl")):
+    """Method, set and record of a run of an experiment, or of every run under RUNS/METHOD/SET."""
+    for file in sorted([*runs.glob("records.jsonl"), *runs.glob("*/*/records.jsonl")]):
         for row in lines_of(file):
-            yield file.parent.parent.name, file.parent.name, record_from_json(row)
+            made = record_from_json(row)
+            yield made.key.method, made.key.part.split("/")[1], made
 
 
 def table(runs: Path) -> list[str]:
@@ -309,12 +278,16 @@ def main() -> None:
     recording.add_argument("sets", type=Path)
     recording.add_argument("desk", type=Path, help="a folder of prompts and replies for each method")
     recording.add_argument("methods", nargs="+")
+    commands.add_parser("sets").add_argument("out", type=Path)
     commands.add_parser("table").add_argument("runs", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "draw":
         draw(arguments.out, arguments.seed, frozenset(arguments.without.split(",")))
     elif arguments.command == "record":
         record(arguments.sets, arguments.desk, arguments.methods)
+        keep(REPLIES / "sets")
+    elif arguments.command == "sets":
+        sets(arguments.out)
     else:
         sys.stdout.write("\n".join(table(arguments.runs)) + "\n")
 

@@ -99,7 +99,7 @@ class Clew:
         self._explorer: Explorer | None = None
         self._models = NamedModels()
         self._stores: dict[tuple[bool, float, int], CypherStore | SparqlStore] = {}
-        self._asking_store = threading.Lock()
+        self._opening_store = threading.Lock()
         self._temporary: weakref.finalize[..., Clew] | None = None
         self.origin: RemoteIndex | None = None
         """Where the index was fetched from, if it was."""
@@ -461,9 +461,9 @@ class Clew:
     def query(self, text: str, *, seconds: float = 10.0, rows: int = 1_000) -> Rows:
         """Run a reading query of SPARQL or Cypher on the graph: at most `rows` rows in at most `seconds`.
 
-        The graph is loaded into a store with the first query of a language, which is asked by one thread at
-        a time. Raises UsageError for what is no
-        query or does more than read, StoreError if it fails, MissingExtra for Cypher without ladybug.
+        The graph is loaded into a store with the first query of a language; of SPARQL one query runs at a
+        time. Raises UsageError for what is no query or does more than read, StoreError if it fails,
+        MissingExtra for Cypher without ladybug.
         """
         from clew.stores.cypher.guard import Rules
         from clew.stores.opening import is_sparql_query
@@ -471,10 +471,11 @@ class Clew:
         text = clean_query(text)
         self.index.check_unchanged()
         key = is_sparql_query(text), seconds, rows
-        with self._asking_store:
+        with self._opening_store:
             if key not in self._stores:
                 self._stores[key] = self.open_store(text, seconds=seconds, rules=Rules(rows=rows))
-            return self._stores[key].run(text)
+            store = self._stores[key]
+        return store.run(text)
 
     def prepare(
         self,

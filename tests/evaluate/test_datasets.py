@@ -302,6 +302,22 @@ def test_plain_claims(files):
     assert (part.task, part.questions[0].verdict) == ("claims", "refuted")
 
 
+def test_a_directory_of_plain_directories_has_a_part_for_each(files):
+    line = {"question": "q", "gold": ["b"]}
+    folder = files(
+        {"one/questions.jsonl": [line], "two/questions.jsonl": [line], "two/graph.tsv": "a\tb\tc\n"}
+    )
+    assert dataset_named("plain").parts(folder) == ("one", "two")
+    part = read("plain", folder, "two")
+    assert (part.name, part.graph.files) == ("plain/two", (folder / "two" / "graph.tsv",))
+    with pytest.raises(InputError, match=r"three: no such directory"):
+        read("plain", folder, "three")
+
+
+def test_a_directory_without_questions_is_no_plain_data_set(tmp_path):
+    assert dataset_named("plain").parts(tmp_path) == ()
+
+
 @pytest.mark.parametrize(
     ("name", "contents", "message"),
     [
@@ -343,7 +359,7 @@ def test_lines_that_are_not_utf8_have_a_number(tmp_path):
 
 def test_missing_directories_splits_and_names(tmp_path):
     with pytest.raises(InputError, match="no such directory"):
-        read("plain", tmp_path / "absent")
+        read("plain", tmp_path / "absent", "all")
     with pytest.raises(UsageError, match="no split 'x'"):
         dataset_named("metaqa").read(tmp_path, "1-hop", "x") if (tmp_path / "kb.txt").write_text(
             "a|b|c"

@@ -9,16 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from replies import recorded, replaying, traces
+from replies import replaying
 
 from clew.engine import Clew
 from clew.errors import LlmError
 from clew.methods.registry import make_method
+from servers.recorded_replies import METHODS, recorded, traces
 
 ROOT = Path(__file__).resolve().parents[2]
 DOMAINS = ROOT / "tests" / "data" / "domains" / "dev"
 DATA = ROOT.parent / "shared" / "data"
-METHODS = ("simgrag", "kg-rag", "walk-retrieve", "kaping", "synaptiqa", "auto")
 FACTORY = {"types": DATA / "factory" / "types.tsv", "aliases": DATA / "factory" / "aliases.tsv"}
 SOURCES = {
     "courts": DOMAINS / "courts.tsv",

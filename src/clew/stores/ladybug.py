@@ -11,6 +11,8 @@ properties as numbers, days or texts. What is said of an edge to a literal has n
 Every node has its `name`; `clew_id` and `clew_triple` are the graph's ids. Ladybug has one space of names,
 without case, and takes a dot for the end of a database's name: a type named as a relation is gets `_node`, a
 dot is another one.
+
+The stores of a graph share one database, and each thread that asks has a connection of its own.
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ import csv
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +45,9 @@ from clew.stores.store import Rows, StoredEdge, StoredNode, StoredPath
 from clew.text.embedders.extras import require
 
 UNTYPED = "Entity"
+LARGEST_DATABASE = 1 << 38
+"""Bytes of addresses that a database reserves, a power of two. Left to itself it takes 8 TiB: the 16th of a
+process found none."""
 _ID, _TRIPLE, _NAME = "clew_id", "clew_triple", "name"
 _NUMERIC = frozenset(
     ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
@@ -85,40 +93,60 @@ class _EdgeColumn:
     example: str
 
 
-class LadybugStore:
-    """An index in ladybug; made with `of_graph`."""
+@dataclass(frozen=True, eq=False)
+class _Loaded:
+    """A graph in a database, which all stores of the graph share."""
 
-    def __init__(
-        self,
-        database: Any,  # noqa: ANN401
-        schema: GraphSchema,
-        rewriting: _Rewriting,
-        tables: NDArray[np.int64],
-        labels: Sequence[str],
-        *,
-        seconds: float,
-        rules: Rules,
-    ) -> None:
-        self._database, self._schema, self._rewriting, self._rules = database, schema, rewriting, rules
-        self._tables, self._labels = tables, labels
-        self._seconds = seconds
-        self._connection = require("ladybug", "ladybug").Connection(database, num_threads=1)
-        self._connection.set_query_timeout(int(seconds * 1000))
+    graph: Graph
+    database: Any
+    schema: GraphSchema
+    rewriting: _Rewriting
+    tables: NDArray[np.int64]
+    labels: Sequence[str]
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> _Loaded:
+        """Fill the tables of a graph; MissingExtra without ladybug, StoreError where they do not fit."""
+        ladybug = require("ladybug", "ladybug")
+        layout = _Layout(graph)
+        try:
+            database = ladybug.Database(":memory:", max_db_size=LARGEST_DATABASE)
+            with tempfile.TemporaryDirectory() as folder:
+                connection = ladybug.Connection(database)
+                for statement in layout.statements(Path(folder)):
+                    connection.execute(statement)
+                connection.close()
+        except RuntimeError as error:
+            raise StoreError(f"The graph cannot be loaded into the embedded store: {error}") from error
+        rewriting = _Rewriting(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
+        return cls(graph, database, layout.schema(), rewriting, layout.table, layout.labels)
+
+
+_LOADED: WeakValueDictionary[int, _Loaded] = WeakValueDictionary()
+"""Databases by the id of their graph, which they hold, so that no other one gets its place in memory."""
+_LOADING = Lock()
+
+
+class LadybugStore:
+    """An index in ladybug; made with `of_graph`. Threads may share it."""
+
+    def __init__(self, loaded: _Loaded, *, seconds: float, rules: Rules) -> None:
+        self._loaded, self._seconds, self._rules = loaded, seconds, rules
+        self._connections: list[Any] = []
+        self._idle: list[Any] = []
+        self._closed = False
 
     @classmethod
     def of_graph(cls, graph: Graph, *, seconds: float = 10.0, rules: Rules | None = None) -> LadybugStore:
-        """Load a graph; queries end after `seconds`. Raises MissingExtra without ladybug."""
-        ladybug = require("ladybug", "ladybug")
-        database = ladybug.Database(":memory:")
-        layout = _Layout(graph)
-        with tempfile.TemporaryDirectory() as folder:
-            connection = ladybug.Connection(database)
-            for statement in layout.statements(Path(folder)):
-                connection.execute(statement)
-            connection.close()
-        schema, rules = layout.schema(), rules or Rules()
-        rewriting = _Rewriting(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
-        return cls(database, schema, rewriting, layout.table, layout.labels, seconds=seconds, rules=rules)
+        """Load a graph, unless another store has it; queries end after `seconds`.
+
+        Raises MissingExtra without ladybug, StoreError if the graph cannot be loaded.
+        """
+        with _LOADING:  # who asks meanwhile needs the same database
+            loaded = _LOADED.get(id(graph))
+            if loaded is None:
+                loaded = _LOADED[id(graph)] = _Loaded.of_graph(graph)
+        return cls(loaded, seconds=seconds, rules=rules or Rules())
 
     @property
     def name(self) -> str:
@@ -127,7 +155,7 @@ class LadybugStore:
 
     def schema(self) -> GraphSchema:
         """Return the labels, types, properties and hops that the graph has."""
-        return self._schema
+        return self._loaded.schema
 
     def find_hops(self, search: HopSearch) -> tuple[SchemaHop, ...]:
         """Return nothing: the schema has all hops of the graph."""
@@ -136,31 +164,49 @@ class LadybugStore:
 
     def label_of(self, node: int) -> str | None:
         """Return the label of a node of the graph; None for a literal, which is a property here."""
-        table = int(self._tables[node])
-        return None if table < 0 else self._labels[table]
+        table = int(self._loaded.tables[node])
+        return None if table < 0 else self._loaded.labels[table]
 
     def run(self, query: str, parameters: Mapping[str, object] | None = None) -> Rows:
         """Guard a query, write it in ladybug's Cypher, and run it; raises as `CypherStore.run`."""
-        how = self._rewriting
+        how = self._loaded.rewriting
         sent = guard(
             query, self._rules, parameters, lambda said, texts: to_ladybug(said, texts, how.loops, how.kinds)
         )
         used = set(_PARAMETER.findall(sent.text))
         try:
-            result = self._connection.execute(
-                sent.text, {name: value for name, value in sent.parameters.items() if name in used}
-            )
-            rows = [tuple(_value(v) for v in row) for row in cast("list[list[object]]", result.get_all())]
-            names = cast("list[str]", result.get_column_names())
+            with self._connection() as connection:
+                result = connection.execute(
+                    sent.text, {name: value for name, value in sent.parameters.items() if name in used}
+                )
+                rows = [tuple(_value(v) for v in row) for row in cast("list[list[object]]", result.get_all())]
+                names = cast("list[str]", result.get_column_names())
         except RuntimeError as error:
             raise _failure(str(error), self._seconds) from error
         complete = len(rows) <= sent.rows
         return Rows(sent.columns or tuple(names), tuple(rows[: sent.rows]), complete, sent)
 
+    @contextmanager
+    def _connection(self) -> Generator[Any]:
+        """A connection that no other thread uses meanwhile."""
+        if self._closed:
+            raise StoreError("The embedded store is closed")
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = require("ladybug", "ladybug").Connection(self._loaded.database, num_threads=1)
+            connection.set_query_timeout(int(self._seconds * 1000))
+            self._connections.append(connection)
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
     def close(self) -> None:
-        """Free the tables."""
-        self._connection.close()
-        self._database.close()
+        """End what is asked and take no more; tables are freed with the last store of their graph."""
+        self._closed = True
+        while self._connections:
+            self._connections.pop().close()
 
 
 _LACKING = re.compile(r"Table (.+) does not exist\.")

@@ -4,7 +4,7 @@ A line is `{"question": …, "gold": [name or [name, alias, …], …]}`, with, 
 `kind`, `paths` (`[[entity, relation, …], …]`) and `query`. `"gold": []` is a question that the graph cannot
 answer. A claim has `"verdict": "supported" | "refuted"` in place of `gold`. The graph is the one file or
 directory beside it whose name is `graph` with any suffix that `clew index` reads (`graph.tsv`,
-`graph.nt.gz`, `graph.clew`).
+`graph.nt.gz`, `graph.clew`). A directory of such directories has a part for each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from clew.errors import InputError, ParseError
-from clew.evaluate.datasets.base import DatasetAbout, find_file, unique
+from clew.evaluate.datasets.base import DatasetAbout, find_file, find_optional, unique
 from clew.evaluate.datasets.files import Fields, json_lines
 from clew.evaluate.questions import EvalQuestion, GoldAnswer, GoldPath, GraphSource, Part, Verdict
 
@@ -21,8 +21,12 @@ _VERDICTS: tuple[Verdict, ...] = ("supported", "refuted")
 _SIDE = (".types.tsv", ".aliases.tsv")
 
 
+_QUESTIONS = "questions.jsonl"
+_WHOLE = "all"
+
+
 class Plain:
-    """One part, `all`."""
+    """One part, `all`; of a directory of such directories, one for each, by its name."""
 
     splits: tuple[str, ...] = ()
     about = DatasetAbout(
@@ -35,12 +39,15 @@ class Plain:
     )
 
     def parts(self, folder: Path) -> tuple[str, ...]:
-        """Name the one part."""
-        return ("all",)
+        """Name the one part, or the directories that have questions."""
+        if find_optional(folder, [_QUESTIONS]) is not None:
+            return (_WHOLE,)
+        return tuple(file.parent.name for file in sorted(folder.glob(f"*/{_QUESTIONS}")))
 
     def read(self, folder: Path, part: str, split: str | None) -> Part:
         """Read the questions; raises as `DatasetReader.read`."""
-        file = find_file(folder, ["questions.jsonl"], "file of questions")
+        folder = folder if part == _WHOLE else folder / part
+        file = find_file(folder, [_QUESTIONS], "file of questions")
         questions = [_question(Fields(value, file, number)) for number, value in json_lines(file)]
         claims = [q for q in questions if q.verdict is not None]
         if claims and len(claims) != len(questions):

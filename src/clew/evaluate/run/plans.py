@@ -147,7 +147,7 @@ def _guess(folder: Path) -> str:
     """Name the data set of a directory by what is in it, where only one fits."""
     if (folder / "questions.jsonl").is_file():
         return "plain"
-    fitting = [r.about.name for r in DATASETS if r.about.name != "plain" and r.parts(folder)]
+    fitting = [reader.about.name for reader in DATASETS if reader.parts(folder)]
     if len(fitting) == 1:
         return fitting[0]
     names = ", ".join(reader.about.name for reader in DATASETS)

@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from threading import Timer
+from threading import Lock, Timer
 from urllib.parse import quote
 
 import numpy as np
@@ -82,7 +82,7 @@ class EmbeddedSparql:
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str], *, seconds: float, rules: Rules) -> None:
         self._held, self._seconds, self._rules = _Held(folder), seconds, rules
-        self.folder = Path(folder.name)
+        self.folder, self._running = Path(folder.name), Lock()
         self._give_back = weakref.finalize(self, self._held.give_back)
 
     @property
@@ -109,13 +109,22 @@ class EmbeddedSparql:
         return "embedded"
 
     def run(self, query: str) -> Rows:
-        """Guard a query and run it; raises as `SparqlStore.run`."""
+        """Guard a query and run it, after those that other threads run; raises as `SparqlStore.run`."""
         sent = guard_sparql(query, self._rules, PREFIXES)
+        with self._running:
+            media, body = self._results(sent)
+        if media == "error":
+            reason = body.decode("utf-8", "replace").splitlines()[0]
+            raise QueryError(f"The embedded store cannot run the query: {reason[:200]}")
+        return rows_of(io.BytesIO(body), media, sent)
+
+    def _results(self, sent: Guarded) -> tuple[str, bytes]:
+        """Media type, or `error`, and the results; StoreTimeout and StoreError as `run`."""
         process = self._started()
         timer = Timer(self._seconds, process.kill)
         timer.start()
         try:
-            media, body = _asked(process, sent)
+            return _asked(process, sent)
         except (OSError, ValueError) as error:
             self._held.stop()
             if timer.finished.is_set():
@@ -127,10 +136,6 @@ class EmbeddedSparql:
             ) from error
         finally:
             timer.cancel()
-        if media == "error":
-            reason = body.decode("utf-8", "replace").splitlines()[0]
-            raise QueryError(f"The embedded store cannot run the query: {reason[:200]}")
-        return rows_of(io.BytesIO(body), media, sent)
 
     def _started(self) -> subprocess.Popen[bytes]:
         """Return the process, a new one if the last one was stopped."""
