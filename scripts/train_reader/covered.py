@@ -55,7 +55,7 @@ def main() -> None:
     for name, asked in all_of([a for a in sys.argv[1:] if a in MEASURED]):
         vocabulary = Vocabulary.of(asked.graph, asked.schema)
         matcher = WordMatcher(vocabulary, embedder, lexicon)
-        words = NameWords.of(asked.names, lexicon)
+        words = NameWords(asked.names, lexicon)
         finder = MentionFinder(asked.names, lexicon, vocabulary.words, words, asked.graph.values)
         enumerator = Enumerator(vocabulary)
         for question in asked.questions:

@@ -102,7 +102,7 @@ class Builder:
         self.asked = asked
         self.vocabulary = Vocabulary.of(asked.graph, asked.schema)
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
-        words = NameWords.of(asked.names, LEXICON)
+        words = NameWords(asked.names, LEXICON)
         self.finder = MentionFinder(asked.names, LEXICON, self.vocabulary.words, words, asked.graph.values)
         self.enumerator = Enumerator(self.vocabulary)
 

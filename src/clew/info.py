@@ -221,7 +221,8 @@ class _Ends:
         found = np.zeros(2 * len(self._graph.relations), np.int64)
         for number, side in enumerate(self._sides):
             relation, node, _ = _edges(side, nodes)
-            have = np.unique(relation * self._graph.nodes + node) // self._graph.nodes
+            ends = np.sort(relation * self._graph.nodes + node)
+            have = ends[np.append(True, ends[1:] != ends[:-1])] // self._graph.nodes if len(ends) else ends
             found[number::2] = np.bincount(have, minlength=len(found) // 2)
         return found
 

@@ -34,7 +34,7 @@ class SmallGraph:
         self.types = {name: i for i, name in enumerate(self.graph.types.names)}
         self.matcher = WordMatcher(self.vocabulary, EMBEDDER, LEXICON)
         names = NamesIndex.of(self.graph)
-        by_word = NameWords.of(names, LEXICON)
+        by_word = NameWords(names, LEXICON)
         self.finder = MentionFinder(names, LEXICON, self.vocabulary.words, by_word)
 
     def step(self, name: str) -> int:

@@ -125,3 +125,20 @@ def test_spans_overlap_where_they_share_a_character() -> None:
     one, other = mentions.Mention(0, 5, ""), mentions.Mention(5, 9, "")
     assert not one.overlaps(other)
     assert one.overlaps(mentions.Mention(4, 6, ""))
+
+
+def test_a_word_whose_form_begins_otherwise_is_found() -> None:
+    gaul = SmallGraph("The Dying Gaul | city | Rome")
+    assert gaul.finder.by_word is not None
+    assert [gaul.graph.labels[n] for n in gaul.finder.by_word.with_word("dies")] == ["The Dying Gaul"]
+
+
+def test_a_name_is_found_by_the_stems_of_its_words_in_any_order() -> None:
+    films = SmallGraph(
+        "The Wandering Queens | year | 1990\nA queen | year | 1991\nQueenly queens | year | 1992"
+    )
+    assert films.finder.by_word is not None
+    found = films.finder.by_word.named_by(["queen", "of", "wanderings"])
+    assert [(films.graph.labels[n], share, places) for n, share, places in found] == [
+        ("The Wandering Queens", 1.0, [0, 2])
+    ]

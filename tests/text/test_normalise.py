@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.text.normalise import POSSESSIVE, normalise, tokens
+from clew.text.normalise import POSSESSIVE, normalise, tokens, words_of
 
 TEXTS = st.text(
     st.one_of(
@@ -112,3 +112,9 @@ def test_tokens_stand_in_the_text_and_hold_all_its_words(text):
     joined = "".join(normalise(t.text) for t in found if has_words(normalise(t.text)))
     whole = normalise(text)
     assert joined.replace(" ", "") == (whole.replace(" ", "") if has_words(whole) else "")
+
+
+@settings(derandomize=True, max_examples=300)
+@given(st.one_of(TEXTS, st.text(st.characters(max_codepoint=127), max_size=14)))
+def test_words_are_those_of_the_tokens(text):
+    assert words_of(text) == [token.norm for token in tokens(text)]

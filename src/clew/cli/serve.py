@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.llm.budget import Ledger
     from clew.serve.graphs import Graphs
+    from clew.serve.service import Service
     from clew.serve.settings import Access, ServerLimits, ServeSettings
+    from clew.serve.work import Work
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
@@ -196,6 +200,8 @@ def _run(
         write_logs(quiet=reading.quiet)
         if settings.workers > 1:
             graphs.prepare_for_forks()
+            if find_spec("mcp") is not None:
+                import_module("clew.serve.mcp")  # once, for all workers
 
         def started() -> None:
             names = ", ".join(graphs.names)
@@ -208,19 +214,20 @@ def _application(
     graphs: Graphs, settings: ServeSettings, spent: Mapping[str, Ledger | None], calling: ModelOptions
 ) -> ASGIApp:
     """Put the application together, in the process that serves it."""
-    from importlib.util import find_spec
-
     from clew.serve.app import make_app
     from clew.serve.service import Models as ServedModels
 
-    for graph in graphs:
-        graph.prepare()
     models = ServedModels({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
     if find_spec("mcp") is None:
         return make_app(graphs, models, settings)
+    return make_app(graphs, models, settings, mcp=_mounted)
+
+
+def _mounted(service: Service, work: Work) -> tuple[ASGIApp, AbstractAsyncContextManager[Any]]:
+    """Make the application for /mcp; its imports take as long as all else of a start."""
     from clew.serve.mcp import mounted
 
-    return make_app(graphs, models, settings, mcp=mounted)
+    return mounted(service, work)
 
 
 def open_graphs(sources: list[str], reading: SourceOptions, limits: ServerLimits) -> Graphs:

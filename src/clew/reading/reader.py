@@ -66,7 +66,7 @@ class QuestionReader:
     @cached_property
     def _finder(self) -> MentionFinder:
         few = self.graph.nodes <= MOST_BY_WORD
-        words = NameWords.of(self.names, self._lexicon) if few else None
+        words = NameWords(self.names, self._lexicon) if few else None
         return MentionFinder(self.names, self._lexicon, self.vocabulary.words, words, self.graph.values)
 
     @cached_property

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -20,8 +19,9 @@ from starlette.types import ASGIApp
 
 from clew.errors import ClewError
 from clew.serve.api import Api
-from clew.serve.graphs import Graphs
+from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.guard import Guard, problem_response
+from clew.serve.late import MadeLate, Mounted
 from clew.serve.metrics import Metrics
 from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
@@ -32,8 +32,6 @@ from clew.version import __version__
 
 log = logging.getLogger("clew.serve")
 
-Mounted = Callable[[Service, Work], tuple[ASGIApp, AbstractAsyncContextManager[Any]]]
-"""Makes an application for /mcp, and what runs it."""
 GRACE = 20.0
 """Seconds that answers in progress have at the end."""
 MEMORY_SECONDS = 0.25
@@ -44,20 +42,20 @@ def make_app(
     models: Models,
     settings: ServeSettings,
     *,
-    mcp: Mounted | None = None,
+    mcp: Callable[[Service, Work], Mounted] | None = None,
     metrics: Metrics | None = None,
 ) -> ASGIApp:
     """Put a server together around graphs that are open."""
     counts, work = metrics or Metrics(), Work(settings.limits)
     service = Service(graphs, models, settings.limits)
-    mounted = None if mcp is None else mcp(service, work)
+    agents = None if mcp is None else MadeLate(lambda: mcp(service, work))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
-            if mounted is not None:
-                await stack.enter_async_context(mounted[1])
-            await stack.enter_async_context(_kept_up(graphs, work, counts, settings))
+            if agents is not None:
+                await stack.enter_async_context(agents.running())
+            await stack.enter_async_context(_kept_up(graphs, work, counts, settings, agents))
             yield
             await work.close(GRACE)
 
@@ -73,8 +71,8 @@ def make_app(
     app.include_router(Api(service, work, counts).router)
     _add_signs_of_life(app, graphs, work, counts)
     _add_problems(app, graphs)
-    if mounted is not None:
-        app.router.routes.append(Route("/mcp", mounted[0]))
+    if agents is not None:
+        app.router.routes.append(Route("/mcp", agents))
     app.mount("/", StaticFiles(directory=str(Path(str(files("clew.serve"))) / "page"), html=True))
     spans = RequestSpans.open() if settings.telemetry else RequestSpans()
     return Guard(app, settings.access, settings.limits, counts, spans)
@@ -82,7 +80,7 @@ def make_app(
 
 @asynccontextmanager
 async def _kept_up(
-    graphs: Graphs, work: Work, counts: Metrics, settings: ServeSettings
+    graphs: Graphs, work: Work, counts: Metrics, settings: ServeSettings, agents: MadeLate | None
 ) -> AsyncGenerator[None]:
     """Look for new generations, and at the memory, while the server runs."""
 
@@ -101,16 +99,11 @@ async def _kept_up(
             work.watch_memory()
             counts.running.set(work.jobs)
 
-    async def warm() -> None:
-        # What is imported late is imported now: work cannot be ended within an import.
-        for graph in graphs if settings.warm else ():
-            try:
-                await work.run(lambda graph=graph: graph.snapshot.examples, endless=True)
-            except ClewError as error:
-                log.warning("no examples", extra={"graph": graph.name, "reason": str(error)})
+    tasks = [asyncio.create_task(one()) for one in (reload, watch)]
+    if settings.warm:
+        tasks.append(asyncio.create_task(_warm(graphs, work, agents)))
+    else:
         graphs.warm = True
-
-    tasks = [asyncio.create_task(one()) for one in (warm, reload, watch)]
     for task in tasks:
         task.add_done_callback(_told)
     try:
@@ -118,6 +111,27 @@ async def _kept_up(
     finally:
         for task in tasks:
             task.cancel()
+
+
+async def _warm(graphs: Graphs, work: Work, agents: MadeLate | None) -> None:
+    """Ask each graph once, and then make what users may want next.
+
+    What is imported late is imported here: work cannot be ended within an import.
+    """
+
+    async def tried(graph: ServedGraph, begin: Callable[[], object]) -> None:
+        try:
+            await work.run(begin, endless=True)
+        except ClewError as error:
+            log.warning("could not be asked", extra={"graph": graph.name, "reason": str(error)})
+
+    for graph in graphs:
+        await tried(graph, graph.warm)
+    graphs.warm = True
+    for graph in graphs:
+        await tried(graph, lambda graph=graph: graph.snapshot.examples)
+    if agents is not None:
+        await agents.made()
 
 
 def _told(task: asyncio.Task[None]) -> None:

@@ -93,9 +93,9 @@ class ServedGraph:
         """The engine of the snapshot that is asked now."""
         return self.snapshot.clew
 
-    def prepare(self) -> None:
-        """Make what the first question would make."""
-        self.snapshot.clew.prepare()
+    def warm(self) -> None:
+        """Make what the first question would make, by asking one that no graph answers at once."""
+        self.snapshot.clew.ask(_OPEN)
 
     def reload(self) -> bool:
         """Take up the generation that is on the disk if it is another one; whether it was.
@@ -112,7 +112,7 @@ class ServedGraph:
                     self._seen, self.failure = seen, None
                     return False
                 clew = self.open()
-                clew.prepare()
+                clew.ask(_OPEN)
             except ClewError as error:
                 if self.failure is None:
                     log.warning("reload failed", extra={"graph": self.name, "reason": str(error)})
@@ -174,8 +174,8 @@ class Graphs:
         import_module("onnxruntime")
         before = _threads()
         for graph in self:
-            graph.prepare()
-            for question in (*graph.snapshot.examples, _OPEN):
+            graph.warm()
+            for question in graph.snapshot.examples:
                 graph.clew.ask(question)
         if _threads() > before:
             for graph in self:
@@ -205,7 +205,7 @@ def _threads() -> int:
 
 _UNKNOWN = count()
 _OPEN = "Which one of them all is the best?"
-"""A question that no graph answers at once: all that reads questions is asked."""
+"""All that reads questions is asked this one."""
 _PATH = re.compile(r"(?<![\w:/.])/(?:[\w.+-]+/)+[\w.+-]*")
 """A path of a file that no graph's name stands for."""
 

@@ -25,6 +25,7 @@ _IS_LETTER = re.compile(_LETTER)
 _TOKEN = re.compile(r"[ld][ldx]*(?:(?<=[lx])'x*(?=l)[ldx]+)*|e[ex]*")
 _POSSESSIVE_END = re.compile(r"(?<=[ldx])'lx*$")
 _APOSTROPHE_BEFORE = re.compile(r"'x*$")
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,13 @@ def tokens(text: str) -> list[Token]:
         else:
             found.append(_token(text, start, stop))
     return found
+
+
+def words_of(text: str) -> list[str]:
+    """The normal forms of the tokens of `text`; of plain English far sooner than by `tokens`."""
+    if text.isascii() and "'" not in text and "`" not in text:
+        return _PLAIN_WORD.findall(text.lower())
+    return [token.norm for token in tokens(text)]
 
 
 def _token(text: str, start: int, stop: int) -> Token:
