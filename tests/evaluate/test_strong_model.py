@@ -16,7 +16,7 @@ EXPERIMENT = ROOT / "experiments" / "strong-model.toml"
 DOMAINS = ROOT / "tests" / "data" / "domains" / "dev"
 
 
-LEFT_OUT = {"synaptiqa": 1, "kg-rag": 1, "auto": 120}
+LEFT_OUT = {"auto": 120}
 """Questions that a method was not asked (`tests/data/replies/README.md`)."""
 
 

@@ -14,6 +14,7 @@ from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of
 from clew.methods.kg_rag.decompose import plan_of
 from clew.methods.kg_rag.entities_named_in import entities_named_in, prove, without_names
 from clew.methods.kg_rag.reformulate import as_question, stop_of_question
+from clew.methods.kg_rag.retrieve import gone_on_from
 from clew.types import Pattern, PatternEdge, PatternNode
 from graph.reference import make_graph
 
@@ -162,3 +163,17 @@ def test_edges_of_a_hop_are_counted_in_the_whole_graph():
     forward, backward = hops_of(pattern([True, False, False], [(0, 0, 1), (2, 0, 1)], 2))
     assert edges_of(graph, forward, {0: ()}) == 2
     assert edges_of(graph, backward, {1: (), 2: ()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Which classes does Physics have?", (1, 4)),  # another branch than the last sub-answer
+        ("Who teaches Latin?", (2, 3, 4)),  # its list is taken whole
+        ("Who is in room twelve?", (4,)),
+        ("Who else?", (1, 2, 3, 4)),
+    ],
+)
+def test_a_sub_question_goes_on_from_what_it_names_and_the_last_sub_answer(text: str, expected: object):
+    graph = named_graph(["School", "Physics", "Latin", "Greek", "room twelve"], [(0, 0, 1)])
+    assert gone_on_from(graph, text, [{1: ()}, {2: (), 3: ()}, {}, {4: ()}]) == expected

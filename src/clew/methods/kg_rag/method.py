@@ -16,8 +16,9 @@ the model's server does not take is not sent; the trace notes it.
 
 Deviations, with their reasons:
 
-- The candidates of a later sub-question are the triples around earlier answers, and around the question's
-  entities that it names (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
+- The candidates of a later sub-question are the triples around earlier answers (of the last sub-question, and
+  of those of which it names an answer), and around the question's entities that it names
+  (`frontier="answers"`): a chain can go beyond N hops, and its top K are not crowded
   out by what merely is near (Hits@1 in benchmarks/RESULTS.md). One that names no answer, but something of the
   question, is asked of the N hops around that. `frontier="question"` is the paper's: N hops from the
   question's entities, always.
@@ -65,7 +66,7 @@ from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDeco
 from clew.methods.kg_rag.demonstrations import default_demonstrations
 from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
 from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
-from clew.methods.kg_rag.retrieve import Top, nearest_first, nearest_of_all, with_lists
+from clew.methods.kg_rag.retrieve import Top, gone_on_from, nearest_first, nearest_of_all, with_lists
 from clew.methods.kg_rag.settings import Frontier, KgRagSettings
 from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, AskedSubQuestion, FollowHop, ModelAnswer
 from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Synthesis, Synthesise
@@ -322,7 +323,8 @@ class KgRag:
                 around = named
                 candidates = self._candidates(work, named, settings.hops, text)
             else:
-                around = tuple(dict.fromkeys([*answers, *named]))
+                reached = gone_on_from(self.graph, text, [link.proofs for link in work.links])
+                around = tuple(dict.fromkeys([*reached, *named]))
                 hops = settings.answer_hops
                 candidates = self._candidates(work, around, hops, text, "candidates of answers")
         with work.run.stage("top_k"):

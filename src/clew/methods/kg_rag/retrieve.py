@@ -15,6 +15,7 @@ from clew.graph.graph import Graph, Int64
 from clew.graph.neighbourhood import CandidateTriples
 from clew.index.vectors.triple_vectors import TripleVectors
 from clew.llm.grounded_reply import Proofs
+from clew.methods.kg_rag.entities_named_in import entities_named_in
 
 MOST_LISTED = 300
 """Triples that whole lists may add to the top K."""
@@ -30,6 +31,18 @@ class Top:
 
     triples: tuple[int, ...]
     notes: tuple[str, ...] = ()
+
+
+def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tuple[int, ...]:
+    """The entities that a sub-question goes on from: of the last sub-answer, and of those that it names.
+
+    A sub-answer is taken whole, as a text seldom says all names of a list. Where none is named, all may be
+    meant.
+    """
+    answered = [proofs for proofs in sub_answers if proofs]
+    named = set(entities_named_in(graph, text, (entity for proofs in answered for entity in proofs)))
+    meant = [proofs for proofs in answered if proofs is answered[-1] or named & proofs.keys()]
+    return tuple(dict.fromkeys(entity for proofs in (meant if named else answered) for entity in proofs))
 
 
 def nearest_first(vectors: TripleVectors, candidates: CandidateTriples, text: str, k: int) -> list[int]:
