@@ -272,7 +272,7 @@ def may_stand(of: Exploration, node: int) -> NDArray[np.bool_]:
     schema, ends = of.schema, of.steps_at(np.array([node], np.int64))
     found = np.zeros(len(schema.nodes), np.bool_)
     if ends:
-        found |= schema.cooccur[ends].max(axis=0) > 0
+        found |= schema.together.rows(ends).max(axis=0) > 0
     types = of.vocabulary.types_of(node)
     if len(types):
         found |= schema.typed[:, types].max(axis=1) > 0

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import InputError
+from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
 from clew.graph.graph import Float64, Graph, Int32, Int64
 from clew.graph.kernels import entry
 from clew.graph.kernels.columns import graph_columns
@@ -25,7 +26,9 @@ from clew.memory import physical_memory
 MOSTLY = 0.5
 """From this share of numbers or dates on the nodes of an end are values."""
 BYTES_OF_PAIR = 96
-"""Memory for each pair of relations: of four pairs of ends, counted once, and twice as shares by readers."""
+"""Memory for each pair of relations, of four pairs of ends, where all are wanted, and twice as shares."""
+BYTES_OF_TYPE = 16
+"""Memory for each pair of a relation and a type: a count for both ends."""
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers in this range may be years."""
 
@@ -35,7 +38,7 @@ class Schema:
     """Counts over a graph with R relations; every array is indexed by end or step (2R).
 
     `nodes` int64 [2R]: nodes that have the end. `triples` int64 [R].
-    `cooccur` int64 [2R, 2R]: nodes that have both ends; the diagonal is `nodes`.
+    `together`: how many nodes have both of two ends; of one end twice, those in `nodes`.
     `repeated` int64 [2R]: nodes that have the end at least twice.
     `numbers`, `dates` float64 [2R]: share of the end's nodes with a parsed number or date.
     `low`, `high` float64 [2R]: range of those values (NaN without any).
@@ -45,7 +48,7 @@ class Schema:
 
     triples: Int64
     nodes: Int64
-    cooccur: Int64
+    together: Cooccurrence
     repeated: Int64
     numbers: Float64
     dates: Float64
@@ -53,6 +56,12 @@ class Schema:
     high: Float64
     inverse: Int64
     typed: Int64
+
+    @cached_property
+    def cooccur(self) -> Int64:
+        """int64 [2R, 2R]: all of `together`. Raises InputError if the machine has not the memory for it."""
+        _check_size(BYTES_OF_PAIR * len(self.triples) ** 2, f"{len(self.triples):,} relations")
+        return self.together.dense()
 
     @property
     def measured(self) -> NDArray[np.bool_]:
@@ -79,23 +88,27 @@ class Schema:
     def follows(self, step: int) -> Int64:
         """int64 [2R]: nodes at which `step` arrives and from which each step can go on."""
         arrived = step ^ 1
-        row = self.cooccur[arrived].copy()
+        row = self.together.row(arrived).copy()
         row[arrived] = self.repeated[arrived]
         return row
 
 
 @entry
-def _count_ends(graph, kind, value, nodes, ends):
-    """Count, for every pair of ends, those of `nodes` that have both; and edges and parsed values of ends."""
-    cooccur = np.zeros((ends, ends), np.int64)
+def _count_ends(graph, kind, value, nodes, ends, square):
+    """Count the ends of each node, edges and parsed values of ends, and nodes that have both of two ends.
+
+    The last where `square` says so, else of none.
+    """
+    cooccur = np.zeros((ends, ends) if square else (0, 0), np.int32)
+    widths = np.zeros(len(nodes), np.int64)
     repeated = np.zeros(ends, np.int64)
     edges = np.zeros(ends, np.int64)
     valued = np.zeros((2, ends), np.int64)
     low = np.full(ends, np.nan)
     high = np.full(ends, np.nan)
     have = np.empty(ends, np.int64)
-    for node in nodes:
-        count = 0
+    for i in range(len(nodes)):
+        node, count = nodes[i], 0
         for side in range(2):
             relation = graph.out_relation if side == 0 else graph.into_relation
             at = graph.out_starts[node] if side == 0 else graph.into_starts[node]
@@ -117,16 +130,18 @@ def _count_ends(graph, kind, value, nodes, ends):
                     if not value[node] <= high[end]:
                         high[end] = value[node]
                 at = run
-        for i in range(count):
-            for j in range(count):
-                cooccur[have[i], have[j]] += 1
-    return edges, cooccur, repeated, valued, low, high
+        widths[i] = count
+        if square:
+            for one in range(count):
+                for other in range(count):
+                    cooccur[have[one], have[other]] += 1
+    return widths, cooccur, edges, repeated, valued, low, high
 
 
 @entry
 def _count_inverses(graph, sample, heads, relations, widest):
-    """For sampled triples: how many have a triple back, by relation; and how many were sampled."""
-    counts = np.zeros((relations, relations), np.int64)
+    """For sampled triples: their relation and that of each triple back, as one number; how many there are."""
+    keys, written = np.empty(1024, np.int64), 0
     sampled = np.zeros(relations, np.int64)
     for i in range(len(sample)):
         triple = sample[i]
@@ -136,23 +151,36 @@ def _count_inverses(graph, sample, heads, relations, widest):
         sampled[graph.out_relation[triple]] += 1
         for edge in range(graph.out_starts[tail], graph.out_stops[tail]):
             if graph.out_neighbour[edge] == heads[i]:
-                counts[graph.out_relation[triple], graph.out_relation[edge]] += 1
-    return counts, sampled
+                if written == len(keys):
+                    more = np.empty(2 * written, np.int64)
+                    more[:written] = keys
+                    keys = more
+                keys[written] = np.int64(graph.out_relation[triple]) * relations + graph.out_relation[edge]
+                written += 1
+    return keys[:written], sampled
 
 
 MOST_SAMPLED = 200_000
 """Triples that are looked at to find inverse relations."""
+INVERSE = 0.95
+"""Least share of the triples of two inverse relations that have one of the other back."""
 
 
 def _inverses(graph: Graph) -> Int64:
-    """The inverse of each relation: at least 95 % of the sampled triples of both have a triple back."""
+    """The inverse of each relation: nearly all sampled triples of both have a triple back."""
     out, relations = graph.out, len(graph.relations)
     sample = out.slots(max(1, graph.triples // MOST_SAMPLED))
-    counts, sampled = _count_inverses(graph_columns(graph), sample, out.owners(sample), relations, 1000)
-    share = counts / np.maximum(sampled, 1)[:, None]
-    both = np.minimum(share, share.T)
-    best = both.argmax(axis=1) if relations else np.zeros(0, np.int64)
-    return np.where(both[np.arange(relations), best] >= 0.95, best, -1).astype(np.int64)
+    found, sampled = _count_inverses(graph_columns(graph), sample, out.owners(sample), relations, 1000)
+    keys, counts = np.unique(found, return_counts=True)
+    there, back = keys // max(relations, 1), keys % max(relations, 1)
+    share = counts / sampled[there]
+    places = np.minimum(np.searchsorted(keys, back * relations + there), max(len(keys) - 1, 0))
+    both = np.where(keys[places] == back * relations + there, np.minimum(share, share[places]), 0.0)
+    inverse = np.full(relations, -1, np.int64)
+    sure = np.flatnonzero(both >= INVERSE)
+    for at in sure[np.lexsort((-back[sure], both[sure]))].tolist():  # the best last, of equals the first
+        inverse[there[at]] = back[at]
+    return inverse
 
 
 @entry
@@ -174,7 +202,7 @@ class _EndCounts(NamedTuple):
     """What some nodes add to a schema; arrays as those of `Schema`, edges and values by end."""
 
     edges: Int64
-    cooccur: Int64
+    together: Cooccurrence
     repeated: Int64
     valued: Int64
     low: Float64
@@ -182,23 +210,32 @@ class _EndCounts(NamedTuple):
     typed: Int64
 
     @classmethod
-    def of(cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int) -> _EndCounts:
-        """Count `nodes` of a graph that has at most so many relations and types."""
-        columns = graph_columns(graph)
-        counts = _count_ends(columns, graph.values.kind, graph.values.value, nodes, 2 * relations)
-        typed = np.zeros((2 * relations, types), np.int64)
+    def of(
+        cls, graph: Graph, nodes: Int32 | Int64, relations: int, types: int, widest: int | None = None
+    ) -> _EndCounts:
+        """Count `nodes` of a graph of at most so many relations and types; `widest` as of `Cooccurrence`."""
+        columns, ends = graph_columns(graph), 2 * relations
+        square = ends**2 <= MOST_CELLS
+        widths, cells, edges, *counts = _count_ends(
+            columns, graph.values.kind, graph.values.value, nodes, ends, square
+        )
+        typed = np.zeros((ends, types), np.int64)
         if types:
             _count_types(columns, graph.types.offsets, graph.types.type, nodes, typed)
-        return cls(*counts, typed)
+        if square:
+            together = Cooccurrence.of_square(cells)
+        else:
+            together = Cooccurrence.of(graph, nodes, widths, ends, widest)
+        return cls(edges, together, *counts, typed)
 
     def schema(self, graph: Graph) -> Schema:
         """The schema of a graph of which this counts all nodes."""
-        nodes = np.diagonal(self.cooccur).copy()
+        nodes = self.together.nodes
         shares = self.valued / np.maximum(nodes, 1)
         return Schema(
             self.edges[::2].copy(),
             nodes,
-            self.cooccur,
+            self.together,
             self.repeated,
             shares[0],
             shares[1],
@@ -210,22 +247,23 @@ class _EndCounts(NamedTuple):
 
 
 def schema_of(graph: Graph) -> Schema:
-    """Count once over all nodes; memory is 32·R² bytes, and its readers take as much again.
+    """Count once over all nodes; memory is what nodes have of pairs of relations, and 16 bytes for R times T.
 
-    Raises InputError for a graph of so many relations that the machine has not the memory for it.
+    Raises InputError for a graph of so many relations and types that the machine has not the memory for it.
     """
-    _check_size(len(graph.relations))
+    relations, types = len(graph.relations), len(graph.types.names)
+    _check_size(BYTES_OF_TYPE * relations * types, f"{relations:,} relations and {types:,} types")
     everyone = np.arange(graph.nodes, dtype=np.int32)
-    return _EndCounts.of(graph, everyone, len(graph.relations), len(graph.types.names)).schema(graph)
+    return _EndCounts.of(graph, everyone, relations, types).schema(graph)
 
 
-def _check_size(relations: int) -> None:
+def _check_size(needed: int, what: str) -> None:
     """Refuse what would fill the memory; a system that promises more than it has would end the process."""
-    needed, held = BYTES_OF_PAIR * relations**2, physical_memory()
+    held = physical_memory()
     if needed > held:
         raise InputError(
-            f"{relations:,} relations are too many: how they go together takes {needed / 2**30:,.0f} GiB and "
-            f"this machine has {held / 2**30:,.0f}. If they are values or names, the columns of the source "
+            f"{what} are too many: how they go together takes {needed / 2**30:,.0f} GiB and this "
+            f"machine has {held / 2**30:,.0f}. If they are values or names, the columns of the source "
             "are in another order (clew index --columns head=…,relation=…,tail=…)"
         )
 
@@ -245,9 +283,12 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
     They are those whose edges or types are not what they were, ascending, and all that are new. Where the
     least or largest value of an end may be gone, all is counted.
     """
-    relations, types = len(after.relations), len(after.types.names)
-    old = _EndCounts.of(before, changed[changed < before.nodes], relations, types)
-    new = _EndCounts.of(after, changed, relations, types)
+    relations, types, together = len(after.relations), len(after.types.names), schema.together
+    widest = together.widest
+    if len(together) ** 2 <= MOST_CELLS < (2 * relations) ** 2:
+        return schema_of(after)  # it was counted otherwise
+    old = _EndCounts.of(before, changed[changed < before.nodes], relations, types, widest)
+    new = _EndCounts.of(after, changed, relations, types, widest)
     held = _as_counts(schema, 2 * relations, types)
     if ((old.low <= held.low) & ~(new.low <= held.low)).any():
         return schema_of(after)
@@ -255,7 +296,7 @@ def schema_after(schema: Schema, before: Graph, after: Graph, changed: Int64) ->
         return schema_of(after)
     total = _EndCounts(
         held.edges - old.edges + new.edges,
-        held.cooccur - old.cooccur + new.cooccur,
+        held.together.changed(old.together, new.together, changed),
         held.repeated - old.repeated + new.repeated,
         held.valued - old.valued + new.valued,
         np.fmin(held.low, new.low),
@@ -273,7 +314,7 @@ def _as_counts(schema: Schema, ends: int, types: int) -> _EndCounts:
     valued = np.rint(np.stack([schema.numbers, schema.dates]) * schema.nodes).astype(np.int64)
     return _EndCounts(
         np.pad(edges, (0, more)),
-        np.pad(schema.cooccur, (0, more)),
+        schema.together,
         np.pad(schema.repeated, (0, more)),
         np.pad(valued, ((0, 0), (0, more))),
         np.pad(schema.low, (0, more), constant_values=np.nan),

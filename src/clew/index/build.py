@@ -32,7 +32,7 @@ from clew.index.store.manifest import (
     SourceRecord,
 )
 from clew.index.store.sections import graph_counts, graph_sections, with_prefix
-from clew.index.store.stored_schema import is_worth_storing, write_schema
+from clew.index.store.stored_schema import write_schema
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorChoice, has_faiss
 from clew.index.vectors.vectors import (
@@ -125,7 +125,7 @@ def build_index(
     with memory_errors(out), writing(out, wait=wait, key=key) as writer:
         report = _read(writer, sources, tell, **reading)
         graph = writer.graph()
-        if is_worth_storing(graph) and writer.marked("schema") is None:
+        if writer.marked("schema") is None:
             tell("schema", 0, graph.nodes)
             write_schema(writer, graph)
             writer.mark("schema", {})

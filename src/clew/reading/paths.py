@@ -219,7 +219,7 @@ class Exploration:
         if len(types):
             like = schema.typed[:, types].max(axis=1) >= LIKE_IT * np.maximum(schema.nodes, 1)
         elif there:
-            together = schema.cooccur[there]
+            together = schema.together.rows(there)
             implied = (together / np.maximum(schema.nodes[there], 1)[:, None]).max(axis=0) >= IMPLIED
             like = implied & (together.min(axis=0) > 0)
         else:

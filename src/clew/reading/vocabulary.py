@@ -65,7 +65,7 @@ class Vocabulary:
         if one < 0 and other < 0:
             return True
         if one >= 0 and other >= 0:
-            return bool(self.schema.cooccur[one, other])
+            return self.schema.together.meet(one, other)
         return bool(self.schema.typed[max(one, other), -1 - min(one, other)])
 
     def types_of(self, node: int) -> NDArray[np.int32]:

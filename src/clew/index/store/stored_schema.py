@@ -24,24 +24,29 @@ if TYPE_CHECKING:
 _LARGE = 1_000_000
 """Triples of a graph whose schema is stored however large it is."""
 _MOST_BYTES = 1 << 26
-"""Bytes that the schema of any other graph may take; one of thousands of relations is counted when needed."""
-_OF = "of"
-
-
-def is_worth_storing(graph: Graph) -> bool:
-    """Whether the schema of a graph is stored."""
-    return graph.triples >= _LARGE or 32 * len(graph.relations) ** 2 <= _MOST_BYTES
+"""Bytes that the schema of any other graph may take; a larger one is counted when needed."""
+_OF, _TOGETHER = "of", "together"
 
 
 def write_schema(writer: IndexWriter, graph: Graph) -> None:
-    """Count a graph whose sections have been written, and write its schema. Raises IndexAccessError."""
+    """Count a graph whose sections have been written, and write its schema, unless it is too large for it.
+
+    Raises IndexAccessError, and InputError as `schema_of`.
+    """
     # It compiles kernels, which nothing else of a build of few triples needs.
     from clew.graph.schema import schema_of
 
-    schema = schema_of(graph)
-    sections: dict[str, NDArray[np.generic]] = {f.name: getattr(schema, f.name) for f in fields(schema)}
+    sections = _arrays(schema_of(graph))
+    if graph.triples < _LARGE and sum(array.nbytes for array in sections.values()) > _MOST_BYTES:
+        return
     sections[_OF] = np.frombuffer(_digest(writer.files), np.uint8)
     writer.add_all(with_prefix("schema", sections))
+
+
+def _arrays(schema: Schema) -> dict[str, NDArray[np.generic]]:
+    """The arrays of a schema by their names."""
+    arrays = {f.name: getattr(schema, f.name) for f in fields(schema) if f.name != _TOGETHER}
+    return arrays | with_prefix(_TOGETHER, schema.together.arrays())
 
 
 def schema_of_index(index: Index) -> Schema:
@@ -59,15 +64,19 @@ def schema_of_index(index: Index) -> Schema:
 
 def _stored(index: Index) -> Schema | None:
     """The schema that is stored, of the graph as the files of the index hold it."""
+    from clew.graph.cooccurrence import ARRAYS, Cooccurrence
     from clew.graph.schema import Schema
 
     arrays = without_prefix("schema", index.sections)
     of = arrays.get(_OF, np.zeros(0, np.uint8)).tobytes()
-    names = [field.name for field in fields(Schema)]
+    names = [field.name for field in fields(Schema) if field.name != _TOGETHER]
+    together = without_prefix(_TOGETHER, arrays)
+    if not together.keys() >= set(ARRAYS):
+        return None  # it was counted by an earlier Clew
     if of != _digest(index.manifest.files) or not arrays.keys() >= set(names):
         return None
     found: dict[str, Any] = {name: arrays[name] for name in names}
-    return Schema(**found)
+    return Schema(**found, together=Cooccurrence.of_arrays(together))
 
 
 def _digest(files: Iterable[FileEntry]) -> bytes:

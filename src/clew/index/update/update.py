@@ -26,7 +26,7 @@ from clew.index.store.directory import Index, IndexWriter, open_index, writing
 from clew.index.store.files import Array
 from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read_manifest
 from clew.index.store.sections import graph_counts
-from clew.index.store.stored_schema import is_worth_storing, write_schema
+from clew.index.store.stored_schema import write_schema
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
@@ -108,7 +108,7 @@ def update_index(
         dropped = ("delta.", "corpus.", "schema.") if compact else ("delta.", "corpus.")
         told = _part_of(progress, "writing")
         write_changed(writer, index, contents, dropped=dropped, progress=told)
-        if compact and is_worth_storing(now.graph):
+        if compact:
             write_schema(writer, now.graph)
         manifest = writer.commit(_about(index.manifest.about, now.graph, report))
     return Updated(path, manifest, report, change, compact)

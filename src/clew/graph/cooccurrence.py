@@ -1,0 +1,244 @@
+"""How many nodes have both of two ends of relations: a square of which only what is not 0 is kept.
+
+What a node adds to it is the square of how many ends the node has, so a node of very many is kept as it is
+(a *wide* node), and counted when a row is asked for: 100,000 relations take little more than their triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph.graph import Graph, Int32, Int64
+
+MOST_CELLS = 1 << 28
+"""Pairs of ends that are counted in one array, of 1 GiB."""
+MOST_PAIRS = 1 << 27
+"""Pairs that nodes are taken apart into where there is no such array; wider nodes are kept as they are."""
+AT_ONCE = 1 << 22
+"""Pairs that are sorted together; numbers of the rows that are remembered."""
+
+Wide = tuple[Int32, Int64, Int32]
+ARRAYS = ("starts", "other", "count", "wide", "wide_starts", "wide_ends", "widest")
+
+
+@dataclass(frozen=True, eq=False)
+class Cooccurrence:
+    """Counts over nodes, by pairs of E ends.
+
+    `starts` int64 [E + 1], `other` int32 and `count` int32 are the rows, without nodes that have more than
+    `widest` ends. Of these, `wide` int32 ascending, `wide_starts` int64 and `wide_ends` int32 list the ends.
+    """
+
+    starts: Int64
+    other: Int32
+    count: Int32
+    wide: Int32
+    wide_starts: Int64
+    wide_ends: Int32
+    widest: int
+    _rows: dict[int, Int64] = field(default_factory=dict[int, Int64], repr=False)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row(self, end: int) -> Int64:
+        """int64 [E]: nodes that have `end` and each end; not to be changed."""
+        found = self._rows.get(end)
+        if found is None:
+            found = self._row(end)
+            if (len(self._rows) + 1) * len(self) > AT_ONCE:
+                self._rows.clear()
+            self._rows[end] = found
+        return found
+
+    def _row(self, end: int) -> Int64:
+        row = np.zeros(len(self), np.int64)
+        own = slice(self.starts[end], self.starts[end + 1])
+        row[self.other[own]] = self.count[own]
+        having = self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]]
+        if len(having):
+            ends = self.wide_ends[_spread(self.wide_starts, having)]
+            row += np.bincount(ends, minlength=len(self))
+        return row
+
+    def rows(self, ends: Sequence[int] | Int64) -> Int64:
+        """int64 [ends, E]: the rows of some ends."""
+        return (
+            np.stack([self.row(int(end)) for end in ends])
+            if len(ends)
+            else np.zeros((0, len(self)), np.int64)
+        )
+
+    def meet(self, one: int, other: int) -> bool:
+        """Whether any node has both ends."""
+        if one in self._rows or len(self) ** 2 <= AT_ONCE:
+            return bool(self.row(one)[other])
+        own = self.other[self.starts[one] : self.starts[one + 1]]
+        at = np.searchsorted(own, other)
+        if at < len(own) and own[at] == other:
+            return True
+        mine, theirs = (
+            self._wide_of_end[self._wide_places[end] : self._wide_places[end + 1]] for end in (one, other)
+        )
+        return bool(np.isin(mine, theirs).any())
+
+    def dense(self) -> Int64:
+        """int64 [E, E]: all rows."""
+        return self.rows(range(len(self)))
+
+    @cached_property
+    def nodes(self) -> Int64:
+        """int64 [E]: nodes that have each end."""
+        ends = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        same = self.other == ends
+        counts = np.zeros(len(self), np.int64)
+        counts[ends[same]] = self.count[same]
+        return counts + np.bincount(self.wide_ends, minlength=len(self))
+
+    @cached_property
+    def _wide_of_end(self) -> Int64:
+        """Places of wide nodes, by their ends."""
+        places = np.repeat(np.arange(len(self.wide)), np.diff(self.wide_starts))
+        return places[np.argsort(self.wide_ends, kind="stable")]
+
+    @cached_property
+    def _wide_places(self) -> Int64:
+        """Where those of each end are."""
+        return _offsets(np.bincount(self.wide_ends, minlength=len(self)))
+
+    def changed(self, old: Self, new: Self, nodes: Int64) -> Self:
+        """What it is when `nodes`, of which `old` counts what they were, are as `new` counts them."""
+        ends = len(new)
+        parts = [(self._keys(ends), self.count), (old._keys(ends), -old.count), (new._keys(ends), new.count)]
+        keys, counts = _together(parts)
+        stays = np.flatnonzero(~np.isin(self.wide, nodes))
+        wide = np.concatenate([self.wide[stays], new.wide])
+        widths = np.concatenate([np.diff(self.wide_starts)[stays], np.diff(new.wide_starts)])
+        listed = np.concatenate([self.wide_ends[_spread(self.wide_starts, stays)], new.wide_ends])
+        order, starts = np.argsort(wide), _offsets(widths)
+        return _of_keys(
+            type(self), keys, counts, ends, self.widest,
+            (wide[order], _offsets(widths[order]), listed[_spread(starts, order)]),
+        )  # fmt: skip
+
+    def _keys(self, ends: int) -> Int64:
+        """The pairs of the rows as numbers, of `ends` ends."""
+        return np.repeat(np.arange(len(self)) * ends, np.diff(self.starts)) + self.other
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What it holds, as `of_arrays` takes it."""
+        return {name: getattr(self, name) for name in ARRAYS[:-1]} | {ARRAYS[-1]: np.array([self.widest])}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Make it of what `arrays` gave."""
+        return cls(*(arrays[name] for name in ARRAYS[:-1]), int(arrays[ARRAYS[-1]][0]))
+
+    @classmethod
+    def of_square(cls, counts: NDArray[np.signedinteger[Any]]) -> Self:
+        """Make it of the counts of all pairs, [E, E]."""
+        flat, none = counts.reshape(-1), np.empty(0, np.int32)
+        keys = np.flatnonzero(flat)
+        return _of_keys(cls, keys, flat[keys], len(counts), len(counts), (none, np.zeros(1, np.int64), none))
+
+    @classmethod
+    def of(cls, graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int, widest: int | None) -> Self:
+        """Count `nodes`, which have `widths` ends each; those of more than `widest` are wide.
+
+        Without that, as many nodes are taken apart as there is room for.
+        """
+        widest = _widest(widths) if widest is None else widest
+        narrow = widths <= widest
+        wide, wide_widths = nodes[~narrow].astype(np.int32), widths[~narrow]
+        keys, counts = _count_pairs(graph, nodes[narrow], widths[narrow], ends)
+        listed = (wide, _offsets(wide_widths), _ends_of(graph, wide))
+        return _of_keys(cls, keys, counts, ends, widest, listed)
+
+
+Kind = TypeVar("Kind", bound=Cooccurrence)
+
+
+def _of_keys(kind: type[Kind], keys: Int64, counts: NDArray[Any], ends: int, widest: int, wide: Wide) -> Kind:
+    starts = np.searchsorted(keys, np.arange(ends + 1) * ends).astype(np.int64)
+    return kind(starts, (keys % max(ends, 1)).astype(np.int32), counts.astype(np.int32), *wide, widest)
+
+
+def _widest(widths: Int64) -> int:
+    """The most ends of nodes that are taken apart, so that their pairs are not too many."""
+    nodes = np.bincount(widths) if len(widths) else np.zeros(1, np.int64)
+    pairs = np.cumsum(nodes * np.arange(len(nodes), dtype=np.int64) ** 2)
+    return int(np.searchsorted(pairs, MOST_PAIRS, side="right")) - 1
+
+
+def _count_pairs(graph: Graph, nodes: NDArray[Any], widths: Int64, ends: int) -> tuple[Int64, Int64]:
+    """Pairs of ends of nodes as numbers, ascending, and how many nodes have each."""
+    none = np.empty(0, np.int64)
+    held, parts = (none, none), list[tuple[Int64, Int64]]()
+    for some in _runs(widths**2):
+        keys = _pairs(_ends_of(graph, nodes[some]), widths[some], ends)
+        parts.append(_summed(keys, np.ones(len(keys), np.int64)))
+        if sum(len(keys) for keys, _ in parts) > max(AT_ONCE, len(held[0])):
+            held, parts = _together([held, *parts]), []
+    return _together([held, *parts])
+
+
+def _ends_of(graph: Graph, nodes: NDArray[Any]) -> Int32:
+    """The ends of each node, one node after the other."""
+    owners, found = list[Int64](), list[Int32]()
+    for number, side in enumerate((graph.out, graph.into)):
+        lengths = side.stops[nodes] - side.starts[nodes]
+        owner = np.repeat(np.arange(len(nodes)), lengths)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        relation = side.relation[np.repeat(side.starts[nodes], lengths) + within].astype(np.int32)
+        new = np.append(True, (relation[1:] != relation[:-1]) | (owner[1:] != owner[:-1]))[: len(owner)]
+        owners.append(owner[new])
+        found.append(2 * relation[new] + number)
+    order = np.argsort(np.concatenate(owners), kind="stable")
+    return np.concatenate(found)[order].astype(np.int32)
+
+
+def _pairs(listed: Int32, widths: Int64, ends: int) -> Int64:
+    """The pairs of the ends of each node, of which so many are listed, as numbers."""
+    starts, own = _offsets(widths), np.repeat(widths, widths)
+    left = np.repeat(listed.astype(np.int64), own)
+    nodes = np.repeat(np.arange(len(widths)), widths)
+    return left * ends + listed[_spread(starts, nodes)]
+
+
+def _together(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
+    keys, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _summed(keys, counts)
+
+
+def _runs(sizes: Int64) -> Iterator[slice]:
+    """Runs of which the sizes together are about AT_ONCE."""
+    at = np.cumsum(sizes) // AT_ONCE
+    bounds = [0, *(np.flatnonzero(np.diff(at)) + 1).tolist(), len(sizes)]
+    yield from (slice(start, stop) for start, stop in pairwise(bounds) if start < stop)
+
+
+def _summed(keys: Int64, counts: NDArray[Any]) -> tuple[Int64, Int64]:
+    """The keys, ascending and once each, with the sums of their counts that are not 0."""
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order].astype(np.int64)
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.empty(0, np.int64)
+    sums = np.add.reduceat(counts, first) if len(first) else counts
+    return keys[first][sums != 0], sums[sums != 0]
+
+
+def _offsets(lengths: NDArray[Any]) -> Int64:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _spread(starts: Int64, rows: NDArray[Any]) -> Int64:
+    """The places of all that some rows hold."""
+    lengths = (starts[1:] - starts[:-1])[rows]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(starts[rows], lengths) + within

@@ -1,0 +1,61 @@
+"""Counts of pairs of ends are those of the square, however they are kept."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.graph import cooccurrence, schema
+from clew.graph.cooccurrence import Cooccurrence
+from clew.graph.schema import schema_of
+from graph.reference import make_graph
+
+NODES, RELATIONS = 6, 5
+TRIPLES = st.lists(
+    st.tuples(*(st.integers(0, most - 1) for most in (NODES, RELATIONS, NODES))), min_size=1, max_size=40
+)
+
+
+@contextmanager
+def without_square(most_pairs: int) -> Iterator[None]:
+    """Count as graphs of many relations are, with room for so many pairs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cooccurrence, "MOST_PAIRS", most_pairs)
+        patch.setattr(cooccurrence, "AT_ONCE", 30)
+        patch.setattr(schema, "MOST_CELLS", 0)
+        yield
+
+
+@settings(max_examples=100, deadline=None)
+@given(TRIPLES, st.sampled_from([0, 10, 60, 10_000]))
+def test_rows_are_those_of_the_square(triples, most_pairs) -> None:
+    graph = make_graph(NODES, RELATIONS, sorted(set(triples)))
+    expected = schema_of(graph)
+    with without_square(most_pairs):
+        found = schema_of(graph).together
+        square = expected.together.dense()
+        np.testing.assert_array_equal(found.dense(), square)
+        np.testing.assert_array_equal(found.nodes, np.diagonal(square))
+        for one, other in np.ndindex(square.shape):
+            fresh = Cooccurrence.of_arrays(found.arrays())
+            assert fresh.meet(one, other) == bool(square[one, other])
+
+
+def test_a_node_of_many_ends_is_kept_as_it_is() -> None:
+    graph = make_graph(NODES, RELATIONS, [(0, r, 1 + r) for r in range(RELATIONS)])
+    with without_square(most_pairs=RELATIONS):
+        found = schema_of(graph).together
+    assert found.wide.tolist() == [0]
+    assert len(found.other) == RELATIONS
+    assert found.row(0)[::2].tolist() == [1] * RELATIONS
+
+
+def test_few_rows_are_remembered() -> None:
+    found = Cooccurrence.of_square(np.ones((10, 10), np.int32))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cooccurrence, "AT_ONCE", 30)
+        assert [found.row(end).sum() for end in range(10)] == [10] * 10
+        assert len(found._rows) <= 3
