@@ -216,3 +216,10 @@ def test_stems_are_the_same_in_many_threads(hasty):
         # Past the cache of stems, which would hide it.
         found = list(pool.map(Lexicon.load().stem.__wrapped__, words))
     assert found == [expected[word] for word in words]
+
+
+def test_a_word_has_meaning_if_something_is_near_it() -> None:
+    assert LEXICON.has_meaning("film")
+    assert LEXICON.has_meaning("films")
+    assert not LEXICON.has_meaning("xqzzt")
+    assert not LEXICON.has_meaning("48213")

@@ -271,8 +271,8 @@ def may_stand(of: Exploration, node: int) -> NDArray[np.bool_]:
     """Bool [2R]: the ends at which a node, or others like it, stand."""
     schema, ends = of.schema, of.steps_at(np.array([node], np.int64))
     found = np.zeros(len(schema.nodes), np.bool_)
-    if ends:
-        found |= schema.together.rows(ends).max(axis=0) > 0
+    for end in ends:
+        found |= schema.together.row(end) > 0
     types = of.vocabulary.types_of(node)
     if len(types):
         found |= schema.typed[:, types].max(axis=1) > 0

@@ -68,14 +68,6 @@ class Cooccurrence:
             row += np.bincount(ends, minlength=len(self))
         return row
 
-    def rows(self, ends: Sequence[int] | Int64) -> Int64:
-        """int64 [ends, E]: the rows of some ends."""
-        return (
-            np.stack([self.row(int(end)) for end in ends])
-            if len(ends)
-            else np.zeros((0, len(self)), np.int64)
-        )
-
     def meet(self, one: int, other: int) -> bool:
         """Whether any node has both ends."""
         if one in self._rows or len(self) ** 2 <= AT_ONCE:
@@ -91,7 +83,9 @@ class Cooccurrence:
 
     def dense(self) -> Int64:
         """int64 [E, E]: all rows."""
-        return self.rows(range(len(self)))
+        return (
+            np.stack([self.row(end) for end in range(len(self))]) if len(self) else np.zeros((0, 0), np.int64)
+        )
 
     @cached_property
     def nodes(self) -> Int64:
@@ -116,8 +110,10 @@ class Cooccurrence:
     def changed(self, old: Self, new: Self, nodes: Int64) -> Self:
         """What it is when `nodes`, of which `old` counts what they were, are as `new` counts them."""
         ends = len(new)
-        parts = [(self._keys(ends), self.count), (old._keys(ends), -old.count), (new._keys(ends), new.count)]
-        keys, counts = _together(parts)
+        parts = [(self, 1), (old, -1), (new, 1)]
+        keys, counts = _together(
+            [(part._keys(ends), sign * part.count.astype(np.int64)) for part, sign in parts]
+        )
         stays = np.flatnonzero(~np.isin(self.wide, nodes))
         wide = np.concatenate([self.wide[stays], new.wide])
         widths = np.concatenate([np.diff(self.wide_starts)[stays], np.diff(new.wide_starts)])
@@ -139,7 +135,8 @@ class Cooccurrence:
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Make it of what `arrays` gave."""
-        return cls(*(arrays[name] for name in ARRAYS[:-1]), int(arrays[ARRAYS[-1]][0]))
+        held: Any = [arrays[name] for name in ARRAYS[:-1]]
+        return cls(*held, widest=int(arrays[ARRAYS[-1]][0]))
 
     @classmethod
     def of_square(cls, counts: NDArray[np.signedinteger[Any]]) -> Self:

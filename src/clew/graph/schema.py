@@ -216,7 +216,7 @@ class _EndCounts(NamedTuple):
         """Count `nodes` of a graph of at most so many relations and types; `widest` as of `Cooccurrence`."""
         columns, ends = graph_columns(graph), 2 * relations
         square = ends**2 <= MOST_CELLS
-        widths, cells, edges, *counts = _count_ends(
+        widths, cells, edges, repeated, valued, low, high = _count_ends(
             columns, graph.values.kind, graph.values.value, nodes, ends, square
         )
         typed = np.zeros((ends, types), np.int64)
@@ -226,7 +226,7 @@ class _EndCounts(NamedTuple):
             together = Cooccurrence.of_square(cells)
         else:
             together = Cooccurrence.of(graph, nodes, widths, ends, widest)
-        return cls(edges, together, *counts, typed)
+        return cls(edges, together, repeated, valued, low, high, typed)
 
     def schema(self, graph: Graph) -> Schema:
         """The schema of a graph of which this counts all nodes."""

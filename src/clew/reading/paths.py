@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,8 @@ LIKE_IT = 0.1
 """Least share of the nodes of an end that are of a type, for things of the type to miss that end."""
 IMPLIED = 0.5
 """Least share of the nodes of one of its ends that have another end, for an untyped node to miss that one."""
+MOST_STEPS, MOST_JUMPS = 1_000, 256
+"""Steps of one set that are followed; relations of a list of edges that are looked for one by one."""
 LONG_LIST = 400
 """Edges of one node beyond which its relations are found by jumps."""
 
@@ -137,7 +139,7 @@ class Exploration:
         """The set one step further, by each step that the members have."""
         around = self._around(base)
         root = root_of(Walk(base.part, 0))
-        for step in self.steps_at(base.members) if around is None else around:
+        for step in self.steps_at(base.members) if around is None else self._best_said(around):
             if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
                 continue
             if base.steps and not base.mentions and base.steps[-1] == step ^ 1:
@@ -200,7 +202,7 @@ class Exploration:
         some = sample(nodes, most)
         around = self.executor.around(some)
         if around is not None:
-            return sorted(around)
+            return sorted(self._best_said(around))
         found: set[int] = set()
         graph = self.vocabulary.graph
         for side, adjacency in enumerate((graph.out, graph.into)):
@@ -210,7 +212,15 @@ class Exploration:
                     found.update(2 * r + side for r in _distinct(adjacency.relation, start, stop))
                 elif stop > start:
                     found.update(2 * r + side for r in set(adjacency.relation[start:stop].tolist()))
-        return sorted(found)
+        return sorted(self._best_said(found))
+
+    def _best_said(self, steps: Collection[int]) -> Iterable[int]:
+        """The steps; where they are too many to be followed, those that the question says best."""
+        if len(steps) <= MOST_STEPS:
+            return steps
+        chosen = np.array(sorted(steps))
+        said = self.steps_say[chosen].sum(axis=1)
+        return chosen[np.argsort(-said, kind="stable")[:MOST_STEPS]].tolist()
 
     def absent_steps(self, node: int) -> list[int]:
         """The steps that a node does not have and others like it do: of its types, or of its other steps."""
@@ -219,9 +229,12 @@ class Exploration:
         if len(types):
             like = schema.typed[:, types].max(axis=1) >= LIKE_IT * np.maximum(schema.nodes, 1)
         elif there:
-            together = schema.together.rows(there)
-            implied = (together / np.maximum(schema.nodes[there], 1)[:, None]).max(axis=0) >= IMPLIED
-            like = implied & (together.min(axis=0) > 0)
+            like, share = np.ones(len(schema.nodes), np.bool_), np.zeros(len(schema.nodes))
+            for end in there:
+                together = schema.together.row(end)
+                like &= together > 0
+                np.maximum(share, together / max(schema.nodes[end], 1), out=share)
+            like &= share >= IMPLIED
         else:
             return []
         like[there] = False
@@ -265,8 +278,12 @@ def sample(nodes: Nodes, most: int = WIDEST) -> Nodes:
 
 
 def _distinct(relation: NDArray[np.int32], start: int, stop: int) -> Iterator[int]:
-    """The relations of one sorted list of edges, by jumps."""
-    while start < stop:
+    """The relations of one sorted list of edges, by jumps while these are few."""
+    for _ in range(MOST_JUMPS):
+        if start >= stop:
+            return
         here = int(relation[start])
         yield here
         start += int(np.searchsorted(relation[start:stop], here + 1))
+    rest = relation[start:stop]
+    yield from rest[np.append(True, rest[1:] != rest[:-1])[: len(rest)]].tolist()

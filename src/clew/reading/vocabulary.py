@@ -29,6 +29,9 @@ PAST = frozenset("former formerly previous previously past ex".split())
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
 
+MOST_KEPT = 1 << 26
+"""How like words are to labels, that are remembered: so many numbers twice."""
+
 
 def words_of_label(label: str) -> str:
     """A label as words: *film.film.directed_by* → *film directed by*, *inCountry* → *in country*."""
@@ -92,12 +95,15 @@ class Vocabulary:
     def flags(self) -> dict[int, tuple[int, int]]:
         """Relations whose values say yes or no, with the node of each, -1 where no head has it."""
         few = np.flatnonzero(self.schema.nodes[1::2] <= len(TRUTH)).tolist()
-        found = {r: flag for r in few if (flag := self._flag(r)) is not None}
-        return found
+        relation, tail = _sampled(self.graph)
+        tails = tail[np.argsort(relation, kind="stable")]
+        stops = np.cumsum(np.bincount(relation, minlength=len(self.relations))).tolist()
+        found = {r: self._flag(tails[stops[r - 1] if r else 0 : stops[r]]) for r in few}
+        return {r: flag for r, flag in found.items() if flag is not None}
 
-    def _flag(self, relation: int) -> tuple[int, int] | None:
+    def _flag(self, tails: NDArray[np.int32]) -> tuple[int, int] | None:
         nodes = [-1, -1]
-        for node in np.unique(_tails(self.graph, relation)).tolist():
+        for node in sorted(set(tails.tolist())):
             truth = TRUTH.get(self.graph.labels[node].lower())
             if truth is None:
                 return None
@@ -122,13 +128,13 @@ class Vocabulary:
 
 def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[int, ...]:
     kinds: list[int] = []
-    leaves = (graph.out.stops - graph.out.starts) == 0
+    only_leaves = _only_leaves(graph)
     for end in range(2 * len(schema.triples)):
         if schema.dates[end] >= MOSTLY:
             kinds.append(DATE)
         elif schema.numbers[end] >= MOSTLY:
             kinds.append(NUMBER)
-        elif end & 1 and end_types[end] < 0 and _only_leaves(graph, end // 2, leaves):
+        elif end & 1 and end_types[end] < 0 and only_leaves[end // 2]:
             kinds.append(LEAF)
         else:
             kinds.append(THING)
@@ -138,15 +144,18 @@ def _kinds(graph: Graph, schema: Schema, end_types: tuple[int, ...]) -> tuple[in
 _SAMPLE = 200_000
 
 
-def _tails(graph: Graph, relation: int) -> NDArray[np.int32]:
-    """The tails of a relation, of some of its triples where there are many."""
+def _sampled(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Relations and tails of the triples, of some of them where there are many."""
     slots = graph.out.slots(max(1, graph.triples // _SAMPLE))
-    return graph.out.neighbour[slots[graph.out.relation[slots] == relation]]
+    return graph.out.relation[slots], graph.out.neighbour[slots]
 
 
-def _only_leaves(graph: Graph, relation: int, leaves: NDArray[np.bool_]) -> bool:
-    tails = _tails(graph, relation)
-    return bool(len(tails)) and bool(leaves[tails].mean() > 0.9)
+def _only_leaves(graph: Graph) -> NDArray[np.bool_]:
+    """Which relations have nearly only tails from which nothing goes on, bool [R]."""
+    relation, tail = _sampled(graph)
+    leaves = (graph.out.stops[tail] - graph.out.starts[tail]) == 0
+    triples = np.bincount(relation, minlength=len(graph.relations))
+    return np.bincount(relation, leaves, minlength=len(graph.relations)) > 0.9 * triples
 
 
 def _end_types(schema: Schema) -> tuple[int, ...]:
@@ -187,6 +196,12 @@ class WordMatcher:
         self._parts = [tuple(singular(w) for w in t.split()) for t in labels]
         self._words = sorted({w for part in self._parts for w in part})
         self._place = {w: i for i, w in enumerate(self._words)}
+        said = [[self._place[w] for w in part if w not in FUNCTION] for part in self._parts]
+        lengths = np.array([len(places) for places in said], np.int64)
+        self._said = np.flatnonzero(lengths)
+        self._share = 0.6 + 0.4 / lengths[self._said]
+        self._places = np.array([place for places in said for place in places], np.int64)
+        self._starts = (np.cumsum(lengths) - lengths)[self._said]
         self._label_vectors = self.embedder.embed(list(labels)) if labels else np.zeros((0, 1), np.float32)
         self._rows: dict[str, tuple[Float32, Float32]] = {}
 
@@ -210,7 +225,7 @@ class WordMatcher:
     def _row(self, word: str) -> tuple[Float32, Float32]:
         known = self._rows.get(word)
         if known is None:
-            if len(self._rows) > 20_000:
+            if (len(self._rows) + 1) * len(self._parts) > MOST_KEPT:
                 self._rows.clear()
             known = self._rows[word] = self._compare_word(word)
         return known
@@ -219,12 +234,28 @@ class WordMatcher:
         base = singular(word)
         vector = self.embedder.embed([word])[0]
         near = np.clip(self._label_vectors @ vector, 0, 1)
-        single = np.array([self._word_likeness(base, other) for other in self._words], np.float32)
+        single = np.zeros(len(self._words), np.float32)
+        alike = {*self._meaning, *self._by_stem.get(self.lexicon.stem(base), ()), self._place.get(base, -1)}
+        for i in alike - {-1}:
+            single[i] = self._word_likeness(base, self._words[i])
         exact = np.zeros(len(self._parts), np.float32)
-        for i, part in enumerate(self._parts):
-            likes = [float(single[self._place[w]]) for w in part if w not in FUNCTION] or [0.0]
-            exact[i] = max(likes) * (0.6 + 0.4 / len(likes))
+        if len(self._said):
+            exact[self._said] = np.maximum.reduceat(single[self._places], self._starts) * self._share
         return np.maximum(near, exact), exact
+
+    @cached_property
+    def _meaning(self) -> list[int]:
+        """The places of words that are like others by their meaning."""
+        return [i for i, word in enumerate(self._words) if self.lexicon.has_meaning(word)]
+
+    @cached_property
+    def _by_stem(self) -> dict[str, list[int]]:
+        """The places of words by their stems."""
+        found: dict[str, list[int]] = {}
+        for i, word in enumerate(self._words):
+            if not word.isdigit():
+                found.setdefault(self.lexicon.stem(word), []).append(i)
+        return found
 
     def _word_likeness(self, word: str, other: str) -> float:
         if word == other:

@@ -280,6 +280,10 @@ class Lexicon:
                         found[name] = max(found.get(name, 0.0), factor * self._main[sense])
         return tuple(sorted(found, key=lambda name: (-found[name], name)))
 
+    def has_meaning(self, word: str) -> bool:
+        """Whether anything is near the word in meaning: else only words of its stem are like it."""
+        return word in self if word.isdigit() else bool(self._entry(word).related)
+
     def related(self, word: str) -> dict[str, float]:
         """Return the lemmas near the word with their similarity as seen from this word, best first."""
         near = self._entry(word).related
