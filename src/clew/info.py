@@ -62,6 +62,7 @@ class RelationInfo:
 class Info:
     """What an index holds; `bytes` on disk, `created` in UTC, `report` what reading the sources gave.
 
+    `vectors` says what searches those of `names`, and where those of `triples` are, None without them.
     `updates` are what the last updates did, `changes` how many of their changes are kept apart from what was
     written whole.
     """
@@ -76,13 +77,16 @@ class Info:
     embedder: EmbedderRecord | None
     sources: tuple[SourceRecord, ...]
     report: Mapping[str, Any]
+    vectors: Mapping[str, str | None]
     corpus: Mapping[str, Any] | None = None
     updates: Sequence[Mapping[str, Any]] = ()
     changes: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Make the stable JSON form (documented in docs/json.md)."""
-        names = "clew created bytes counts embedder sources report types relations corpus updates changes"
+        names = (
+            "clew created bytes counts embedder sources report types relations vectors corpus updates changes"
+        )
         return {"index": self.path, **fields_json(self, names), "report": report_json(self.report)}
 
     def to_frame(self) -> Any:  # noqa: ANN401 (of pandas or polars)
@@ -117,10 +121,24 @@ def info_of(index: Index) -> Info:
         embedder=about.embedder,
         sources=about.sources,
         report=about.report,
+        vectors=_vectors_of(index),
         corpus=_corpus_of(index),
         updates=about.report.get("updates", ()),
         changes=0 if index.delta is None else index.delta.edit.size,
     )
+
+
+def _vectors_of(index: Index) -> dict[str, str | None]:
+    """What searches the vectors of names, and where those of triples are."""
+    from clew.index.vectors.backends.entities import ENTITY_SEARCH
+    from clew.index.vectors.vectors import IN_MILVUS, TRIPLE_IDS, TRIPLE_VECTORS
+
+    names = "faiss" if ENTITY_SEARCH in index.files else "numpy"
+    triples = "files" if TRIPLE_VECTORS in index.sections else None
+    return {
+        "names": "milvus" if IN_MILVUS in index.sections else names,
+        "triples": "milvus" if TRIPLE_IDS in index.sections else triples,
+    }
 
 
 def _corpus_of(index: Index) -> dict[str, Any] | None:

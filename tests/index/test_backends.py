@@ -176,6 +176,20 @@ def test_a_collection_that_is_gone_is_a_format_error(milvus, vectors, tmp_path):
         open_vectors(tmp_path / "v", access=VectorAccess(milvus.uri))
 
 
+def test_a_collection_of_the_same_name_that_is_another_is_a_format_error(backend, vectors, tmp_path):
+    index = backend(DIMENSION)
+    if not isinstance(index, MilvusVectors):
+        pytest.skip("the others are files")
+    index.add(np.arange(5), vectors[:5])
+    index.save(tmp_path / "v")
+    another = MilvusVectors(DIMENSION, index.place, index.collection)
+    another.create()
+    with pytest.raises(FormatError, match=r"is of another index.*\$MILVUS_URI, or index the sources again"):
+        open_vectors(tmp_path / "v")
+    another.save(tmp_path / "v")
+    open_vectors(tmp_path / "v")
+
+
 def test_distances_are_put_in_order_and_equal_ones_stay_as_they_come():
     rng = np.random.default_rng(3)
     for distances in (

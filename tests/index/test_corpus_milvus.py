@@ -14,7 +14,6 @@ from film_corpus import EMBEDDER, FILMS, assert_same_corpus
 
 from clew.errors import IndexAccessError, UsageError
 from clew.index.build import build_index
-from clew.index.corpus import corpus_milvus
 from clew.index.corpus.build_corpus import build_corpus
 from clew.index.corpus.corpus import CorpusSettings, open_corpus
 from clew.index.corpus.nearest import WalkIndex
@@ -124,11 +123,12 @@ def test_an_index_that_is_replaced_leaves_no_collections_but_those_of_the_genera
     names = set()
     for year in range(3):
         path = build(tmp_path, place, text=f"{FILMS}Heat\tyear\t{year}\n")
-        names |= set(open_corpus(open_index(path)).milvus.collections)
-    there = [n for n in sorted(names) if is_there(place, n)]
-    assert len(names) == 6
-    assert len(there) == 4
+        names |= {MilvusVectors.named_in(file) for file in open_index(path).files.values()}
+    assert len(names) == 9  # of names, walks and nodes
+    assert sum(is_there(place, n) for n in names) == 6
     assert_finds_the_same(path, tmp_path)
+    update_index(path, Edits(add=[("Heat", "year", "1")]), embedder=EMBEDDER)
+    assert sum(is_there(place, n) for n in names) == 3
 
 
 def is_there(place, name):
@@ -257,15 +257,13 @@ def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_pa
 
 
 def test_a_milvus_that_lost_vectors_is_not_committed(place, tmp_path, monkeypatch):
-    monkeypatch.setattr(corpus_milvus.MilvusVectors, "add_new", lambda *_: None)
+    monkeypatch.setattr(MilvusVectors, "add_new", lambda *_: None)
     with pytest.raises(IndexAccessError, match="it lost some"):
         build(tmp_path, place)
     assert not (tmp_path / "films.clew" / "manifest.json").exists()
 
 
-def test_milvus_needs_a_corpus_and_a_place(tmp_path):
-    with pytest.raises(UsageError, match="Add --corpus"):
-        build(tmp_path, MilvusPlace("http://127.0.0.1:9"), settings=None)
+def test_milvus_needs_a_place():
     with pytest.raises(UsageError, match="MILVUS_URI"):
         VectorChoice("milvus")
 

@@ -83,7 +83,7 @@ class VectorOptions:
     ] = False
     vectors: Annotated[
         VectorOption,
-        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds those of the corpus."),
+        typer.Option(help="What searches vectors; auto is faiss for many. Milvus holds all of them."),
     ] = VectorOption.auto
     milvus: Annotated[
         str | None,

@@ -121,6 +121,8 @@ def _facts(held: Info) -> list[str]:
         lines.append(
             f"embedder   {made_with.name} ({made_with.dimension} dimensions, {made_with.fingerprint})"
         )
+    if held.vectors["names"] == "milvus":
+        lines.append("vectors    are in Milvus")
     for source in held.sources:
         lines.append(f"{source.role:<10} {source.path} ({source.format}, {size(source.bytes)})")
     if held.corpus is not None:

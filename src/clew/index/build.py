@@ -40,6 +40,7 @@ from clew.index.vectors.vectors import (
     ENTITY_VECTORS,
     RELATION_VECTORS,
     relations_of,
+    vector_part,
     vector_sections,
 )
 from clew.text.embedder import Embedder
@@ -49,6 +50,7 @@ from clew.workers.base import Workers
 if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.corpus.walk_vectors import Verbaliser
+    from clew.index.vectors.backends.milvus import MilvusPlace
 
 OnError = Literal["fail", "skip"]
 
@@ -134,7 +136,7 @@ def build_index(
         count = entry_count(graph, label_nodes)
         shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count), cluster)
         _add_names(writer, shards, count, tell)
-        _add_vectors(writer, shards, tell)
+        _add_vectors(writer, out, shards, vectors, tell)
         _add_search(writer, graph.nodes, vectors, tell)
         if corpus is not None:
             # It compiles kernels, which nothing else here needs.
@@ -142,13 +144,22 @@ def build_index(
 
             add_corpus(writer, out, graph, embedder, corpus, vectors, verbaliser, tell, cluster)
         if triple_vectors:
-            from clew.index.vectors.triple_vectors import TriplePieces, write_triple_vectors
+            from clew.index.vectors.triple_vectors import (
+                TriplePieces,
+                put_triple_vectors,
+                write_triple_vectors,
+            )
 
             pieces = TriplePieces(writer.folder.resolve(), embedder.name)
             spread = None if cluster is None else partial(cluster.map, pieces)
-            write_triple_vectors(
-                writer, graph, embedder, lambda done: tell("triples", done, graph.triples), spread
-            )
+
+            def told(done: int) -> None:
+                tell("triples", done, graph.triples)
+
+            if vectors.place is None:
+                write_triple_vectors(writer, graph, embedder, told, spread)
+            else:
+                put_triple_vectors(writer, out, vectors.place, graph, embedder, told, spread)
         manifest = writer.commit(_about(graph, report, embedder, modified, addresses or {}))
     return Built(out, manifest, report)
 
@@ -158,9 +169,7 @@ def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, v
     if verbaliser is not None and (corpus is None or corpus.kind == "lazy"):
         raise UsageError("A model says walks that are stored. Add --corpus bfs or --corpus random")
     if vectors.kind == "milvus":
-        if corpus is None:
-            raise UsageError("Milvus holds the vectors of a corpus. Add --corpus bfs, random or lazy")
-        from clew.index.corpus.corpus_milvus import check_place
+        from clew.index.vectors.in_milvus import check_place
 
         check_place(vectors.place)
 
@@ -207,11 +216,15 @@ def _add_names(writer: IndexWriter, shards: Shards, count: int, tell: Progress) 
     tell("names", count, count)
 
 
-def _add_vectors(writer: IndexWriter, shards: Shards, tell: Progress) -> None:
+def _add_vectors(
+    writer: IndexWriter, out: Path, shards: Shards, vectors: VectorChoice, tell: Progress
+) -> None:
     if writer.marked("vectors") is not None:
         return
     graph, embedder = shards.graph, shards.embedder
-    if graph.nodes < SHARDED_FROM:
+    if vectors.place is not None:
+        _put_vectors(writer, out, shards, vectors.place, tell)
+    elif graph.nodes < SHARDED_FROM:
         writer.add_all(vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes)))
     else:
         parts = shards.make("vectors", lambda done: tell("vectors", done, graph.nodes))
@@ -221,6 +234,24 @@ def _add_vectors(writer: IndexWriter, shards: Shards, tell: Progress) -> None:
         writer.add(RELATION_VECTORS, relations_of(graph, embedder))
     writer.mark("vectors", {})
     shards.remove("vectors")
+
+
+def _put_vectors(writer: IndexWriter, out: Path, shards: Shards, place: MilvusPlace, tell: Progress) -> None:
+    """Put the vectors of names into Milvus."""
+    # It needs pymilvus, which nothing else here does.
+    from clew.index.vectors.in_milvus import write_names
+
+    graph, embedder = shards.graph, shards.embedder
+    if graph.nodes < SHARDED_FROM:
+        parts = [
+            vector_part(graph, embedder, 0, graph.nodes, lambda done: tell("vectors", done, graph.nodes))
+        ]
+    else:
+        parts = shards.make("vectors", lambda done: tell("vectors", done, graph.nodes))
+    write_names(writer, out, place, parts, (graph.nodes, embedder.dimension))
+    writer.add(ENTITY_VECTORS, np.empty((0, embedder.dimension), np.int8))
+    writer.add(ENTITY_SCALES, np.empty(0, np.float32))
+    writer.add(RELATION_VECTORS, relations_of(graph, embedder))
 
 
 def _add_search(writer: IndexWriter, nodes: int, vectors: VectorChoice, tell: Progress) -> None:

@@ -18,17 +18,17 @@ from clew.index.corpus.corpus import (
     WALK_COLLECTION,
     Corpus,
     CorpusSettings,
-    open_corpus,
 )
 from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, places_of, without_vectors
 from clew.index.corpus.walk_pieces import Span, SpanWalks, WalkPieces, root_walks
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
 from clew.index.progress import Progress
-from clew.index.store.directory import IndexWriter, open_index
+from clew.index.store.directory import IndexWriter
 from clew.index.vectors.backends.base import VectorStoreError
 from clew.index.vectors.backends.entities import build_search
-from clew.index.vectors.backends.registry import VectorAccess, VectorChoice
+from clew.index.vectors.backends.registry import VectorChoice
+from clew.index.vectors.in_milvus import finish
 from clew.text.embedder import Embedder
 from clew.workers.base import Workers
 
@@ -66,7 +66,8 @@ def add_corpus(
             spread=None if cluster is None or verbaliser is not None else partial(cluster.map, pieces),
         )
         if milvus is not None:
-            _finish_milvus(writer, milvus)
+            finish(writer, milvus.walks, WALK_COLLECTION, WALK_COLLECTION, milvus.next_walk)
+            finish(writer, milvus.nodes, NODE_COLLECTION, NODE_COLLECTION, len(milvus.version))
     except BaseException as error:
         # A Milvus that is not there is not waited for once more: the next build removes what is left.
         if milvus is not None and not isinstance(error, VectorStoreError):
@@ -141,13 +142,6 @@ def add_node_search(
         writer.add_file(NODE_SEARCH, NODE_FILE)
 
 
-def add_collections(writer: IndexWriter, milvus: MilvusCorpus) -> None:
-    """Write which collections of Milvus belong to the generation."""
-    for section, held in ((WALK_COLLECTION, milvus.walks), (NODE_COLLECTION, milvus.nodes)):
-        held.save(writer.folder / section)
-        writer.add_file(section, section)
-
-
 def _new_collections(
     writer: IndexWriter,
     path: Path,
@@ -159,26 +153,4 @@ def _new_collections(
     if vectors.kind != "milvus" or vectors.place is None:
         return None
     walks = 0 if settings.kind == "lazy" else graph.nodes * settings.walking.rows
-    made = MilvusCorpus.create(vectors.place, path, writer.generation, embedder.dimension, graph.nodes, walks)
-    replaced = _collections_of(path, vectors)
-    if replaced is not None:
-        replaced.drop_retired()
-        made.retired = replaced.collections
-    return made
-
-
-def _collections_of(path: Path, vectors: VectorChoice) -> MilvusCorpus | None:
-    """Find the collections of the index that is replaced; None without one, or if they are elsewhere."""
-    place = vectors.place
-    access = None if place is None else VectorAccess(place.uri, place.token)
-    try:
-        corpus = open_corpus(open_index(path, access=access), writable=True)
-    except ClewError:  # none, or damaged: it is replaced either way
-        return None
-    return None if corpus is None else corpus.milvus
-
-
-def _finish_milvus(writer: IndexWriter, milvus: MilvusCorpus) -> None:
-    milvus.flush()
-    milvus.check(milvus.next_walk)
-    add_collections(writer, milvus)
+    return MilvusCorpus.create(vectors.place, path, writer.generation, embedder.dimension, graph.nodes, walks)

@@ -23,11 +23,12 @@ from clew.errors import FormatError, UsageError
 from clew.graph.edit.growing import grown
 from clew.graph.graph import Int32, Int64, UInt16, offsets_of
 from clew.graph.walks.walks import Walks, WalkSettings
-from clew.index.corpus.corpus_milvus import NONE, MilvusCorpus
+from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, open_part, part_sections, places_of, walks_at
 from clew.index.store.directory import Index
 from clew.index.store.files import Array
 from clew.index.vectors.backends.registry import open_collection
+from clew.index.vectors.in_milvus import NONE
 from clew.index.vectors.vectors import Float32, Int8
 from clew.text.embedder import unit_rows
 
@@ -199,7 +200,7 @@ class Corpus:
         return found
 
 
-_NUMBERS = ("next_walk", "update", "retired")
+_NUMBERS = ("next_walk", "update")
 _ARRAYS = ("version", "dead_walks", "dead_nodes")
 
 
@@ -262,8 +263,8 @@ def _open_milvus(index: Index, numbers: dict[str, Any], *, writable: bool) -> Mi
             for name in (WALK_COLLECTION, NODE_COLLECTION)
         )
         arrays: dict[str, Any] = {name: index.array(f"corpus.milvus.{name}") for name in _ARRAYS}
-        numbers["retired"] = tuple(numbers["retired"])
-        return MilvusCorpus(walks, nodes, **arrays, **numbers)
+        counted: dict[str, Any] = {name: numbers[name] for name in _NUMBERS}
+        return MilvusCorpus(walks, nodes, **arrays, **counted)
     except (KeyError, TypeError) as error:
         raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
 

@@ -7,8 +7,6 @@ vectors are `update << 32 | node`, those of walks are in the corpus.
 
 from __future__ import annotations
 
-import hashlib
-import platform
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,14 +14,13 @@ import numpy as np
 
 from clew.errors import IndexAccessError
 from clew.graph.graph import Int32, Int64
-from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors, cells_of
+from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
+from clew.index.vectors.in_milvus import NONE, new_collection, upload
 from clew.index.vectors.vectors import Float32, Int8
 from clew.text.embedder import unit_rows
 
 _SHIFT = 32
 _NODE = (1 << _SHIFT) - 1
-_UPLOAD = 20_000
-NONE: Int64 = np.zeros(0, np.int64)
 
 
 @dataclass(eq=False)
@@ -31,8 +28,8 @@ class MilvusCorpus:
     """Both collections.
 
     `version` int32 [nodes] is the update that made each node's vector, -1 for none; `next_walk` the first id
-    of a walk that was never used. `dead_walks` and `dead_nodes` int64 are ids that the generation before
-    uses, `retired` collections of it.
+    of a walk that was never used. `dead_walks` and `dead_nodes` int64 are ids that only the generation
+    before uses.
     """
 
     walks: MilvusVectors
@@ -42,31 +39,17 @@ class MilvusCorpus:
     update: int = 0
     dead_walks: Int64 = field(default_factory=lambda: NONE)
     dead_nodes: Int64 = field(default_factory=lambda: NONE)
-    retired: tuple[str, ...] = ()
 
     @classmethod
     def create(
         cls, place: MilvusPlace, path: Path, generation: int, dimension: int, nodes: int, walks: int
     ) -> MilvusCorpus:
-        """Make the collections of a generation of the index `path`, for about so many vectors.
-
-        Their names are those that a build that was killed has used, so that it leaves nothing behind.
-        """
-        told = f"{platform.node()} {path.resolve()}"
-        name = f"clew_{hashlib.blake2b(told.encode(), digest_size=10).hexdigest()}_{generation}"
-        made = cls(
-            MilvusVectors(dimension, place, f"{name}_walks", cells=cells_of(walks)),
-            MilvusVectors(dimension, place, f"{name}_nodes", cells=cells_of(nodes)),
+        """Make the collections of a generation of the index `path`, for about so many vectors."""
+        return cls(
+            new_collection(place, path, generation, "walks", dimension, walks),
+            new_collection(place, path, generation, "nodes", dimension, nodes),
             np.full(nodes, -1, np.int32),
         )
-        made.walks.create()
-        made.nodes.create()
-        return made
-
-    @property
-    def collections(self) -> tuple[str, ...]:
-        """Names of the collections in use."""
-        return self.walks.collection, self.nodes.collection
 
     def begin_update(self, nodes: int) -> None:
         """Make room for more nodes; remove what the generation before used, and what a killed update left."""
@@ -75,7 +58,6 @@ class MilvusCorpus:
         self.walks.remove(self.dead_walks)
         self.nodes.remove(self.dead_nodes)
         self.dead_walks = self.dead_nodes = NONE
-        self.drop_retired()
         self.update += 1
         more = np.full(nodes - len(self.version), -1, np.int32)
         self.version = np.concatenate([self.version, more])
@@ -84,9 +66,7 @@ class MilvusCorpus:
         """Add the vectors int8 [n, d] of walks; returns their ids."""
         ids = np.arange(self.next_walk, self.next_walk + len(q), dtype=np.int64)
         self.next_walk += len(q)
-        for start in range(0, len(q), _UPLOAD):
-            part = slice(start, start + _UPLOAD)
-            self.walks.add_new(ids[part], unit_rows(q[part].astype(np.float32)))
+        upload(self.walks, ids, unit_rows(q.astype(np.float32)))
         return ids
 
     def add_nodes(self, nodes: Int32, q: Int8) -> None:
@@ -96,19 +76,7 @@ class MilvusCorpus:
         self.dead_nodes = np.concatenate([self.dead_nodes, old])
         self.version[nodes] = self.update
         ids = (np.int64(self.update) << _SHIFT) | nodes.astype(np.int64)
-        for start in range(0, len(q), _UPLOAD):
-            part = slice(start, start + _UPLOAD)
-            self.nodes.add_new(ids[part], unit_rows(q[part].astype(np.float32)))
-
-    def check(self, walks: int) -> None:
-        """Raise IndexAccessError unless Milvus holds all that was added; `walks` is how many are in use."""
-        for vectors, count in ((self.walks, walks), (self.nodes, int((self.version >= 0).sum()))):
-            held = len(vectors)
-            if held < count:
-                raise IndexAccessError(
-                    f"Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors of "
-                    f"{vectors.collection}: it lost some. Run the same command again"
-                )
+        upload(self.nodes, ids, unit_rows(q.astype(np.float32)))
 
     def nearest_nodes(self, query: Float32, k: int) -> list[int]:
         """Find the `k` nodes nearest to `query` float32 [d], as of this generation."""
@@ -137,24 +105,7 @@ class MilvusCorpus:
         cosines = 1 - found.distances.astype(np.float64) ** 2 / 2
         return [(place[id], c) for id, c in zip(found.ids.tolist(), cosines.tolist(), strict=True)]
 
-    def flush(self) -> None:
-        """Wait until all is on the disks of Milvus."""
-        self.walks.flush()
-        self.nodes.flush()
-
     def drop(self) -> None:
         """Remove both collections: of a build that failed."""
         self.walks.drop()
         self.nodes.drop()
-
-    def drop_retired(self) -> None:
-        """Remove the collections of the generation before."""
-        for name in self.retired:
-            MilvusVectors(self.walks.dimension, self.walks.place, name).drop()
-        self.retired = ()
-
-
-def check_place(place: MilvusPlace | None) -> None:
-    """Raise VectorStoreError unless Milvus answers at `place`."""
-    if place is not None:
-        MilvusVectors(1, place).check()

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Int32, Int64, Names, offsets_of
 from clew.graph.walks.walks import Walker, Walks
-from clew.index.corpus.corpus_milvus import NONE
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.directory import Index
 from clew.index.store.files import Array
+from clew.index.vectors.in_milvus import NONE
 from clew.index.vectors.vectors import Float32, Int8
 
 

@@ -16,9 +16,10 @@ from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.walk_vectors import WalkEmbedder
 from clew.index.store.directory import Index
 from clew.index.vectors.backends.base import VectorIndex
-from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_stored
+from clew.index.vectors.backends.entities import nearest_stored
 from clew.index.vectors.backends.registry import open_vectors
 from clew.index.vectors.dots import dots
+from clew.index.vectors.entity_search import EntitySearch, open_entity_search
 from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, Float32, Int8
 from clew.text.embedder import Embedder
 
@@ -59,6 +60,7 @@ class WalkIndex:
         self._milvus = None if self.corpus is None else self.corpus.milvus
         self._walker: Walker | None = None
         self._backend: VectorIndex | None = None
+        self._search: EntitySearch | None = None
         if self._milvus is None:
             self._load(index)
 
@@ -66,9 +68,11 @@ class WalkIndex:
         q, scale = self._stored_vectors(index)
         self._q: Int8 = q
         self._scale: Float32 = scale
-        section = ENTITY_SEARCH if self.corpus is None else NODE_SEARCH
-        if section in index.files:
-            self._backend = open_vectors(index.files[section], q.shape[1])
+        if self.corpus is None:
+            self._search = open_entity_search(index)
+        elif NODE_SEARCH in index.files:
+            self._backend = open_vectors(index.files[NODE_SEARCH], q.shape[1])
+        if self._search is not None or self._backend is not None:
             return
         self._inverse: Float32 = np.concatenate([np.zeros(0, np.float32), *_inverse_norms(q)])
         self._all: Int64 = np.arange(len(q))
@@ -95,6 +99,8 @@ class WalkIndex:
         """Find the nearest nodes: in Milvus, among what faiss proposes, or by comparing all."""
         if self._milvus is not None:
             return self._milvus.nearest_nodes(query, count)
+        if self._search is not None:
+            return self._search.nearest(query, count).ids.tolist()
         if self._backend is not None:
             changed = None if self.corpus is None else self.corpus.changed
             near = nearest_stored(self._backend, self._q, self._scale, query, count, also=changed)

@@ -18,8 +18,7 @@ from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
     RELATION_VECTORS,
-    TRIPLE_SCALES,
-    TRIPLE_VECTORS,
+    by_triple,
 )
 
 
@@ -72,10 +71,9 @@ def whole_sections(held: Whole, now: Whole) -> dict[str, Array]:
     contents = {name: new for name, new in contents.items() if not _is_same(before.get(name), new)}
     if now.names is not held.names:
         contents |= with_prefix("names", _names(held, graph).sections())
-    if TRIPLE_VECTORS not in now.sections:
-        return contents
-    slots = now.graph.out.slots()
-    return contents | {name: now.sections[name][slots] for name in (TRIPLE_VECTORS, TRIPLE_SCALES)}
+    moved = by_triple(now.sections)
+    slots = now.graph.out.slots() if moved else None
+    return contents | {name: now.sections[name][slots] for name in moved}
 
 
 def _names(held: Whole, graph: Graph) -> NamesIndex:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,22 +18,24 @@ from numpy.typing import NDArray
 
 from clew.graph.edit.edit import GraphEdit, edited, rows_of
 from clew.graph.edit.growing import extended
-from clew.graph.graph import Aliases, Graph, Int32, Names, StatementRow
+from clew.graph.graph import Aliases, Graph, Int32, Int64, Names, StatementRow
 from clew.index.names.names import NamesIndex, NewNames
 from clew.index.store.files import Array
 from clew.index.vectors.vectors import (
     ENTITY_SCALES,
     ENTITY_VECTORS,
     RELATION_VECTORS,
+    TRIPLE_IDS,
     TRIPLE_SCALES,
     TRIPLE_VECTORS,
     Float32,
     Int8,
+    by_triple,
 )
 
 TEXTS = "delta.texts"
 _TRIPLES = ("added", "removed", "inferred", "restated")
-_VECTORS = ("entities_q", "entities_scale", "relations", "triples_q", "triples_scale")
+_VECTORS = ("entities_q", "entities_scale", "relations", "triples_q", "triples_scale", "triples_ids")
 LARGE_EDIT, LARGE_SHARE = 10_000, 0.05
 """An edit is large beyond so many changes, or this share of the triples and nodes if that is more."""
 MOVED_EDGES, MOVED_SHARE = 2_000_000, 0.15
@@ -46,7 +48,8 @@ class Delta:
 
     Vectors are `entities_q` int8 [new nodes, d] with a scale each, `relations` float32 [new relations, d],
     and `triples_q` int8 [added triples, d] with a scale each, which have no rows where the index has no
-    vectors of triples.
+    vectors of triples. Where its vectors are in Milvus, those of entities and triples have none, and
+    `triples_ids` int64 [added triples] are ids there.
     """
 
     edit: GraphEdit
@@ -55,15 +58,16 @@ class Delta:
     relations: Float32
     triples_q: Int8
     triples_scale: Float32
+    triples_ids: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def open(cls, sections: Mapping[str, Array]) -> Delta | None:
         """From the sections of an index; None where there are none. Raises KeyError, ValueError."""
         if TEXTS not in sections:
             return None
-        # An older Clew wrote no sources.
+        # An older Clew wrote no sources, and no ids in Milvus.
         triples = {n: sections[f"delta.{n}"] for n in _TRIPLES if f"delta.{n}" in sections}
-        vectors: dict[str, Any] = {name: sections[f"delta.{name}"] for name in _VECTORS}
+        vectors: dict[str, Any] = {n: sections[f"delta.{n}"] for n in _VECTORS if f"delta.{n}" in sections}
         edit: Any = {**triples, **_texts(sections[TEXTS].tobytes())}
         return cls(GraphEdit(**edit), **vectors)
 
@@ -83,9 +87,9 @@ class Delta:
             triple: row for row, triple in enumerate([*rows_of(self.edit.added), *rows_of(later.edit.added)])
         }
         place = [rows[triple] for triple in rows_of(edit.added)]
-        q, scale = (
+        q, scale, ids = (
             np.concatenate([getattr(self, name), getattr(later, name)])
-            for name in ("triples_q", "triples_scale")
+            for name in ("triples_q", "triples_scale", "triples_ids")
         )
         return Delta(
             edit,
@@ -94,6 +98,7 @@ class Delta:
             np.concatenate([self.relations, later.relations]),
             q[place] if len(q) else q,
             scale[place] if len(q) else scale,
+            ids[place] if len(ids) else ids,
         )
 
 
@@ -139,11 +144,12 @@ def applied(held: Whole, delta: Delta) -> Whole:
         RELATION_VECTORS: delta.relations,
         TRIPLE_VECTORS: delta.triples_q,
         TRIPLE_SCALES: delta.triples_scale,
+        TRIPLE_IDS: delta.triples_ids,
     }
+    moved = by_triple(sections)
     for section, rows in more.items():
         if section in sections:
-            by_triple = section in (TRIPLE_VECTORS, TRIPLE_SCALES)
-            new = _moved(sections[section], came, rows) if by_triple else rows
+            new = _moved(sections[section], came, rows) if section in moved else rows
             sections[section] = extended(sections[section], new)
     return Whole(graph, _names(held, graph, delta.edit), sections)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from clew.errors import FormatError, UsageError
 from clew.graph.edit.edit import GraphEdit
-from clew.graph.graph import Graph
+from clew.graph.graph import Graph, Int64
 from clew.index.corpus.build_corpus import add_node_search
 from clew.index.corpus.corpus import NODE_SEARCH, WALK_VERSION, Corpus, open_corpus
 from clew.index.corpus.walk_vectors import Verbaliser
@@ -31,8 +31,16 @@ from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
 from clew.index.update.update_corpus import CorpusChange, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, open_vectors
+from clew.index.vectors.in_milvus import InMilvus
 from clew.index.vectors.triple_vectors import TripleEmbedder
-from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, TRIPLE_VECTORS, quantise
+from clew.index.vectors.vectors import (
+    ENTITY_SCALES,
+    ENTITY_VECTORS,
+    IN_MILVUS,
+    TRIPLE_IDS,
+    TRIPLE_VECTORS,
+    quantise,
+)
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
 
@@ -95,12 +103,15 @@ def update_index(
         if not edit.size and not _is_unsaid(index, verbaliser):
             return Updated(path, index.manifest, report, None)
         held = index.written or Whole(index.graph, index.names, index.sections)
-        later = _delta_of(index, edit, embedder)
+        milvus = InMilvus.open(index)
+        later = _delta_of(index, edit, embedder, milvus)
         delta = later if index.delta is None else index.delta.then(later)
         now = applied(held, delta)
         corpus, change = _corpus(index, now.graph, edit, embedder, verbaliser, progress)
         compact = is_large(held, now.graph, delta)
         contents: dict[str, Array | bytes] = {**(whole_sections(held, now) if compact else delta.sections())}
+        if milvus is not None:
+            contents |= milvus.sections()
         searches = _searches(writer, index, now, corpus)
         if corpus is not None:
             whole = NODE_SEARCH in searches or len(corpus.changed) > _most_newer(now.graph)
@@ -114,8 +125,8 @@ def update_index(
     return Updated(path, manifest, report, change, compact)
 
 
-def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder) -> Delta:
-    """One edit, with the vectors of what is new."""
+def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder, milvus: InMilvus | None) -> Delta:
+    """One edit, with the vectors of what is new, or their ids in Milvus."""
     q, scale = quantise(embedder.embed([readable(label) for label in edit.labels]))
     relations = embedder.embed([relation_text(label) for label in edit.relation_labels])
     held, triples = index.graph, edit.added
@@ -126,7 +137,26 @@ def _delta_of(index: Index, edit: GraphEdit, embedder: Embedder) -> Delta:
         [*held.relation_labels, *edit.relation_labels],
         embedder,
     ).quantised(*triples.T)
-    return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
+    if milvus is None:
+        return Delta(edit, q, scale, relations.astype(np.float32), *by_triple)
+    milvus.begin_update(held.nodes)
+    milvus.add_names(held.nodes, q, scale)
+    ids = np.zeros(0, np.int64)
+    if TRIPLE_IDS in index.sections:
+        written = index.written or Whole(index.graph, index.names, index.sections)
+        ids = milvus.add_triples(*by_triple, _ids_in_milvus(written, triples))
+        milvus.dead = _ids_in_milvus(Whole(held, index.names, index.sections), edit.removed)
+    rows, scales = by_triple
+    return Delta(edit, q[:0], scale[:0], relations.astype(np.float32), rows[:0], scales[:0], ids)
+
+
+def _ids_in_milvus(held: Whole, triples: Int64) -> Int64:
+    """Ids of triples [n, 3] that are in a graph; -1 of others."""
+    slots = [
+        held.graph.find_triple(*row) if row[0] < held.graph.nodes > row[2] else -1 for row in triples.tolist()
+    ]
+    ids = held.sections[TRIPLE_IDS].astype(np.int64, copy=False)
+    return np.array([-1 if slot < 0 else ids[slot] for slot in slots], np.int64)
 
 
 def _is_unsaid(index: Index, verbaliser: Verbaliser | None) -> bool:
@@ -147,7 +177,7 @@ def _searches(writer: IndexWriter, index: Index, now: Whole, corpus: Corpus | No
     """
     written: list[str] = []
     most = _most_newer(now.graph)
-    if ENTITY_SEARCH in index.files:
+    if ENTITY_SEARCH in index.files and IN_MILVUS not in index.sections:
         backend = open_vectors(index.files[ENTITY_SEARCH])
         if now.graph.nodes - len(backend) > most:
             vectors = now.sections[ENTITY_VECTORS], now.sections[ENTITY_SCALES]

@@ -19,9 +19,8 @@ from clew.graph.match.distances import (
     TextDistances,
 )
 from clew.index.store.directory import Index
-from clew.index.vectors.backends.base import Nearest, VectorIndex
-from clew.index.vectors.backends.entities import ENTITY_SEARCH, nearest_of_all, nearest_stored
-from clew.index.vectors.backends.registry import open_vectors
+from clew.index.vectors.backends.base import Nearest
+from clew.index.vectors.entity_search import EntitySearch, open_entity_search
 from clew.index.vectors.vectors import ENTITY_SCALES, ENTITY_VECTORS, RELATION_VECTORS
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
@@ -49,11 +48,9 @@ class IndexDistances(TextDistances):
         )
         super().__init__(embedder, vectors, exact=self._exact, mask=self._mask)
         self._index = index
-        self._backend: VectorIndex | None = None
+        self._search = open_entity_search(index)
         self._found: dict[tuple[str, int], NearestEntities] = {}
         self._remembered = 0
-        if ENTITY_SEARCH in index.files:
-            self._backend = open_vectors(index.files[ENTITY_SEARCH], embedder.dimension)
         self._masks: dict[str, Mask | None] = {}
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
@@ -61,31 +58,29 @@ class IndexDistances(TextDistances):
 
         The backend may overlook some, and is asked for few at first.
         """
-        if self._backend is None:
+        if self._search is None:
             return super().node_candidates(node, count)
         step = _step(count)
         found = self._found.get((node.name, step))
-        return self._ask(self._backend, [node.name], step)[0] if found is None else found
+        return self._ask(self._search, [node.name], step)[0] if found is None else found
 
     def prepare(self, nodes: Sequence[PatternNode], count: int) -> None:
         """Ask the backend for all of them, on a thread each, or measure all entities once."""
         step = _step(count)
         names = [name for name in dict.fromkeys(n.name for n in nodes) if (name, step) not in self._found]
-        if self._backend is not None and names:
-            self._ask(self._backend, names, step)
+        if self._search is not None and names:
+            self._ask(self._search, names, step)
 
-    def _ask(self, backend: VectorIndex, names: Sequence[str], count: int) -> list[NearestEntities]:
+    def _ask(self, search: EntitySearch, names: Sequence[str], count: int) -> list[NearestEntities]:
         if self._remembered > MOST_REMEMBERED:
             self._found.clear()
             self._remembered = 0
-        vectors, queries = self.vectors, [self._embed(name) for name in names]
-        entities, scale = vectors.entities, vectors.scale
+        queries = [self._embed(name).astype(np.float32) for name in names]
         if count == MOST_CANDIDATES:
-            nearest = nearest_of_all(entities, scale, queries, count)
+            nearest = search.nearest_of_all(queries, count)
         else:
             with ThreadPoolExecutor(len(names)) as pool:
-                ask = partial(nearest_stored, backend, entities, scale, k=count)
-                nearest = list(pool.map(ask, queries))
+                nearest = list(pool.map(partial(search.nearest, k=count), queries))
         found = [self._candidates(name, near) for name, near in zip(names, nearest, strict=True)]
         self._found |= {(name, count): one for name, one in zip(names, found, strict=True)}
         self._remembered += sum(len(one.entities) for one in found)
@@ -97,12 +92,17 @@ class IndexDistances(TextDistances):
         others = ~np.isin(near.ids, exact)
         ids = np.concatenate([exact, near.ids[others]])
         distances = np.concatenate([np.zeros(len(exact)), near.distances[others]])
-        return NearestEntities(ids.astype(np.int32), distances, len(ids) >= len(self.vectors.entities))
+        return NearestEntities(ids.astype(np.int32), distances, len(ids) >= self._index.graph.nodes)
 
     def measure(self, node: PatternNode) -> Measure | None:
-        """Measure by the stored vectors; entities of exactly that name are at distance 0."""
-        if self._backend is None:
+        """Measure by the stored vectors; entities of exactly that name are at distance 0.
+
+        None where the vectors are in Milvus: only those that it lists are candidates.
+        """
+        if self._search is None:
             return super().measure(node)
+        if not len(self.vectors.entities):
+            return None
         exact = np.array(sorted(self._exact(node.name)), np.int32)
         vectors, query = self.vectors, Rounded.of(self._embed(node.name).astype(np.float32))
         return Measure(exact, np.zeros(len(exact)), vectors.entities, vectors.scale, query)

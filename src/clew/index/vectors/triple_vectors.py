@@ -16,18 +16,28 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.errors import FormatError, IndexAccessError
+from clew.errors import FormatError, IndexAccessError, UsageError
 from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph, Int64
 from clew.graph.match.distances import Rounded
-from clew.graph.neighbourhood import best_of
+from clew.graph.neighbourhood import HopLimits, best_of
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
 from clew.index.store.directory import Index, IndexWriter, open_index, writing
 from clew.index.store.files import Array
 from clew.index.store.sections import written_graph
+from clew.index.vectors.backends.milvus import MilvusPlace
 from clew.index.vectors.dots import dots, quantised_sums
-from clew.index.vectors.vectors import TRIPLE_SCALES, TRIPLE_VECTORS, quantise
+from clew.index.vectors.in_milvus import (
+    TRIPLE_COLLECTION,
+    InMilvus,
+    dequantised,
+    finish,
+    new_collection,
+    triple_sections,
+    upload,
+)
+from clew.index.vectors.vectors import TRIPLE_IDS, TRIPLE_SCALES, TRIPLE_VECTORS, quantise
 from clew.text.embedder import Additive, Embedder
 from clew.text.embedders.registry import embedder
 from clew.text.labels import readable, relation_text
@@ -35,11 +45,15 @@ from clew.text.labels import readable, relation_text
 Float32 = NDArray[np.float32]
 Int8 = NDArray[np.int8]
 Span = tuple[int, int]
+Spread = Callable[[Iterable[Span]], Iterator[tuple[Int8, Float32]]]
+"""Has spans of triples embedded by others."""
 
 BATCH = 1 << 18
 """Triples that are embedded at a time by sums."""
 TEXTS = 4096
 """Texts that are embedded at a time."""
+MOST_SEARCHED = 5_000_000
+"""Triples of a graph up to which all are compared with a text."""
 
 
 def triple_line(graph: Graph, triple: int) -> str:
@@ -54,22 +68,36 @@ def _line(head: str, relation: str, tail: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TripleVectors:
-    """`rows` int8 [triples, d] times `scales` float32 [triples], by triple id; and their embedder."""
+    """`rows` int8 [slots, d] times `scales` float32 [slots], by triple id; with graph and embedder."""
 
+    graph: Graph
     rows: Int8
     scales: Float32
     embedder: Embedder
 
     @classmethod
     def of(cls, index: Index, embedder: Embedder) -> Self:
-        """Those that an index holds. Raises FormatError if it has none, or of another graph."""
+        """Those that an index holds.
+
+        Raises FormatError if it has none, or of another graph, UsageError if they are in Milvus.
+        """
+        if TRIPLE_IDS in index.sections:
+            raise UsageError(
+                f"{index.path}: the vectors of its triples are in Milvus, and all of them are needed here. "
+                "Index the sources without --vectors milvus"
+            )
         rows = index.array(TRIPLE_VECTORS).astype(np.int8, copy=False)
         scales = index.array(TRIPLE_SCALES).astype(np.float32, copy=False)
         if rows.shape != (index.graph.slots, embedder.dimension):
             raise FormatError(
                 f"{index.path}: the vectors of its triples do not fit its graph. Index the sources again"
             )
-        return cls(rows, scales, embedder)
+        return cls(index.graph, rows, scales, embedder)
+
+    @property
+    def limits(self) -> HopLimits:
+        """How many triples of one hop can be compared."""
+        return HopLimits()
 
     def similarities(self, text: str) -> Callable[[Int64], Float32]:
         """The function from triple ids to their dot product with `text`, which is embedded once."""
@@ -85,6 +113,12 @@ class TripleVectors:
         scores = self.similarities(text)(triples)
         best = best_of(scores, k, triples)
         return triples[best], scores[best]
+
+    def nearest(self, text: str, k: int) -> Int64:
+        """The `k` of all triples most similar to `text`, best first; none where they are too many."""
+        if self.graph.triples > MOST_SEARCHED:
+            return np.empty(0, np.int64)
+        return self.top(text, self.graph.out.slots(), k)[0]
 
 
 def with_triple_vectors(
@@ -109,7 +143,11 @@ def with_triple_vectors(
                 if current.written is not None:  # a row a triple: after updates, all is written anew
                     whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
                 write_changed(writer, current, whole, dropped=("delta.",))
-                write_triple_vectors(writer, graph, embedder, progress)
+                held = InMilvus.open(current)
+                if held is None:
+                    write_triple_vectors(writer, graph, embedder, progress)
+                else:
+                    put_triple_vectors(writer, index.path, held.names.place, graph, embedder, progress)
                 writer.commit(current.manifest.about)
         return _newest(index)
 
@@ -119,7 +157,7 @@ _ADDING = Lock()
 
 def _newest(index: Index) -> Index:
     """The newest generation of the same index; IndexAccessError if it was made anew."""
-    newest = open_index(index.path)
+    newest = open_index(index.path, access=index.access)
     if newest.manifest.about != index.manifest.about:
         raise IndexAccessError(f"{index.path}: the index was made anew after it was opened. Ask again")
     return newest
@@ -130,7 +168,7 @@ def write_triple_vectors(
     graph: Graph,
     embedder: Embedder,
     progress: Callable[[int], None] | None = None,
-    spread: Callable[[Iterable[Span]], Iterator[tuple[Int8, Float32]]] | None = None,
+    spread: Spread | None = None,
 ) -> None:
     """Embed all triples of a packed graph into two sections, batch by batch: memory does not grow with it.
 
@@ -138,19 +176,55 @@ def write_triple_vectors(
     Raises EmbedderError, IndexAccessError.
     """
     scales = np.empty(graph.triples, np.float32)
-    size = BATCH if isinstance(embedder, Additive) else TEXTS
-    spans = [(at, min(at + size, graph.triples)) for at in range(0, graph.triples, size)]
-    made = map(triple_batch(graph, embedder), spans) if spread is None else spread(spans)
 
     def parts() -> Iterator[Int8]:
-        for (start, stop), (rows, scale) in zip(spans, made, strict=True):
-            scales[start:stop] = scale
+        done = 0
+        for rows, scale in _made(graph, embedder, progress, spread):
+            scales[done : done + len(rows)] = scale
+            done += len(rows)
             yield rows
-            if progress is not None:
-                progress(stop)
 
     writer.add_parts(TRIPLE_VECTORS, (graph.triples, embedder.dimension), np.dtype(np.int8), parts())
     writer.add(TRIPLE_SCALES, scales)
+
+
+def put_triple_vectors(
+    writer: IndexWriter,
+    path: Path,
+    place: MilvusPlace,
+    graph: Graph,
+    embedder: Embedder,
+    progress: Callable[[int], None] | None = None,
+    spread: Spread | None = None,
+) -> None:
+    """Embed all triples of a packed graph into a collection of Milvus, else as `write_triple_vectors`.
+
+    Raises VectorStoreError.
+    """
+    shape = graph.triples, embedder.dimension
+    collection = new_collection(place, path, writer.generation, "triples", shape[1], shape[0], "IP")
+    done = 0
+    for rows, scale in _made(graph, embedder, progress, spread):
+        upload(collection, np.arange(done, done + len(rows), dtype=np.int64), dequantised(rows, scale))
+        done += len(rows)
+    finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, shape[0])
+    writer.add(TRIPLE_VECTORS, np.empty((0, shape[1]), np.int8))
+    writer.add(TRIPLE_SCALES, np.empty(0, np.float32))
+    writer.add(TRIPLE_IDS, np.arange(shape[0], dtype=np.int64))
+    writer.add_all(triple_sections(shape[0]))
+
+
+def _made(
+    graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None, spread: Spread | None
+) -> Iterator[tuple[Int8, Float32]]:
+    """Vectors of all triples, batch by batch; `progress` is told of a batch when the next is asked for."""
+    size = BATCH if isinstance(embedder, Additive) else TEXTS
+    spans = [(at, min(at + size, graph.triples)) for at in range(0, graph.triples, size)]
+    made = map(triple_batch(graph, embedder), spans) if spread is None else spread(spans)
+    for (_, stop), part in zip(spans, made, strict=True):
+        yield part
+        if progress is not None:
+            progress(stop)
 
 
 class TripleEmbedder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ ENTITY_VECTORS, ENTITY_SCALES, RELATION_VECTORS = (
     "relation_vectors",
 )
 TRIPLE_VECTORS, TRIPLE_SCALES = "triple_vectors.q", "triple_vectors.scale"
+TRIPLE_IDS, IN_MILVUS = "triple_vectors.ids", "in_milvus"
+"""Of an index whose vectors are in Milvus: ids of triples there, and what else it must know of them. Its
+arrays of vectors of entities and triples have no rows."""
 _BATCH = 4096
 
 
@@ -66,6 +69,13 @@ def relations_of(graph: Graph, embedder: Embedder) -> Float32:
     if not texts:
         return np.empty((0, embedder.dimension), np.float32)
     return embedder.embed(texts).astype(np.float32, copy=False)
+
+
+def by_triple(sections: Collection[str]) -> tuple[str, ...]:
+    """Which sections of an index have a row for each slot of its triples, beside those of its graph."""
+    if TRIPLE_IDS in sections:
+        return (TRIPLE_IDS,)
+    return (TRIPLE_VECTORS, TRIPLE_SCALES) if TRIPLE_VECTORS in sections else ()
 
 
 def quantise(vectors: Float32) -> tuple[Int8, Float32]:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from clew.graph.neighbourhood import find_candidates, hub_notes
 from clew.index.store.directory import Index
-from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
+from clew.index.vectors.triple_search import triple_search
+from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
 from clew.methods.baselines.evidence import EvidenceMethod, RetrievedTriples
@@ -33,12 +34,12 @@ class Kaping(EvidenceMethod):
         settings: KapingSettings | None = None,
     ) -> None:
         super().__init__(with_triple_vectors(index, embedder), embedder, model=model)
-        self.vectors = TripleVectors.of(self.index, embedder)
+        self.vectors = triple_search(self.index, embedder)
         self.settings = settings or KapingSettings()
 
     def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """The most similar triples within the hops."""
         similarity = self.vectors.similarities(question)
-        candidates = find_candidates(self.graph, seeds, self.settings.hops, similarity)
+        candidates = find_candidates(self.graph, seeds, self.settings.hops, similarity, self.vectors.limits)
         triples, _ = self.vectors.top(question, candidates.triples, self.settings.k)
         return RetrievedTriples(triples.tolist(), hub_notes(candidates))

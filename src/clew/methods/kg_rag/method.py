@@ -54,7 +54,8 @@ from dataclasses import dataclass, field, replace
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples, find_candidates, hub_notes
 from clew.index.store.directory import Index
-from clew.index.vectors.triple_vectors import TripleVectors, with_triple_vectors
+from clew.index.vectors.triple_search import triple_search
+from clew.index.vectors.triple_vectors import with_triple_vectors
 from clew.llm.errors import BudgetReached
 from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import GroundedReply
@@ -66,7 +67,7 @@ from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDeco
 from clew.methods.kg_rag.demonstrations import default_demonstrations
 from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
 from clew.methods.kg_rag.reformulate import ModelReformulate, Reformulate, SubstituteAnswers
-from clew.methods.kg_rag.retrieve import Top, gone_on_from, nearest_first, nearest_of_all, with_lists
+from clew.methods.kg_rag.retrieve import Top, gone_on_from, nearest_first, with_lists
 from clew.methods.kg_rag.settings import Frontier, KgRagSettings
 from clew.methods.kg_rag.sub_answer import AnswerSubQuestion, AskedSubQuestion, FollowHop, ModelAnswer
 from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Synthesis, Synthesise
@@ -166,7 +167,7 @@ class KgRag:
     ) -> None:
         self.index = with_triple_vectors(index, embedder)
         self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()
-        self.vectors = TripleVectors.of(self.index, embedder)
+        self.vectors = triple_search(self.index, embedder)
         auto = auto_of(self.index, embedder)
         self.find_topic_entities = FindTopicEntities(self.graph, self.index.names, auto.linker, auto.reader)
         self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
@@ -248,8 +249,9 @@ class KgRag:
         settings = self.settings
         with work.run.stage("candidates"):
             similarity = self.vectors.similarities(text)
+            limits = settings.limits or self.vectors.limits
             found = find_candidates(
-                self.graph, entities, hops, similarity, settings.limits, directed=settings.directed
+                self.graph, entities, hops, similarity, limits, directed=settings.directed
             )
         detail = {
             "entities": [self.graph.entities[e] for e in entities[:10]],
@@ -297,7 +299,7 @@ class KgRag:
         hops, top = self.settings.hops, self.settings.k
         if self.settings.directed:
             return None
-        triples = nearest_of_all(self.graph, self.vectors, text, top)
+        triples = self.vectors.nearest(text, top).tolist()
         note = "looked again, in the whole graph"
         if _answers(work) and self.settings.frontier == "answers":
             found = self._candidates(work, _answers(work), hops, text, "candidates farther from answers")
@@ -338,7 +340,7 @@ class KgRag:
         said = without_names(self.graph, text, around)
         picked = nearest_first(self.vectors, candidates, said, settings.k)
         if not picked and self.model is not None and not settings.directed:
-            picked = nearest_of_all(self.graph, self.vectors, text, settings.k)
+            picked = self.vectors.nearest(text, settings.k).tolist()
         return Top(tuple(picked)) if self.model is None else with_lists(self.graph, picked, set(around))
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.graph.graph import Graph, Int64
 from clew.graph.neighbourhood import CandidateTriples
-from clew.index.vectors.triple_vectors import TripleVectors
+from clew.index.vectors.triple_search import TripleSearch
 from clew.llm.grounded_reply import Proofs
 from clew.methods.kg_rag.entities_named_in import entities_named_in
 
@@ -21,8 +21,6 @@ MOST_LISTED = 300
 """Triples that whole lists may add to the top K."""
 MOST_RELATIONS = 5
 """Relations of the top K whose lists are looked at, in their order."""
-MOST_SEARCHED = 5_000_000
-"""Triples of a graph up to which all are compared with a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +43,13 @@ def gone_on_from(graph: Graph, text: str, sub_answers: Sequence[Proofs]) -> tupl
     return tuple(dict.fromkeys(entity for proofs in (meant if named else answered) for entity in proofs))
 
 
-def nearest_first(vectors: TripleVectors, candidates: CandidateTriples, text: str, k: int) -> list[int]:
+def nearest_first(vectors: TripleSearch, candidates: CandidateTriples, text: str, k: int) -> list[int]:
     """The K triples of the first hop most similar to a text, then half as many of the hops behind it."""
     near = candidates.hops[0] if candidates.hops else np.empty(0, np.int64)
     far = np.concatenate(candidates.hops[1:]) if len(candidates.hops) > 1 else np.empty(0, np.int64)
     first = vectors.top(text, near, k)[0].tolist()
     more = k - len(first) + k // 2
     return first + (vectors.top(text, far, more)[0].tolist() if more else [])
-
-
-def nearest_of_all(graph: Graph, vectors: TripleVectors, text: str, k: int) -> list[int]:
-    """The K triples of a whole graph most similar to a text; none of a graph too large to compare."""
-    if graph.triples > MOST_SEARCHED:
-        return []
-    return vectors.top(text, graph.out.slots(), k)[0].tolist()
 
 
 def with_lists(graph: Graph, picked: Sequence[int], starts: Collection[int], most: int = MOST_LISTED) -> Top:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -32,6 +32,7 @@ from clew.index.vectors.backends.base import (
 from clew.redaction import keep_secret
 
 T = TypeVar("T")
+Metric = Literal["L2", "IP"]
 
 MOST_RESULTS = 16_384
 """Results of one search: a limit of Milvus."""
@@ -43,6 +44,7 @@ WRITE_PATIENCE, READ_PATIENCE = 45.0, 8.0
 """Seconds for which a Milvus that does not answer is tried again."""
 _ANSWER = 30.0
 _PAUSE = 0.5
+_STAMP = "clew.stamp"
 _CREDENTIALS = re.compile(r"//[^/@]*@")
 _REFUSED = ("unauthenticated", "auth check failure", "permission", "not found", "invalid", "illegal argument")
 
@@ -81,16 +83,28 @@ def _module() -> Any:  # noqa: ANN401
 
 
 class MilvusVectors:
-    """One collection of a Milvus database: `id` int64 and `vector` float32, by L2 distance."""
+    """One collection of a Milvus database: `id` int64 and `vector` float32.
+
+    By L2 distance, or by the dot product (`IP`), in whose stead distances are 1 less the product. A `stamp`,
+    a property of the collection, tells it from another one of the same name.
+    """
 
     name = "milvus"
 
     def __init__(
-        self, dimension: int, place: MilvusPlace, collection: str | None = None, *, cells: int = 0
+        self,
+        dimension: int,
+        place: MilvusPlace,
+        collection: str | None = None,
+        *,
+        cells: int = 0,
+        metric: Metric = "L2",
+        stamp: str | None = None,
     ) -> None:
         """Take a collection that need not be there yet; `cells` arranges it for searching many vectors."""
         self.dimension, self.place, self._cells = dimension, place, cells
         self.collection = collection or f"clew_{uuid4().hex}"
+        self._metric, self._stamp = metric, stamp or uuid4().hex
         self._connected: Any = None
         self._level = "Strong"
         self._made = False
@@ -169,20 +183,30 @@ class MilvusVectors:
         k = min(k, MOST_RESULTS)
         if not k or not self._made or (within is not None and not len(within)):
             return Nearest(np.zeros(0, np.int64), np.zeros(0, np.float32))
-        chosen = "" if within is None else f"id in {within.tolist()}"
+        if within is None:
+            parts = [self._search(query, k, "")]
+        else:
+            cut = (within[at : at + MOST_RESULTS] for at in range(0, len(within), MOST_RESULTS))
+            parts = [self._search(query, min(k, len(some)), f"id in {some.tolist()}") for some in cut]
+        ids = np.concatenate([part.ids for part in parts])
+        distances = np.concatenate([part.distances for part in parts])
+        order = np.lexsort((ids, distances))[:k]
+        return Nearest(ids[order], distances[order])
+
+    def _search(self, query: Float32, k: int, chosen: str) -> Nearest:
+        """One search, in no order."""
         [hits] = self._call(
             "search",
             lambda client: client.search(
                 self.collection, [np.asarray(query, np.float32).tolist()], filter=chosen, limit=k,
-                output_fields=["id"], search_params={"metric_type": "L2", "params": self._reading(k)},
-                consistency_level=self._level, timeout=_ANSWER,
+                output_fields=["id"], consistency_level=self._level, timeout=_ANSWER,
+                search_params={"metric_type": self._metric, "params": self._reading(k)},
             ),
             patience=READ_PATIENCE,
         )  # fmt: skip
         ids = np.array([hit["id"] for hit in hits], np.int64)
-        squared = np.array([hit["distance"] for hit in hits], np.float32)
-        order = np.lexsort((ids, squared))
-        return Nearest(ids[order], np.sqrt(np.maximum(squared[order], 0)))
+        said = np.array([hit["distance"] for hit in hits], np.float32)
+        return Nearest(ids, np.sqrt(np.maximum(said, 0)) if self._metric == "L2" else 1 - said)
 
     def flush(self) -> None:
         """Wait until all that was added is on the disks of Milvus."""
@@ -191,7 +215,8 @@ class MilvusVectors:
 
     def save(self, path: Path) -> None:
         """Write where the collection is to `path`; see `VectorIndex`."""
-        text = json.dumps({"uri": self.place.uri, "collection": self.collection, "cells": self._cells})
+        told = {"uri": self.place.uri, "collection": self.collection, "cells": self._cells}
+        text = json.dumps({**told, "metric": self._metric, "stamp": self._stamp})
         save_file(path, self.name, self.dimension, lambda new: _write(new, text))
 
     @classmethod
@@ -204,19 +229,12 @@ class MilvusVectors:
         place: MilvusPlace | None = None,
         token: str | None = None,
     ) -> Self:
-        """Open what `save` wrote, at `place` if Milvus has moved; FormatError if the collection is gone."""
-        _, held = check_file(path, cls.name, dimension)
-        with path.open("rb") as file:
-            raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
-        opened = cls(held, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"])
-        if not opened._call(
-            "open", lambda client: client.has_collection(opened.collection, timeout=_ANSWER),
-            patience=READ_PATIENCE,
-        ):  # fmt: skip
-            raise FormatError(
-                f"{path}: Milvus at {opened.place.uri} has no collection {opened.collection}. Give the right "
-                "one in $MILVUS_URI, or index the sources again"
-            )
+        """Open what `save` wrote, at `place` if Milvus has moved.
+
+        Raises FormatError if the collection is gone, or is not the one that was saved.
+        """
+        opened = cls._saved(path, dimension, place, token)
+        opened._check_collection(path)
         # A milvus-lite that has just begun, or a server that let go of it, has it on the disk only.
         opened._call("load", lambda client: client.load_collection(opened.collection, timeout=_ANSWER))
         opened._made = True
@@ -224,6 +242,45 @@ class MilvusVectors:
         if not writable:  # who asks sees all that is committed; afterwards nothing need be waited for
             len(opened)
         return opened
+
+    @classmethod
+    def _saved(cls, path: Path, dimension: int | None, place: MilvusPlace | None, token: str | None) -> Self:
+        _, held = check_file(path, cls.name, dimension)
+        with path.open("rb") as file:
+            raw: dict[str, Any] = json.JSONDecoder().raw_decode(file.read().decode("utf-8", "replace"))[0]
+        # An older Clew wrote no stamp.
+        return cls(
+            held, place or MilvusPlace(raw["uri"], token), raw["collection"], cells=raw["cells"],
+            metric=raw.get("metric", "L2"), stamp=raw.get("stamp"),
+        )  # fmt: skip
+
+    @classmethod
+    def named_in(cls, path: Path) -> str:
+        """The name of the collection that `save` wrote; it need not be there. Raises FormatError."""
+        return cls._saved(path, None, None, None).collection
+
+    def _check_collection(self, path: Path) -> None:
+        """Raise FormatError unless the collection is there, and the one whose place was saved in `path`."""
+        if not self._call(
+            "open", lambda client: client.has_collection(self.collection, timeout=_ANSWER),
+            patience=READ_PATIENCE,
+        ):  # fmt: skip
+            raise FormatError(
+                f"{path}: Milvus at {self.place.uri} has no collection {self.collection}. Give the right "
+                "one in $MILVUS_URI, or index the sources again"
+            )
+        told = self._call(
+            "open", lambda client: client.describe_collection(self.collection, timeout=_ANSWER),
+            patience=READ_PATIENCE,
+        )  # fmt: skip
+        dimensions = [int(field["params"]["dim"]) for field in told["fields"] if "dim" in field["params"]]
+        # An older Clew stamped none.
+        if told["properties"].get(_STAMP, self._stamp) != self._stamp or dimensions != [self.dimension]:
+            raise FormatError(
+                f"{path}: the collection {self.collection} of Milvus at {self.place.uri} is of another "
+                "index, or was made anew since this index was. Give the right Milvus in $MILVUS_URI, or "
+                "index the sources again"
+            )
 
     def _there(self, ids: Sequence[int]) -> list[int]:
         return self._query(f"id in {list(ids)}", limit=len(ids))
@@ -254,10 +311,10 @@ class MilvusVectors:
             index = client.prepare_index_params()
             kind = "IVF_SQ8" if self._cells else "FLAT"
             params = {"nlist": self._cells} if self._cells else {}
-            index.add_index("vector", index_type=kind, metric_type="L2", params=params)
+            index.add_index("vector", index_type=kind, metric_type=self._metric, params=params)
             client.create_collection(
                 self.collection, schema=schema, index_params=index, consistency_level="Strong",
-                timeout=_ANSWER,
+                properties={_STAMP: self._stamp}, timeout=_ANSWER,
             )  # fmt: skip
 
         self._call("create", create)

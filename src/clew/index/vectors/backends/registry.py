@@ -28,7 +28,7 @@ VectorKind = Literal["auto", "numpy", "faiss", "milvus"]
 class VectorChoice:
     """With what an index searches its vectors; `auto` is NumPy for few and faiss, if installed, for many.
 
-    `milvus` holds the vectors of a corpus at `place`, and none of them are in the index directory. Raises
+    `milvus` holds all vectors at `place`, and none of them are in the index directory. Raises
     UsageError without a place, MissingExtra if the package is not installed.
     """
 

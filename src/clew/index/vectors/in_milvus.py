@@ -1,0 +1,208 @@
+"""Vectors of names and triples in Milvus, a collection each; those of a corpus: `corpus_milvus.py`.
+
+Nothing in them is ever changed, only added and later removed, so that who has an older generation open goes
+on finding what it knows. Ids of names are nodes; those of triples are handed out in order, and the index
+holds them by slot, since an edit moves slots. What an update puts out of use is removed by the update after
+it, as are the collections of an index that was replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from clew.errors import ClewError, FormatError, IndexAccessError
+from clew.graph.graph import Int64
+from clew.index.store.directory import Index, IndexWriter, open_index
+from clew.index.store.files import Array
+from clew.index.vectors.backends.base import check_file
+from clew.index.vectors.backends.entities import ENTITY_SEARCH
+from clew.index.vectors.backends.milvus import Metric, MilvusPlace, MilvusVectors, cells_of
+from clew.index.vectors.backends.registry import VectorAccess, open_collection
+from clew.index.vectors.vectors import IN_MILVUS, Float32, Int8
+
+TRIPLE_COLLECTION = "milvus.triples"
+NAMES_FILE = "entity_search"
+_NEXT, _DEAD = "triple_vectors.next", "triple_vectors.dead"
+_UPLOAD = 20_000
+NONE: Int64 = np.zeros(0, np.int64)
+
+
+def new_collection(
+    place: MilvusPlace,
+    path: Path,
+    generation: int,
+    kind: str,
+    dimension: int,
+    count: int,
+    metric: Metric = "L2",
+) -> MilvusVectors:
+    """Make a collection of a generation of the index `path`, empty, for about so many vectors.
+
+    Its name is that which a build that was killed has used, so that it leaves nothing behind.
+    """
+    told = f"{platform.node()} {path.resolve()}"
+    name = f"clew_{hashlib.blake2b(told.encode(), digest_size=10).hexdigest()}_{generation}_{kind}"
+    made = MilvusVectors(dimension, place, name, cells=cells_of(count), metric=metric)
+    made.create()
+    return made
+
+
+def upload(vectors: MilvusVectors, ids: Int64, rows: Float32) -> None:
+    """Add float32 [n, d] with new ids, part by part."""
+    for start in range(0, len(ids), _UPLOAD):
+        part = slice(start, start + _UPLOAD)
+        vectors.add_new(ids[part], rows[part])
+
+
+def check_held(vectors: MilvusVectors, count: int) -> None:
+    """Raise IndexAccessError unless Milvus holds as many vectors as were added."""
+    held = len(vectors)
+    if held < count:
+        raise IndexAccessError(
+            f"Milvus at {vectors.place.uri} holds {held:,} of {count:,} vectors of "
+            f"{vectors.collection}: it lost some. Run the same command again"
+        )
+
+
+def finish(writer: IndexWriter, vectors: MilvusVectors, section: str, file: str, count: int) -> None:
+    """Wait until all is on the disks of Milvus, and write where the collection is."""
+    vectors.flush()
+    check_held(vectors, count)
+    vectors.save(writer.folder / file)
+    writer.add_file(section, file)
+
+
+@dataclass(eq=False)
+class InMilvus:
+    """The collections of an index whose vectors are in Milvus.
+
+    `next_triple` is the first id of a triple that was never used, `dead` int64 are ids of triples that only
+    the generation before uses, `retired` collections of it.
+    """
+
+    names: MilvusVectors
+    triples: MilvusVectors | None = None
+    next_triple: int = 0
+    dead: Int64 = field(default_factory=lambda: NONE)
+    retired: tuple[str, ...] = ()
+
+    @classmethod
+    def open(cls, index: Index) -> Self | None:
+        """Those of an index, to be changed; None for one whose vectors are files.
+
+        Raises FormatError, and VectorStoreError if Milvus does not answer.
+        """
+        if IN_MILVUS not in index.sections:
+            return None
+        try:
+            retired = tuple(map(str, json.loads(index.data(IN_MILVUS))["retired"]))
+            names = _opened(index, ENTITY_SEARCH)
+            if TRIPLE_COLLECTION not in index.files:
+                return cls(names, retired=retired)
+            next_triple, dead = int(index.array(_NEXT)[0]), np.asarray(index.array(_DEAD), np.int64)
+        except (ValueError, TypeError, LookupError) as error:
+            raise FormatError(f"{index.path}: what it says of Milvus is damaged ({error})") from error
+        return cls(names, _opened(index, TRIPLE_COLLECTION), next_triple, dead, retired)
+
+    def begin_update(self, nodes: int) -> None:
+        """Remove what only the generation before used, and what a killed update left: `nodes` names stay."""
+        self.names.remove_from(nodes)
+        if self.triples is not None:
+            self.triples.remove_from(self.next_triple)
+            self.triples.remove(self.dead)
+        self.dead = NONE
+        for name in self.retired:
+            MilvusVectors(self.names.dimension, self.names.place, name).drop()
+        self.retired = ()
+
+    def add_names(self, first: int, q: Int8, scale: Float32) -> None:
+        """Add vectors int8 [n, d] with a scale each of the nodes from `first` on."""
+        upload(self.names, np.arange(first, first + len(q), dtype=np.int64), dequantised(q, scale))
+
+    def add_triples(self, q: Int8, scale: Float32, known: Int64) -> Int64:
+        """Add vectors int8 [n, d] with a scale each of triples; returns their ids.
+
+        `known` int64 [n] are the ids of those that come back as the index was written with them, else -1.
+        """
+        if self.triples is None:
+            return known[:0]
+        new = np.flatnonzero(known < 0)
+        ids = known.copy()
+        ids[new] = np.arange(self.next_triple, self.next_triple + len(new))
+        self.next_triple += len(new)
+        upload(self.triples, ids, dequantised(q, scale))
+        return ids
+
+    def sections(self) -> dict[str, Array | bytes]:
+        """Give the sections of an index."""
+        found: dict[str, Array | bytes] = {IN_MILVUS: json.dumps({"retired": self.retired}).encode()}
+        return found if self.triples is None else found | triple_sections(self.next_triple, self.dead)
+
+
+def triple_sections(next_triple: int, dead: Int64 = NONE) -> dict[str, Array]:
+    """Give the sections that say which ids of triples are free, and which to remove."""
+    return {_NEXT: np.array([next_triple], np.int64), _DEAD: dead}
+
+
+def dequantised(q: Int8, scale: Float32) -> Float32:
+    """Stored rows as they are compared: float32 [n, d]."""
+    return q.astype(np.float32) * scale[:, None]
+
+
+def write_names(
+    writer: IndexWriter,
+    path: Path,
+    place: MilvusPlace,
+    parts: Iterable[Mapping[str, Array]],
+    shape: tuple[int, int],
+) -> None:
+    """Put vectors of all names, `shape` [nodes, d], into a new collection; `parts` as of `vector_part`.
+
+    Raises VectorStoreError.
+    """
+    made = InMilvus(new_collection(place, path, writer.generation, "names", shape[1], shape[0]))
+    made.retired = collections_of(path, place)
+    first = 0
+    for part in parts:
+        q = part["q"].astype(np.int8, copy=False)
+        made.add_names(first, q, part["scale"].astype(np.float32, copy=False))
+        first += len(q)
+    finish(writer, made.names, ENTITY_SEARCH, NAMES_FILE, shape[0])
+    writer.add_all(made.sections())
+
+
+def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:
+    """Names of the collections of the index that is replaced; those that it replaced are removed.
+
+    None without one, or of one that is damaged: it is replaced either way.
+    """
+    try:
+        index = open_index(path, access=VectorAccess(place.uri, place.token))
+        files = [file for file in index.files.values() if check_file(file)[0] == MilvusVectors.name]
+        names = tuple(MilvusVectors.named_in(file) for file in files)
+        held = InMilvus.open(index)
+        if held is not None:
+            held.begin_update(index.graph.nodes)
+    except ClewError:
+        return ()
+    return names
+
+
+def _opened(index: Index, section: str) -> MilvusVectors:
+    if section not in index.files:
+        raise FormatError(f"{index.path}: the index does not say where its {section} is. Index again")
+    return open_collection(index.files[section], writable=True, access=index.access)
+
+
+def check_place(place: MilvusPlace | None) -> None:
+    """Raise VectorStoreError unless Milvus answers at `place`."""
+    if place is not None:
+        MilvusVectors(1, place).check()

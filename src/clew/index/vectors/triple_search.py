@@ -1,0 +1,143 @@
+"""Triples by similarity with a text, wherever an index has their vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from clew.errors import IndexAccessError
+from clew.graph.graph import Graph, Int64
+from clew.graph.neighbourhood import HopLimits, best_of
+from clew.index.store.directory import Index
+from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusVectors
+from clew.index.vectors.backends.registry import open_collection
+from clew.index.vectors.entity_search import check_whole
+from clew.index.vectors.in_milvus import TRIPLE_COLLECTION
+from clew.index.vectors.triple_vectors import TripleVectors
+from clew.index.vectors.vectors import TRIPLE_IDS, Float32
+from clew.text.embedder import Embedder
+
+MILVUS_LIMITS = HopLimits(looked_at=200_000, kept=MOST_RESULTS)
+"""Bounds of one hop where triples are compared by a server: 12 searches at most, one of them for the kept."""
+_MORE = 64
+"""Triples beyond those wanted that are asked for, of which some may be of an older generation."""
+
+
+class TripleSearch(Protocol):
+    """Triples (ids int64) by the dot product of their vectors with that of a text."""
+
+    @property
+    def limits(self) -> HopLimits:
+        """How many triples of one hop can be compared."""
+        ...
+
+    def similarities(self, text: str) -> Callable[[Int64], Float32]:
+        """The function from triple ids to their dot product with `text`, which is embedded once."""
+        ...
+
+    def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
+        """The `k` of `triples` most similar to `text`, best first, and how similar; ties by id."""
+        ...
+
+    def nearest(self, text: str, k: int) -> Int64:
+        """The `k` of all triples most similar to `text`, best first; none where they are too many."""
+        ...
+
+
+def triple_search(index: Index, embedder: Embedder) -> TripleSearch:
+    """What compares the triples of an index that has their vectors.
+
+    Raises FormatError if it has none, or of another graph, and VectorStoreError if Milvus does not answer.
+    """
+    if TRIPLE_IDS not in index.sections:
+        return TripleVectors.of(index, embedder)
+    vectors = open_collection(index.files[TRIPLE_COLLECTION], embedder.dimension, access=index.access)
+    check_whole(index, vectors, index.graph.triples)
+    return MilvusTriples(index.graph, vectors, np.asarray(index.array(TRIPLE_IDS), np.int64), embedder)
+
+
+@dataclass(frozen=True, eq=False)
+class MilvusTriples:
+    """Vectors of triples in Milvus, by dot product; `ids` int64 [slots] are theirs there."""
+
+    graph: Graph
+    vectors: MilvusVectors
+    ids: Int64
+    embedder: Embedder
+
+    @property
+    def limits(self) -> HopLimits:
+        """See `TripleSearch`."""
+        return MILVUS_LIMITS
+
+    def similarities(self, text: str) -> Callable[[Int64], Float32]:
+        """See `TripleSearch`. The function raises VectorStoreError, and IndexAccessError if some are gone."""
+        query = self.embedder.embed([text])[0]
+
+        def similarity(triples: Int64) -> Float32:
+            scores = np.zeros(len(triples), np.float32)
+            for start in range(0, len(triples), MOST_RESULTS):
+                part = slice(start, start + MOST_RESULTS)
+                scores[part] = self._scores(query, triples[part])
+            return scores
+
+        return similarity
+
+    def _scores(self, query: Float32, triples: Int64) -> Float32:
+        wanted = self.ids[triples]
+        found = self.vectors.search(query, len(wanted), np.unique(wanted))
+        self._check_found(len(found.ids), len(np.unique(wanted)))
+        order = np.argsort(found.ids)
+        return (1 - found.distances[order])[np.searchsorted(found.ids[order], wanted)]
+
+    def top(self, text: str, triples: Int64, k: int) -> tuple[Int64, Float32]:
+        """See `TripleSearch`. Raises VectorStoreError, and IndexAccessError if some are gone."""
+        wanted = self.ids[triples]
+        found = self.vectors.search(self.embedder.embed([text])[0], k, wanted)
+        self._check_found(len(found.ids), min(k, len(wanted), MOST_RESULTS))
+        order = np.argsort(wanted)
+        held = triples[order][np.searchsorted(wanted[order], found.ids)]
+        scores = (1 - found.distances).astype(np.float32)
+        best = best_of(scores, k, held)
+        return held[best], scores[best]
+
+    def _check_found(self, found: int, wanted: int) -> None:
+        if found < wanted:
+            raise IndexAccessError(
+                f"Milvus at {self.vectors.place.uri} lacks triples of this index, which was changed more "
+                "than once since it was opened. Open it again"
+            )
+
+    def nearest(self, text: str, k: int) -> Int64:
+        """See `TripleSearch`: of any number. Raises VectorStoreError."""
+        found = self.vectors.search(self.embedder.embed([text])[0], k + _MORE).ids
+        slots = self._slots(found)
+        return slots[slots >= 0][:k]
+
+    def _slots(self, ids: Int64) -> Int64:
+        """The slots of triples by their ids in Milvus; -1 of one that is not in this generation."""
+        slots = np.full(len(ids), -1, np.int64)
+        # A triple that no update has moved has its slot as its id.
+        same = ids < len(self.ids)
+        same[same] = self.ids[ids[same]] == ids[same]
+        slots[same] = ids[same]
+        slots[~self._in_use(slots)] = -1
+        if (slots < 0).any():
+            at = np.flatnonzero(np.isin(self.ids, ids[slots < 0]))
+            at = at[self._in_use(at)]
+            place = dict(zip(self.ids[at].tolist(), at.tolist(), strict=True))
+            slots = np.array(
+                [place.get(i, s) for i, s in zip(ids.tolist(), slots.tolist(), strict=True)], np.int64
+            )
+        return slots
+
+    def _in_use(self, slots: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which slots are of a triple: an edit leaves some without."""
+        edges = self.graph.out
+        held = slots >= 0
+        owners = edges.owners(slots[held])
+        held[held] = (edges.starts[owners] <= slots[held]) & (slots[held] < edges.stops[owners])
+        return held
