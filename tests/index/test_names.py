@@ -172,3 +172,17 @@ def test_opened_arrays_answer_alike(graph_of):
     opened = NamesIndex.open(graph, built.sections())
     assert opened.exact("memento") == built.exact("memento") != ()
     assert opened.fuzzy("momento") == built.fuzzy("momento") != []
+
+
+def test_lists_merged_a_few_at_a_time_are_those_merged_at_once(index_of, monkeypatch):
+    rng = np.random.default_rng(4)
+    names = ["".join(rng.choice(list("abcd "), rng.integers(1, 12))) for _ in range(500)]
+    names = sorted(set(names))
+    monkeypatch.setattr(names_module, "CHUNK", 64)
+    whole = index_of(names).sections()
+    monkeypatch.setattr("clew.index.names.typos.MERGED_AT_ONCE", 50)
+    parts = index_of(names).sections()
+    assert whole.keys() == parts.keys()
+    for name, array in whole.items():
+        np.testing.assert_array_equal(parts[name], array)
+        assert parts[name].dtype == array.dtype

@@ -1,6 +1,7 @@
 """What a user is told when a Neo4j server is not there, refuses, or breaks off: one line, and what to "
 "check."""
 
+import contextlib
 import socket
 import ssl
 import threading
@@ -178,6 +179,59 @@ def test_a_connection_that_breaks_in_mid_result(neo4j_address, login):
     ):
         list(store.stream("UNWIND range(1, 100000) AS x RETURN x"))
     assert "\n" not in str(raised.value)
+
+
+def test_a_server_that_restarts_in_mid_question_is_an_error_and_the_next_question_is_answered(
+    neo4j_address, login
+):
+    """Whatever byte the connection ends at, no answer is made of what came."""
+    import neo4j
+
+    from clew.database import Database
+    from clew.methods.database_copy import DatabaseCopy
+    from clew.stores.neo4j import Neo4jStore
+    from clew.text.embedders.static import StaticEmbedder
+
+    with neo4j.GraphDatabase.driver(neo4j_address, auth=("neo4j", login.password)) as driver:
+        driver.execute_query("MERGE (:Restarted {name: 'Ana'})-[:KNOWS]->(:Restarted {name: 'Bo'})")
+    question, embedder = "Who does Ana know?", StaticEmbedder.load()
+    wire = Wire(neo4j_address)
+    with listening(wire.serve) as port:
+        store = Neo4jStore(f"bolt://localhost:{port}", password=login.password, seconds=30)
+        with Database(store, embedder) as opened:
+            vars(opened)["_copy"] = DatabaseCopy(store, embedder, most=0)
+            wire.left = 700
+            with pytest.raises(StoreError, match=r"localhost:\d+ cannot be reached, or the connection broke"):
+                opened.ask(question, method="kg-rag")
+            wire.left = None
+            assert [a.label for a in opened.ask(question, method="kg-rag").answers] == ["Bo"]
+
+
+class Wire:
+    """Passes connections on to a server; with `left`, all of them end after so many bytes from it."""
+
+    def __init__(self, address):
+        self.port, self.left = int(address.rpartition(":")[2]), None
+
+    def serve(self, connection):
+        with socket.create_connection(("localhost", self.port)) as behind:
+            thread = threading.Thread(target=self._forward, args=(connection, behind))
+            thread.start()
+            while data := behind.recv(1 << 14):
+                if self.left is not None:
+                    self.left -= len(data)
+                    if self.left < 0:
+                        break
+                connection.sendall(data)
+            connection.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+    @staticmethod
+    def _forward(connection, behind):
+        with contextlib.suppress(OSError):
+            while data := connection.recv(1 << 16):
+                behind.sendall(data)
+            behind.shutdown(socket.SHUT_RDWR)
 
 
 def test_the_doctor_says_what_it_saw(neo4j_address, login):

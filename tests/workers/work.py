@@ -55,6 +55,19 @@ class Missing:
         raise InputError("films.clew: no such file or directory. Check the path")
 
 
+@dataclass(frozen=True)
+class Failing:
+    """Fails at every piece."""
+
+    error: Exception
+
+    def __call__(self):
+        return self.work
+
+    def work(self, number):
+        raise self.error
+
+
 def spend(ledger, calls):
     """Calls that are let through."""
     sent = 0

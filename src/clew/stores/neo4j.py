@@ -356,6 +356,8 @@ class Neo4jStore:
             return QueryError(f"{at} cannot run the query: {text}")
         if isinstance(error, (errors.ServiceUnavailable, errors.SessionExpired)):
             return StoreError(f"{at} {_connection_fault(error, text, at)}")
+        if code.startswith("Neo.TransientError"):
+            return StoreError(f"{at} cannot do it now ({text}): it starts, stops or is busy. Ask again")
         return StoreError(f"{at} failed: {text}")
 
 

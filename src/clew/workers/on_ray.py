@@ -23,6 +23,7 @@ from clew.workers.piece import PieceDone
 S = TypeVar("S")
 T = TypeVar("T")
 LOCAL = "local"
+_LONGEST_REASON = 300
 _AHEAD = 3
 """Pieces under way for each processor of the cluster."""
 _CONNECT_SECONDS = 10.0
@@ -70,7 +71,7 @@ class RayWorkers:
             self._ray.init(**own, log_to_driver=False, logging_level="ERROR", configure_logging=False)
         except Exception as error:  # Ray raises bare ones of its own, of gRPC and of the system
             raise ClusterError(
-                f"{self.address}: there is no Ray cluster that can be used ({_first_line(error)}). Start one "
+                f"{self.address}: there is no Ray cluster that can be used ({_one_line(error)}). Start one "
                 "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
             ) from error
         self._began = monotonic()
@@ -209,6 +210,12 @@ def _reach(address: str) -> None:
     host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+
+
+def _one_line(error: BaseException) -> str:
+    """All that is said, up to its longest; of other versions, Ray says in the last lines which they are."""
+    line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
 
 
 def _first_line(error: BaseException) -> str:

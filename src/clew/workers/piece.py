@@ -40,3 +40,11 @@ def do_piece(node: str, make: bytes, piece: bytes) -> PieceDone:
         return PieceDone(node, _made[key](pickle.loads(piece)), perf_counter() - began)  # noqa: S301
     except ClewError as error:
         return PieceDone(node, error=str(error), exit_code=error.exit_code)
+    except (OSError, MemoryError) as error:  # a full disk, or no right to read
+        return PieceDone(node, error=f"{_reason(error)}. Mend that there, and the same command goes on")
+
+
+def _reason(error: OSError | MemoryError) -> str:
+    if isinstance(error, MemoryError):
+        return "the memory is full"
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)

@@ -26,6 +26,8 @@ POSTINGS_BUDGET = 8_000_000
 """Postings read for one query; beyond it, names that share only frequent trigrams may be missed."""
 CANDIDATES_BUDGET = 4096
 """Names measured for one query, likeliest first."""
+MERGED_AT_ONCE = 1 << 23
+"""Postings that are merged together: 16 bytes each."""
 _TRIGRAMS_AN_EDIT = 4
 _BITS_AN_EDIT = 2
 _SHARED = 3
@@ -65,6 +67,13 @@ class TypoPart:
         chunk = _Chunk.of(norms)
         return cls(first, chunk.lengths.astype(np.uint16), chunk.signatures(), chunk.pairs(buckets))
 
+    def ranked(self, low: int, high: int, rank: Int32) -> Int64:
+        """What it adds to the buckets [low, high): `bucket << 32 | rank`, by the rank of each entry."""
+        ends = np.array([low << _ROW_BITS, high << _ROW_BITS], self.pairs.dtype)
+        start, stop = self.pairs.searchsorted(ends).tolist()
+        pairs = np.asarray(self.pairs[start:stop])
+        return pairs >> _ROW_BITS << _ROW_BITS | rank[(pairs & _ROWS) + self.first]
+
 
 @dataclass(frozen=True, eq=False)
 class Typos:
@@ -83,27 +92,26 @@ class Typos:
 
     @classmethod
     def of(cls, parts: Sequence[TypoPart], buckets: int) -> Typos:
-        """Merge parts that cover all entries in order; needs 20 bytes a trigram of every entry."""
+        """Merge parts that cover all entries in order, some lists at a time.
+
+        Needs 4 bytes a trigram of every entry, which the lists take, and little beside.
+        """
         lengths = np.concatenate([np.zeros(0, np.uint16), *(part.lengths for part in parts)])
         signatures = np.concatenate([np.zeros(0, np.uint32), *(part.signatures for part in parts)])
         order = np.argsort(lengths, kind="stable").astype(np.int32)[int((lengths == 0).sum()) :]
-        rank = np.zeros(len(lengths), np.int64)
-        rank[order] = np.arange(len(order))
-        keys = np.empty(sum(len(part.pairs) for part in parts), np.int64)
+        rank = np.zeros(len(lengths), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
         counts = np.zeros(buckets, np.int64)
-        at = 0
         for part in parts:
-            pairs = np.asarray(part.pairs)
-            bucket = pairs >> _ROW_BITS
-            counts += np.bincount(bucket, minlength=buckets)
-            keys[at : at + len(pairs)] = bucket << _ROW_BITS | rank[(pairs & _ROWS) + part.first]
-            at += len(pairs)
-        keys.sort()
-        keys &= _ROWS
+            counts += np.bincount(np.asarray(part.pairs) >> _ROW_BITS, minlength=buckets)
+        offsets = offsets_of(counts)
+        postings = np.empty(int(offsets[-1]), np.int32)
+        for low, high in _cut_lists(offsets):
+            keys = np.concatenate([part.ranked(low, high, rank) for part in parts])
+            keys.sort()
+            postings[offsets[low] : offsets[high]] = keys & _ROWS
         per_length = np.bincount(lengths[order], minlength=LONGEST + 1)
-        return cls(
-            offsets_of(counts), keys.astype(np.int32), offsets_of(per_length), order, signatures[order]
-        )
+        return cls(offsets, postings, offsets_of(per_length), order, signatures[order])
 
     @classmethod
     def open(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Typos:
@@ -214,6 +222,16 @@ class _Chunk:
             starts = np.cumsum(self.lengths[kept] + 2) - (self.lengths[kept] + 2)
             found[kept] = np.bitwise_or.reduceat(bits, starts)
         return found
+
+
+def _cut_lists(offsets: Int64) -> Iterator[tuple[int, int]]:
+    """Cut lists, by their offsets, into runs [low, high) of about `MERGED_AT_ONCE` postings, or one list."""
+    low, lists = 0, len(offsets) - 1
+    while low < lists:
+        high = int(offsets.searchsorted(offsets[low] + MERGED_AT_ONCE, "right")) - 1
+        high = max(high, low + 1)
+        yield low, high
+        low = high
 
 
 def chunks_of(first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,47 @@
+"""What a user is told when a cluster is of other versions, or a node cannot do its part."""
+
+import errno
+import pickle
+from types import SimpleNamespace
+
+import pytest
+
+from clew.workers.on_ray import ClusterError, RayWorkers
+from clew.workers.piece import do_piece
+from workers.work import Failing, Missing, nothing
+
+MISMATCH = (
+    "Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.10.1\n"
+    "This process on node 10.0.0.7 was started with:\n    Ray: 2.60.0\n    Python: 3.11.2\n"
+)
+
+
+def test_a_cluster_of_another_ray_is_refused_with_both_versions(monkeypatch):
+    def init(**_options):
+        raise RuntimeError(MISMATCH)
+
+    monkeypatch.setitem(__import__("sys").modules, "ray", SimpleNamespace(init=init))
+    with pytest.raises(ClusterError) as raised:
+        RayWorkers("local", nothing).__enter__()
+    message = str(raised.value)
+    assert "Ray: 2.9.0" in message
+    assert "Ray: 2.60.0" in message
+    assert "of the same versions of Ray and Python" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (Missing(), "films.clew: no such file"),
+        (Failing(OSError(errno.ENOSPC, "No space left on device", "/cache/kb")), "/cache/kb: No space left"),
+        (Failing(PermissionError(errno.EACCES, "Permission denied", "/cache")), "/cache: Permission denied"),
+        (Failing(MemoryError()), "the memory is full"),
+    ],
+)
+def test_what_a_node_cannot_do_comes_back_with_its_name(work, told):
+    done = do_piece("10.0.0.7 (abc)", pickle.dumps((nothing, work)), pickle.dumps(1))
+    assert done.result is None
+    assert told in str(done.error)
+    with pytest.raises(ClusterError, match=r"^node 10\.0\.0\.7 \(abc\): "):
+        RayWorkers("local", nothing).took(done)
