@@ -26,7 +26,7 @@ POSTINGS_BUDGET = 8_000_000
 """Postings read for one query; beyond it, names that share only frequent trigrams may be missed."""
 CANDIDATES_BUDGET = 4096
 """Names measured for one query, likeliest first."""
-MERGED_AT_ONCE = 1 << 23
+MERGED_AT_ONCE = 1 << 22
 """Postings that are merged together: 16 bytes each."""
 _TRIGRAMS_AN_EDIT = 4
 _BITS_AN_EDIT = 2
@@ -34,6 +34,7 @@ _SHARED = 3
 """Of the lists that are read, how many a candidate must be in."""
 _ROW_BITS = 32
 _ROWS = (1 << _ROW_BITS) - 1
+_NOTHING = np.zeros(0, np.int64)
 
 
 def edits_allowed(length: int) -> int:
@@ -107,7 +108,7 @@ class Typos:
         offsets = offsets_of(counts)
         postings = np.empty(int(offsets[-1]), np.int32)
         for low, high in _cut_lists(offsets):
-            keys = np.concatenate([part.ranked(low, high, rank) for part in parts])
+            keys = np.concatenate([_NOTHING, *(part.ranked(low, high, rank) for part in parts)])
             keys.sort()
             postings[offsets[low] : offsets[high]] = keys & _ROWS
         per_length = np.bincount(lengths[order], minlength=LONGEST + 1)
