@@ -137,7 +137,7 @@ function schemaView({ relations, count: total }, info) {
       detail,
       el("h3", {}, relationLabel(relation.label)),
       el("p", {}, "For example: ", tripleLine(relation.example_labels)),
-      el("p", { class: "quiet" }, `${count(relation.heads)} heads, ${count(relation.tails)} tails. ${ends(relation)}`),
+      el("p", { class: "quiet" }, `${some(relation.heads, "head")}, ${some(relation.tails, "tail")}. ${ends(relation)}`),
     );
   const list = longList(relations, {
     label: "Relations",
@@ -158,6 +158,10 @@ function schemaView({ relations, count: total }, info) {
     types.length ? [el("h3", {}, "Types"), el("p", {}, types.slice(0, 40).map(([type, number]) => el("span", { class: "chip" }, name(nodeLabel(type)), ` ${count(number)}`)), types.length > 40 ? ` and ${count(types.length - 40)} more` : "")] : null,
   );
   return el("div", { class: "two" }, text, schemaGraph(relations));
+}
+
+function some(number, what) {
+  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 }
 
 function ends({ head_types: heads, tail_types: tails }) {
