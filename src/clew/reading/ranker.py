@@ -124,7 +124,6 @@ class Ranker:
                 )
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
-            options.enable_cpu_mem_arena = False  # or the most that a question ever took is kept
             options.log_severity_level = 3
             kind = ["CPUExecutionProvider"]
             encoder, head = [
