@@ -47,12 +47,14 @@ def test_the_recorded_replies_are_read_as_they_were(opened: tuple[str, Clew], me
         pytest.importorskip("ladybug")
     asked = make_method(method, clew.index, clew.embedder, replaying(method))
     for trace in (trace for trace in traces(method) if trace["set"] == name):
+        if method == "auto" and not trace["calls"]:
+            continue  # Its reader answers what it is sure of, which changes with every training.
         try:
             answer = asked.answer(trace["question"])
         except LlmError:
             if method != "auto":
                 raise
-            continue  # Its prompts show what the reader suggests, which changes with every training.
+            continue  # And its prompts show what the reader suggests.
         assert sorted(a.label for a in answer.answers) == sorted(trace["answers"]), trace["question"]
         assert (answer.abstained and answer.abstained.reason) == trace["abstained"], trace["question"]
         assert all(c.triples for c in answer.citations) or answer.notes
