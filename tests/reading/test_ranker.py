@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from clew.errors import EmbedderError
@@ -45,3 +46,9 @@ def test_truncated_parts_are_an_error(tmp_path) -> None:
     (tmp_path / "tokenizer.json.gz").write_bytes(gzip.compress(b"{}")[:-3])
     with pytest.raises(EmbedderError, match="Install clew again"):
         Ranker.open(tmp_path)
+
+
+def test_a_lone_surrogate_is_read_as_a_question_mark() -> None:
+    vectors, mask, _ = Ranker.open().encode(["\ud800 lone", "? lone"])
+    assert mask.all()
+    assert np.allclose(vectors[0], vectors[1], atol=1e-5)

@@ -88,7 +88,7 @@ def explained_wait(what: str, *, seconds: float = 2.0, quiet: bool = False) -> G
     """
 
     def say() -> None:
-        why = "the search is compiled, once" if COMPILING.now else what
+        why = "it is compiled for this machine, once" if COMPILING.now else what
         warn(f"still working …{f' ({why})' if why else ''}")
 
     timer = Timer(seconds, say)

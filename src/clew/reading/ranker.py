@@ -147,7 +147,8 @@ class Ranker:
 
     def encode(self, texts: Sequence[str]) -> tuple[Float32, Float32, list[list[tuple[int, int]]]]:
         """Vectors of tokens float32 [n, L, 384], mask float32 [n, L], and the characters of each token."""
-        encoded = self.tokenizer.encode_batch(list(texts))
+        # A lone surrogate is no text that the tokenizer takes.
+        encoded = self.tokenizer.encode_batch([t.encode("utf-8", "replace").decode("utf-8") for t in texts])
         longest = max(len(e.ids) for e in encoded)
         ids, mask = np.zeros((len(texts), longest), np.int64), np.zeros((len(texts), longest), np.float32)
         for i, e in enumerate(encoded):
