@@ -284,6 +284,9 @@ def test_a_number_in_a_name_is_no_wish(open_auto, tmp_path):
     assert entities(open_auto(path).answer("Who directed the 39 steps?")) == {"Alfred Hitchcock"}
 
 
+TOWNS = (("springfield_ohio", "Ohioland"), ("springfield_maine", "Maineland"))
+
+
 @pytest.fixture
 def twins(tmp_path, open_auto):
     path = tmp_path / "people.tsv"
@@ -304,6 +307,16 @@ def test_names_that_tie_are_ambiguous(twins):
         "ambiguous_entity",
         {"Ann Lee", "ann lee"},
     )
+
+
+def test_twins_that_are_written_alike_are_told_by_their_ids(open_auto, tmp_path):
+    path = tmp_path / "towns.nt"
+    label, within = "<http://www.w3.org/2000/01/rdf-schema#label>", "<http://x.example/country>"
+    towns = [(f"<http://x.example/{town}>", f"<http://x.example/{land}>") for town, land in TOWNS]
+    path.write_text("".join(f'{t} {label} "Springfield" .\n{t} {within} {land} .\n' for t, land in towns))
+    answer = open_auto(path).answer("Which country is Springfield in?")
+    assert answer.abstained.reason == "ambiguous_entity"
+    assert set(answer.abstained.candidates) == {f"http://x.example/{town}" for town, _ in TOWNS}
 
 
 def test_a_search_that_is_stopped_says_so(films_auto, monkeypatch):

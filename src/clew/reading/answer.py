@@ -186,7 +186,10 @@ def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None
             if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in known
         ]
         if others:
-            names = tuple(dict.fromkeys(graph.labels[node] for node in (part.node, *others)))
+            nodes = (part.node, *others)
+            names = tuple(graph.labels[node] for node in nodes)
+            if len(set(names)) < len(names):
+                names = tuple(graph.entities[node] for node in nodes)
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
 
@@ -274,7 +277,7 @@ def _number(
         cite(graph, text, proof) for node in shown if (proof := prove(executor, query.part, node))
     )
     notes = _notes(query)
-    if len(members) > MOST_PROVED:
+    if citations and len(members) > MOST_PROVED:
         notes = (*notes, f"{MOST_PROVED} of {len(members)} members are cited")
     if not citations:
         # All of a type: no triple says so, the declaration of types does.
