@@ -82,6 +82,13 @@ def test_a_comparison_with_another_thing_goes_the_way_of_its_word():
     assert later > against(question, Compared(DRUGS, (APPROVED,), "<", value))
 
 
+def test_no_comparison_with_another_thing_where_no_word_compares():
+    value = Walk(Entity(SMALL.ids["Aspirin"], 0), APPROVED)
+    same, later = Compared(DRUGS, (APPROVED,), "=", value), Compared(DRUGS, (APPROVED,), ">", value)
+    question = "drugs approved in the same year as Aspirin"
+    assert against(question, later) - against(question, same) == pytest.approx(math.log(IGNORED))
+
+
 def test_a_number_of_a_rank_is_no_value():
     question = "the 2 newest drugs"
     two = Extreme(DRUGS, (APPROVED,), False, True, 2)

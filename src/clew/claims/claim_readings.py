@@ -16,9 +16,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.claims.claim_text import LIGHT, Item, Piece, beside, together
+from clew.claims.claim_text import Item, Piece, beside, together
 from clew.claims.claim_values import ClaimedValue
 from clew.reading.candidates import Option
+from clew.reading.english import EARLIER, FEWER, LIGHT, THAN_WORD
 from clew.reading.mentions import Mention
 from clew.reading.paths import Base, Exploration, by_worth
 from clew.reading.query import (
@@ -54,16 +55,9 @@ NAME = 0.75
 """Likeness from which words are the name of what a meaning says."""
 STATED, EXPLAINED = 0.7, 0.45
 """Likeness by spelling of a word that is the name of a relation; likeness of one that a relation says."""
-_PLAYS_FOR = re.compile(r"play\w* (?:for|with)\b", re.IGNORECASE)
-"""Says no more of a thing than that it is with another, as a team."""
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
-_EARLIER = frozenset("earlier older elder before sooner".split())
 _COUNTING = frozenset(("more", "fewer", "less"))
 _TIMED = frozenset("before after later earlier sooner recent".split())
-_FEWER = frozenset(
-    "less fewer lower smaller shorter lighter cheaper slower narrower weaker poorer younger".split()
-)
-_THAN = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +153,7 @@ def _turned(
 def _saying(of: Exploration, mentions: Sequence[Mention]) -> list[int]:
     """The content words outside of the items that may name a relation."""
     outside = content_share(of.likeness, [(m.start, m.stop) for m in mentions])
-    return [
-        i
-        for i, (start, _, word) in enumerate(of.likeness.words)
-        if outside[i] and word not in LIGHT and not _PLAYS_FOR.match(of.question, start)
-    ]
+    return [i for i, (_, _, word) in enumerate(of.likeness.words) if outside[i] and word not in LIGHT]
 
 
 def _states_more(of: Exploration, mentions: Sequence[Mention], meaning: Meaning) -> bool:
@@ -347,7 +337,7 @@ def _valued(
 def _comparing(piece: Piece) -> str:
     """The word between two things that compares them (*is longer than*), empty for none."""
     stop = piece.places[1][0]
-    hits = [hit for hit in _THAN.finditer(piece.text, piece.places[0][1], stop) if hit.end() <= stop]
+    hits = [hit for hit in THAN_WORD.finditer(piece.text, piece.places[0][1], stop) if hit.end() <= stop]
     if not hits or re.search(r"[^\W_]{4,}", piece.text[hits[-1].end() : stop]):
         return ""
     return (hits[-1][1] or hits[-1][2]).lower().split()[-1]
@@ -371,6 +361,6 @@ def _compared(of: Exploration, here: Entity, there: Entity, word: str) -> Iterat
         timed = kind == DATE or bool(of.schema.years[step ^ 1])
         if word in _TIMED and not timed:
             continue
-        sign = "<" if word in (_EARLIER if timed else _FEWER) else ">"
+        sign = "<" if word in (EARLIER if timed else FEWER) else ">"
         query = Query("yes", Compared(here, (step,), sign, Walk(there, step)))
         yield query, Meaning("compare", here.node, (step,), there.node, sign=sign)

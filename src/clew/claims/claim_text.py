@@ -60,11 +60,6 @@ _TURN = re.compile(
 _LISTING = re.compile(
     r"\s*(?:,|&|,?\s*\b(?:and|or|nor|as well as|plus)\b)\s*(?:(?:the|a|an|both|either|nor|not)\s+)?", re.I
 )
-LIGHT = frozenset(
-    """located situated found lies lie lying based stands stand standing sits come comes came goes go get gets
-    got find finds use uses used keep keeps put placed one people known considered ll ve re""".split()
-)
-"""Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
 _AND = re.compile(r"&|\b(?:and|or|nor|as well as|plus)\b", re.IGNORECASE)
 """What stands between things that are listed, and between the last two."""
 OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)

@@ -22,6 +22,22 @@ FUNCTION = frozenset(
 )
 """Words that are never a name of their own, unless they are written as one."""
 
+LIGHT = frozenset(
+    """located situated found lies lie lying based stands stand standing sits come comes came goes go get gets
+    got find finds use uses used keep keeps put placed one people known considered ll ve re""".split()
+)
+"""Verbs and nouns that name no relation by themselves: any of a place, of having, of being called."""
+
+THAN_WORD = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}?\bthan\b|\b(before|after)\b", re.I)
+"""A word that compares two things: *longer than*, *before*."""
+LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
+EARLIER = frozenset("earlier older elder before sooner".split())
+"""Words that compare times upwards and downwards."""
+FEWER = frozenset(
+    "less fewer lower smaller shorter lighter cheaper slower narrower weaker poorer younger before".split()
+)
+"""Words that compare numbers downwards; all others do so upwards."""
+
 COUNT = re.compile(r"\b(how many|how much|numbers?|counts?|totals?|amount|quantity)\b", re.I)
 AGGREGATE = re.compile(
     r"\b(averages?|avg|means?|totals?|sum|altogether|combined|overall|how (many|much)|typical|add up)\b", re.I

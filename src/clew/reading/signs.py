@@ -52,11 +52,9 @@ _AFTER: tuple[tuple[str, Sign], ...] = (
 )
 _UP_TO_TWO_WORDS = r"\W*(?:[\w%]+\W+){0,2}?"
 _DECADE = re.compile(r"(?:the )?'?\d*0'?s", re.I)
-_THAN = re.compile(r"\b(more recent|[a-z]+er|more|less)\b[^?;:.]{0,40}\bthan\b|\b(before|after)\b", re.I)
-_LATER = frozenset(("later", "newer", "younger", "after", "more recent"))
-_EARLIER = frozenset(("earlier", "older", "before", "sooner"))
-_FEWER = frozenset(
-    "less fewer lower smaller shorter lighter cheaper younger slower narrower weaker poorer before".split()
+_COMPARES = re.compile(
+    r"\b(than|exceed\w*|beyond|above|below|before|after|over|under|more|less|fewer|earlier|later|prior|preced\w*)\b",
+    re.I,
 )
 _PAST = re.compile(r"\b(former(ly)?|previous(ly)?|past|ex|no longer|did\b.*\buse to|used to)\b", re.I)
 _SERVES = re.compile(r"\b(is|are|was|were|be|been|being|get|gets|got)\b(\s\w+)?\sused to\b", re.I)
@@ -92,7 +90,8 @@ class Signs:
         }
         self.ranges = {i for i, m in enumerate(mentions) if _DECADE.fullmatch(m.text)}
         self.past = bool(_PAST.search(question)) and not _SERVES.search(question)
-        self.words = [(m[1] or m[2]).lower() for m in _THAN.finditer(question)]
+        self.compares = bool(_COMPARES.search(question))
+        self.words = [(m[1] or m[2]).lower() for m in english.THAN_WORD.finditer(question)]
 
     def against(self, query: Query) -> float:
         """The logarithm of what is left of the odds of a candidate."""
@@ -115,6 +114,8 @@ class Signs:
                 case Compared(_, _, sign, Value(_, _, _, mention)):
                     told += self._of_value(mention, sign)
                 case Compared(_, steps, sign, _):
+                    if sign in _UP and not self.compares:
+                        told += math.log(IGNORED)
                     way = self._way(self.vocabulary.ends[steps[-1] ^ 1] == DATE)
                     told += math.log(TURNED) if way * _UP.get(sign, 0) < 0 else 0.0
                 case _:
@@ -139,10 +140,10 @@ class Signs:
     def _way(self, dates: bool) -> int:
         """Whether the question compares upwards (1) or downwards (-1), 0 where no word says so."""
         for word in self.words:
-            if dates and (word in _LATER or word in _EARLIER):
-                return 1 if word in _LATER else -1
+            if dates and (word in english.LATER or word in english.EARLIER):
+                return 1 if word in english.LATER else -1
             if not dates:
-                return -1 if word in _FEWER else 1
+                return -1 if word in english.FEWER else 1
         return 0
 
 
