@@ -142,3 +142,39 @@ def test_a_name_is_found_by_the_stems_of_its_words_in_any_order() -> None:
     assert [(films.graph.labels[n], share, places) for n, share, places in found] == [
         ("The Wandering Queens", 1.0, [0, 2])
     ]
+
+
+PLACES = SmallGraph(
+    """
+    Kenya | capital | Nairobi
+    Mount Kenya | height | 5199
+    South Korea | capital | Seoul
+    Korea | part_of | Asia
+    The Hunger | year | 1983
+    Hunger | year | 2008
+    """
+)
+
+
+def in_places(question: str, given=()) -> dict[str, set[str]]:
+    labels = PLACES.graph.labels
+    return {
+        m.text: {labels[c.node] for c in m.candidates}
+        for m in PLACES.mentions(question, given)
+        if m.candidates
+    }
+
+
+def test_what_has_the_very_name_is_no_part_of_another() -> None:
+    assert in_places("What is the capital of Kenya?") == {"Kenya": {"Kenya"}}
+    assert in_places("How high is Mount Kenya?") == {"Mount Kenya": {"Mount Kenya"}}
+
+
+def test_a_name_inside_of_a_longer_one_is_not_meant() -> None:
+    assert in_places("What is the capital of South Korea?") == {"South Korea": {"South Korea"}}
+    assert in_places("When was The Hunger made?") == {"The Hunger": {"The Hunger"}}
+
+
+def test_a_name_inside_of_a_longer_one_is_found_where_it_may_be_meant() -> None:
+    assert in_places("when was the Hunger made?")["Hunger"] == {"Hunger"}
+    assert in_places("What is the capital of South Korea?", ["Korea"])["Korea"] == {"Korea"}

@@ -99,7 +99,9 @@ class MentionFinder:
         self._add_partial(question, found, spans)
         self._add_words(question, found, spans)
         self._add_typos(question, found, spans)
-        mentions = [_mention(question, span, nodes.values()) for span, nodes in spans.items() if nodes]
+        mentions = [
+            _mention(question, span, _surest(nodes.values())) for span, nodes in spans.items() if nodes
+        ]
         kept = _foremost(_once_each(mentions), question, self.lexicon)
         return with_values(question, kept)
 
@@ -378,6 +380,14 @@ def _counts(having: Sequence[Int32]) -> list[tuple[int, int]]:
     return [(int(together[at]), int(count)) for at, count in zip(first, counts, strict=True) if count > 1]
 
 
+def _surest(nodes: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates, without guesses where one has this very name: *Kenya* is not *Mount Kenya*."""
+    all_ = list(nodes)
+    if any(c.how in (GIVEN, EXACT) for c in all_):
+        return [c for c in all_ if c.how not in (PARTIAL, TYPO, WORDS)]
+    return all_
+
+
 def _certain(nodes: Iterable[Candidate]) -> bool:
     return any(c.how in (GIVEN, EXACT, ALIAS, NORMAL) for c in nodes)
 
@@ -411,7 +421,7 @@ def _once_each(mentions: Sequence[Mention]) -> list[Mention]:
 
 def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> list[Mention]:
     """The mentions that are most likely names, each told whether it is written like one."""
-    marked = [replace(m, strong=_is_strong(m, lexicon)) for m in mentions]
+    marked = _without_inner([replace(m, strong=_is_strong(m, lexicon)) for m in mentions])
     marked.sort(key=lambda m: (-_weight(m), m.start, -m.stop))
     chosen: list[Mention] = []
     for mention in marked:
@@ -420,6 +430,26 @@ def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> l
         if not inside or (len(inside) < 2 and (not sure or mention.candidates[0].how <= NORMAL)):
             chosen.append(mention)
     return sorted(chosen[:MOST_MENTIONS], key=lambda m: (m.start, -m.stop))
+
+
+def _without_inner(mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions without those inside of a longer name that is written out: *Korea* in *South Korea*."""
+    whole = [
+        m
+        for m in mentions
+        if m.strong
+        and len(m.text.split()) > 1
+        and m.text[0].isupper()
+        and any(c.how in (GIVEN, EXACT) for c in m.candidates)
+    ]
+    return [
+        m
+        for m in mentions
+        if any(c.how == GIVEN for c in m.candidates)
+        or not any(
+            o.start <= m.start and m.stop <= o.stop and m.stop - m.start < o.stop - o.start for o in whole
+        )
+    ]
 
 
 def _is_strong(mention: Mention, lexicon: Lexicon) -> bool:
