@@ -56,18 +56,14 @@ class QuestionReader:
         return Vocabulary.of(self.graph, self.schema)
 
     @cached_property
-    def _lexicon(self) -> Lexicon:
-        return Lexicon.load()
-
-    @cached_property
     def _matcher(self) -> WordMatcher:
-        return WordMatcher(self.vocabulary, self.embedder, self._lexicon)
+        return WordMatcher(self.vocabulary, self.embedder, Lexicon.load())
 
     @cached_property
     def _finder(self) -> MentionFinder:
         few = self.graph.nodes <= MOST_BY_WORD
-        words = NameWords(self.names, self._lexicon) if few else None
-        return MentionFinder(self.names, self._lexicon, self.vocabulary.words, words, self.graph.values)
+        words = NameWords(self.names, Lexicon.load()) if few else None
+        return MentionFinder(self.names, Lexicon.load(), self.vocabulary.words, words, self.graph.values)
 
     @cached_property
     def _enumerator(self) -> Enumerator:
@@ -107,7 +103,8 @@ class QuestionReader:
 
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
-        return self._lexicon.known(word.lower()) or word.lower() in self.vocabulary.words | FUNCTION
+        plain = word.lower()
+        return plain in FUNCTION or plain in self.vocabulary.words or Lexicon.load().known(plain)
 
     def explore(self, text: str, mentions: Sequence[Mention]) -> Exploration:
         """What lies around the mentions of a text, and how its words are like those of the graph."""

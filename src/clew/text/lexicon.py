@@ -16,7 +16,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
 from threading import Lock
@@ -150,19 +150,16 @@ class Lexicon:
         self._stemmer: Stemmer | None = None
         self._stemming = Lock()
 
-    @classmethod
-    def load(cls, path: Path = DATA) -> Self:
-        """Read the table (about 25 ms).
+    @staticmethod
+    def load(path: Path = DATA) -> Lexicon:
+        """The lexicon of a table, which a process reads once (about 25 ms).
 
         Raises:
             FormatError: the file is missing or damaged; the installation is then incomplete.
 
         """
-        try:
-            with LOADING, path.open("rb") as opened, np.load(opened) as file:
-                return cls({name: file[name] for name in file.files})
-        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
-            raise FormatError(f"{path}: cannot read the lexicon ({error}). Install clew again.") from error
+        with LOADING:
+            return _read(path)
 
     def _name(self, index: int) -> str:
         """Return the lemma of an id."""
@@ -408,3 +405,12 @@ def _links(planes: NDArray[Any], rows: int) -> tuple[Int32, Int32, Int32]:
 def _offsets(sizes: Int32) -> memoryview:
     """int64 [rows + 1]: where every row starts, and the end."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]).data
+
+
+@cache
+def _read(path: Path) -> Lexicon:
+    try:
+        with path.open("rb") as opened, np.load(opened) as file:
+            return Lexicon({name: file[name] for name in file.files})
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
+        raise FormatError(f"{path}: cannot read the lexicon ({error}). Install clew again.") from error

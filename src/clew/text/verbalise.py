@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from clew.graph.graph import Graph
 from clew.text.labels import readable, relation_text
@@ -63,13 +62,8 @@ def _is_verb(word: str, *, alone: bool) -> bool:
     """Whether a word is a verb in the third person: *knows*, not *parents*; *shows symptom*."""
     if not _THIRD_PERSON.search(word):
         return False
-    lexicon = _lexicon()
+    lexicon = Lexicon.load()
     return lexicon.mostly_verb(word) or (not alone and lexicon.verb(word))
-
-
-@cache
-def _lexicon() -> Lexicon:
-    return Lexicon.load()
 
 
 def _ending(words: Sequence[str], whole: str) -> Phrases:
