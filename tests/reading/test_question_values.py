@@ -75,6 +75,15 @@ def test_a_decade_is_its_ten_years() -> None:
     assert values("in the 1980s") == {"1980s": [number(1980, 9), days("1980-01-01", "1989-12-31")]}
 
 
+@pytest.mark.parametrize(
+    ("written", "first", "last"),
+    [("nineties", 1990, 1999), ("'90s", 1990, 1999), ("19th century", 1801, 1900)],
+)
+def test_a_period_is_its_years(written, first, last) -> None:
+    meant = [number(first, last - first), days(f"{first}-01-01", f"{last}-12-31")]
+    assert values(f"films of the {written}?") == {written: meant}
+
+
 def test_what_is_too_large_for_a_year_is_a_number_alone() -> None:
     assert values("over 2500 m") == {"2500": [number(2500)]}
     assert values("over 2500 of them") == {"2500": [number(2500)]}

@@ -8,52 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clew.graph.graph import ValueKind
-from clew.graph.values import days_since_epoch
 from clew.reading.english import COMPARATORS
+from clew.reading.values import Written, written_in
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)
-_DATE = re.compile(
-    rf"(?P<y1>\d{{4}})-(?P<m1>\d\d)-(?P<d1>\d\d)"
-    rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
-    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m3>{_MONTH})\.?,? (?P<y3>\d{{4}})"
-    rf"|(?P<m4>{_MONTH})\.?,? (?P<y4>\d{{4}})"
-    rf"|(?<![\d/.-])(?P<d5>\d{{1,2}})(?P<cut>[-/.])(?P<m5>\d{{1,2}})(?P=cut)(?P<y5>\d{{4}})(?!\d)",
-    re.IGNORECASE,
-)
-_WORDS: dict[str, int] = dict(
-    zip(
-        "zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred".split(),
-        [0, *range(2, 21), 30, 40, 50, 60, 70, 80, 90, 100],
-        strict=True,
-    )
-)
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_NUMBER = re.compile(
-    r"(?<![\w.])(?P<sign>minus |negative |[-\u2212])?"
-    rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d+)?|(?P<word>{'|'.join(_WORDS)}))"
-    rf"(?P<decade>s)?(?![\w])(?: (?P<scale>{'|'.join(_SCALES)})\b)?",
-    re.IGNORECASE,
-)
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
-_DECADES: tuple[str, ...] = tuple(
-    "twenties thirties forties fifties sixties seventies eighties nineties".split()
-)
-_ORDINALS: tuple[str, ...] = tuple(
-    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
-    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split()
-)
-_PERIOD = re.compile(
-    rf"\b(?P<decade>{'|'.join(_DECADES)})\b|(?<![\w])'?(?P<short>[2-9]0)s\b"
-    rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(_ORDINALS))}))[ -]century\b",
-    re.IGNORECASE,
-)
-FIRST_YEAR, LAST_YEAR = 1000, 2100
 SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("second", "seconds"), ("time", 1.0)),
@@ -138,113 +100,42 @@ def _unit_of(label: Sequence[str]) -> tuple[str, float] | None:
 
 def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
-    found = [_date(text, hit) for hit in _DATE.finditer(text)]
-    values = [value for value in found if value is not None]
-    values += [_period(text, hit) for hit in _PERIOD.finditer(text)]
-    hits = [
-        hit
-        for hit in _NUMBER.finditer(text)
-        if not any(v.start < hit.end() and hit.start() < v.stop for v in values)
-    ]
-    values += _numbers(text, hits)
-    return sorted(values, key=lambda v: v.start)
-
-
-def _date(text: str, hit: re.Match[str]) -> ClaimedValue | None:
-    group = next(i for i in "12345" if hit[f"y{i}"])
-    year, month = int(hit[f"y{group}"]), _month(hit[f"m{group}"])
-    day = int(hit[f"d{group}"]) if group != "4" else None
-    if group == "5":
-        return _day_and_month(text, hit, year, month, day or 0)
-    first = days_since_epoch(year, month, day or 1)
-    if first is None:
-        return None
-    after = days_since_epoch(year + month // 12, month % 12 + 1, 1) or first + 31
-    last = first if day is not None else after - 1
-    return _compared(text, hit.start(), hit.end(), None, Range(first, last), None)
-
-
-def _day_and_month(text: str, hit: re.Match[str], year: int, month: int, day: int) -> ClaimedValue | None:
-    """*01/07/1976*: the day or the month first, and either where both can be."""
-    days = [
-        d for d in (days_since_epoch(year, month, day), days_since_epoch(year, day, month)) if d is not None
-    ]
-    if not days:
-        return None
-    value = _compared(text, hit.start(), hit.end(), None, Range(days[0], days[0]), None)
-    either = None if value.compared or len(days) < 2 else Range(days[1], days[1])
-    return replace(value, or_dates=either)
-
-
-def _period(text: str, hit: re.Match[str]) -> ClaimedValue:
-    """*The nineties* and *the '90s* (of the last century), *the 19th century*: the years in them."""
-    if hit["nth"] or hit["ordinal"]:
-        century = int(hit["nth"]) if hit["nth"] else _ORDINALS.index(hit["ordinal"].lower()) + 1
-        first, count = 100 * (century - 1) + 1, 100
-    else:
-        tens = int(hit["short"]) if hit["short"] else 10 * (_DECADES.index(hit["decade"].lower()) + 2)
-        first, count = 1900 + tens, 10
-    last = first + count - 1
-    return _compared(text, hit.start(), hit.end(), Range(first, last), _years(first, last), None)
-
-
-def _month(text: str) -> int:
-    return int(text) if text.isdigit() else [m[:3] for m in _MONTHS].index(text[:3].lower()) + 1
-
-
-def _numbers(text: str, hits: Sequence[re.Match[str]]) -> Iterator[ClaimedValue]:
-    skip = -1
-    for at, hit in enumerate(hits):
-        if at == skip:
+    # *One of them*, *once*: no number is claimed.
+    written = [w for w in written_in(text) if not (w.spelt and w.number == 1)]
+    values: list[ClaimedValue] = []
+    last: Written | None = None
+    for value, following in zip(written, [*written[1:], None], strict=False):
+        if value is last:
             continue
-        number, unit = _read(hit)
-        if not (math.isfinite(number) and math.isfinite(unit)):
-            continue  # no graph holds it
-        following = hits[at + 1] if at + 1 < len(hits) else None
-        joined = "" if following is None else text[hit.end() : following.start()].strip().lower()
-        if following is not None and joined == "and" and _BETWEEN.search(text[: hit.start()]):
-            skip = at + 1
-            yield _between(text, hit, following)
-            continue
-        dates = _years(number, number) if _is_year(hit, number) else None
-        half = unit / 2
-        if hit["decade"]:
-            numbers, dates = Range(number, number + 9), _years(number, number + 9)
+        joined = "" if following is None else text[value.stop : following.start].strip().lower()
+        if following is not None and joined == "and" and _BETWEEN.search(text[: value.start]):
+            last = following
+            values.append(_between(text, value, following))
         else:
-            numbers = Range(number - half, number + half)
-        yield _compared(text, hit.start(), hit.end(), numbers, dates, None if hit["decade"] else number)
+            values.append(_alone(text, value))
+    return values
 
 
-def _read(hit: re.Match[str]) -> tuple[float, float]:
-    """(number, the unit of its last written digit)."""
-    scale = _SCALES.get((hit["scale"] or "").lower(), 1.0)
-    if hit["word"]:
-        number, digits = float(_WORDS[hit["word"].lower()]), 0
-    else:
-        written = hit["digits"].replace(",", "")
-        number, digits = float(written), len(written.partition(".")[2])
-        scale *= float(f"1{hit['power']}") if hit["power"] else 1.0
-    return (-number if hit["sign"] else number) * scale, 10.0**-digits * scale
+def _alone(text: str, value: Written) -> ClaimedValue:
+    """A value with the words of comparison before it."""
+    days = None if value.days is None else Range(*value.days)
+    number, half = value.number, value.unit / 2
+    if number is None:
+        made = _compared(text, value.start, value.stop, None, days, None)
+        either = None if made.compared or value.or_day is None else Range(value.or_day, value.or_day)
+        return replace(made, or_dates=either)
+    if value.width:
+        return _compared(text, value.start, value.stop, Range(number, number + value.width), days, None)
+    return _compared(text, value.start, value.stop, Range(number - half, number + half), days, number)
 
 
-def _is_year(hit: re.Match[str], number: float) -> bool:
-    return bool(hit["digits"]) and hit["digits"].isdigit() and FIRST_YEAR <= number <= LAST_YEAR
-
-
-def _years(first: float, last: float) -> Range:
-    start, stop = days_since_epoch(int(first), 1, 1), days_since_epoch(int(last), 12, 31)
-    return Range(start or 0, stop or 0)
-
-
-def _between(text: str, first: re.Match[str], second: re.Match[str]) -> ClaimedValue:
-    low, high = _read(first)[0], _read(second)[0]
-    years = _is_year(first, low) and _is_year(second, high)
-    dates = _years(low, high) if years else None
-    start = first.start() - len("between ")
-    numbers = Range(min(low, high), max(low, high))
-    return ClaimedValue(
-        start, second.end(), text[start : second.end()], numbers, dates, None, True, _unit(text, second.end())
-    )
+def _between(text: str, first: Written, second: Written) -> ClaimedValue:
+    """All from one value to another, numbers or dates."""
+    start, stop = first.start - len("between "), second.stop
+    low, high = first.number, second.number
+    numbers = None if low is None or high is None else Range(min(low, high), max(low, high))
+    dates = None if first.days is None or second.days is None else Range(first.days[0], second.days[1])
+    return ClaimedValue(start, stop, text[start:stop], numbers, dates, None, True, _unit(text, stop))
 
 
 def _compared(

@@ -1,102 +1,172 @@
-"""Numbers and dates of a question as people write them: *1980s*, *3.5k*, *a dozen*, *May 3rd 1999*."""
+"""Numbers and dates of a text as people write them: *1980s*, *3.5k*, *a dozen*, *May 3rd 1999*."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isfinite
 
-from clew.graph.graph import ValueKind
-from clew.graph.values import parse_value
+from clew.graph.values import days_since_epoch
 from clew.reading.query import Value
 
-_SMALL = {
-    w: i
-    for i, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-        "sixteen seventeen eighteen nineteen twenty".split()
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = "|".join(("sept", *(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS)))
+_DATE = re.compile(
+    rf"(?<![\d/.-])(?P<y1>\d{{4}})-(?P<m1>\d\d)-(?P<d1>\d\d)(?!\d)"
+    rf"|(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
+    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m3>{_MONTH})\.?,? (?P<y3>\d{{4}})"
+    rf"|(?P<m4>{_MONTH})\.?,? (?:of )?(?P<y4>\d{{4}})"
+    rf"|(?<![\d/.-])(?P<y5>\d{{4}})-(?P<m5>\d\d)(?![\d-])"
+    rf"|(?<![\d/.-])(?P<d6>\d{{1,2}})(?P<cut>[-/.])(?P<m6>\d{{1,2}})(?P=cut)(?P<y6>\d{{4}})(?!\d)",
+    re.IGNORECASE,
+)
+_TENS: tuple[str, ...] = tuple("twenty thirty forty fifty sixty seventy eighty ninety".split())
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+        " sixteen seventeen eighteen nineteen".split()
     )
-} | {
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "once": 1,
-    "twice": 2,
-    "hundred": 100,
-    "thousand": 1000,
-    "dozen": 12,
-    "million": 10**6,
 }
-_TIMES = {
-    "k": 1e3,
-    "thousand": 1e3,
-    "million": 1e6,
-    "mn": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-    "hundred": 1e2,
+_WORDS.update({word: 10 * number for number, word in enumerate(_TENS, 2)})
+_WORDS.update({"once": 1, "twice": 2, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6})
+_SCALES = {
+    **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
+    **{"k": 1e3, "mn": 1e6, "bn": 1e9},
 }
 _NUMBER = re.compile(
-    r"(?<![\w.-])[$£€]?(?P<n>-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)"
-    r"(?P<decade>s\b)?\s?(?P<times>k|thousand|million|mn|billion|bn|hundred)?(?![\w-]*\d|[\w])",
-    re.I,
+    r"(?<![\w.\u2212-])[$£€]?(?P<sign>minus |negative |[-\u2212])?"
+    rf"(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<power>e[+-]?\d+)?"
+    rf"|(?P<word>{'|'.join(_WORDS)}))"
+    rf"(?P<decade>s)?(?:\s?(?P<scale>{'|'.join(_SCALES)}))?(?!\w|[\w-]{{0,30}}\d)",
+    re.IGNORECASE,
 )
-_SPELT = re.compile(rf"\b({'|'.join(_SMALL)})\b", re.I)
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = {name: i for i, full in enumerate(_MONTHS, 1) for name in (full, full[:3])} | {"sept": 9}
-_MONTH_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
-_DATES = re.compile(
-    rf"\d{{4}}-\d{{2}}(?:-\d{{2}})?|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH_NAMES})\.?,? \d{{4}}|"
-    rf"(?:{_MONTH_NAMES})\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|(?:{_MONTH_NAMES})\.? (?:of )?\d{{4}}",
-    re.I,
+_DECADES: tuple[str, ...] = tuple(
+    "twenties thirties forties fifties sixties seventies eighties nineties".split()
 )
-_YEARS = range(1000, 2200)
+_ORDINALS: tuple[str, ...] = tuple(
+    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split()
+)
+_PERIOD = re.compile(
+    rf"\b(?P<decade>{'|'.join(_DECADES)})\b|(?<![\w])'?(?P<short>[2-9]0)s\b"
+    rf"|\b(?:(?P<nth>\d{{1,2}})(?:st|nd|rd|th)|(?P<ordinal>{'|'.join(reversed(_ORDINALS))}))[ -]century\b",
+    re.IGNORECASE,
+)
+FIRST_YEAR, LAST_YEAR = 1000, 2100
+"""Whole numbers in this range may be years."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A number or a date at the characters [start, stop) of a text, or a number that may be a year.
+
+    `number` with the `unit` of its last written digit, and how much further it goes if it is a decade or a
+    century (`width`); `days`, the first and the last day since 0001-01-01; `or_day`, where day and month may
+    be either. `spelt` as a word.
+    """
+
+    start: int
+    stop: int
+    number: float | None = None
+    unit: float = 1.0
+    width: float = 0.0
+    days: tuple[int, int] | None = None
+    or_day: int | None = None
+    spelt: bool = False
+
+
+def written_in(text: str) -> list[Written]:
+    """The numbers and dates of a text, in order; no two overlap."""
+    found = [date for hit in _DATE.finditer(text) if (date := _date(hit)) is not None]
+    for pattern, read in ((_PERIOD, _period), (_NUMBER, _number)):
+        hits = [hit for hit in pattern.finditer(text) if not _taken(found, hit)]
+        found += [value for hit in hits if (value := read(hit)) is not None]
+    return sorted(found, key=lambda value: value.start)
 
 
 def values_in(question: str) -> dict[tuple[int, int], tuple[Value, ...]]:
     """What each number or date of a question may stand for, by its span in characters; a year is both."""
-    spans: dict[tuple[int, int], tuple[Value, ...]] = {}
-    for match in _DATES.finditer(question):
-        value = date_of(match[0])
-        if value is not None:
-            spans[match.span()] = (value,)
-    taken = list(spans)
-    for match in _NUMBER.finditer(question):
-        if not any(a <= match.start() < b for a, b in taken):
-            spans[match.span()] = tuple(_numbers(match))
-    for match in _SPELT.finditer(question):
-        if not any(a <= match.start() < b for a, b in spans):
-            spans[match.span()] = (Value(float(_SMALL[match[0].lower()])),)
-    return spans
-
-
-def _numbers(match: re.Match[str]) -> Iterable[Value]:
-    number = float(match["n"].replace(",", "")) * _TIMES.get((match["times"] or "").lower(), 1.0)
-    if not isfinite(number):
-        return
-    width = 9.0 if match["decade"] else 0.0
-    yield Value(number, width=width)
-    if number in _YEARS and not match["times"]:
-        first, last = _day(int(number), 1, 1), _day(int(number + width) + 1, 1, 1)
-        yield Value(first, date=True, width=last - first - 1)
+    return {(value.start, value.stop): tuple(_values(value)) for value in written_in(question)}
 
 
 def date_of(text: str) -> Value | None:
     """A day or a month that is written in a usual way, None for other text."""
-    plain = re.sub(r"(?<=\d)(st|nd|rd|th)\b|\bof\b|\.", " ", text)
-    month = re.fullmatch(rf"({_MONTH_NAMES})\.? (?:of )?(\d{{4}})|(\d{{4}})-(\d{{2}})", text, re.I)
-    if month is None:
-        kind, day = parse_value(re.sub(r"\s+(,|\s)", r"\1", plain))
-        return Value(day, date=True) if kind == ValueKind.DATE else None
-    year = int(month[2] or month[3])
-    number = _MONTH[month[1].lower()] if month[1] else int(month[4])
-    if not 1 <= number <= 12 or not 1 <= year < 9999:
+    hit = _DATE.fullmatch(text)
+    date = None if hit is None else _date(hit)
+    return None if date is None else next(_values(date))
+
+
+def _values(value: Written) -> Iterator[Value]:
+    if value.number is not None:
+        yield Value(value.number, width=value.width)
+    if value.days is not None:
+        first, last = value.days
+        yield Value(float(first), date=True, width=float(last - first))
+
+
+def _taken(found: list[Written], hit: re.Match[str]) -> bool:
+    return any(value.start < hit.end() and hit.start() < value.stop for value in found)
+
+
+def _date(hit: re.Match[str]) -> Written | None:
+    group = next(i for i in "123456" if hit[f"y{i}"])
+    year, month = int(hit[f"y{group}"]), _month(hit[f"m{group}"])
+    if group in "45":
+        first, after = (
+            days_since_epoch(year, month, 1),
+            days_since_epoch(year + month // 12, month % 12 + 1, 1),
+        )
+        days = None if first is None or after is None else (first, after - 1)
+        return None if days is None else Written(hit.start(), hit.end(), days=days)
+    day = int(hit[f"d{group}"])
+    either = [days_since_epoch(year, month, day)]
+    if group == "6":
+        either.append(days_since_epoch(year, day, month))
+    there = [one for one in either if one is not None]
+    if not there:
         return None
-    first = _day(year, number, 1)
-    after = _day(year + number // 12, number % 12 + 1, 1)
-    return Value(first, date=True, width=after - first - 1)
+    return Written(
+        hit.start(), hit.end(), days=(there[0], there[0]), or_day=there[1] if len(there) > 1 else None
+    )
 
 
-def _day(year: int, month: int, day: int) -> float:
-    return float(date(year, month, day).toordinal() - 1)
+def _month(text: str) -> int:
+    return int(text) if text.isdigit() else [m[:3] for m in _MONTHS].index(text[:3].lower()) + 1
+
+
+def _period(hit: re.Match[str]) -> Written:
+    """*The nineties* and *the '90s* (of the last century), *the 19th century*: the years in them."""
+    if hit["nth"] or hit["ordinal"]:
+        century = int(hit["nth"]) if hit["nth"] else _ORDINALS.index(hit["ordinal"].lower()) + 1
+        first, count = 100 * (century - 1) + 1, 100
+    else:
+        tens = int(hit["short"]) if hit["short"] else 10 * (_DECADES.index(hit["decade"].lower()) + 2)
+        first, count = 1900 + tens, 10
+    last = first + count - 1
+    return Written(hit.start(), hit.end(), float(first), 1.0, float(count - 1), years(first, last))
+
+
+def _number(hit: re.Match[str]) -> Written | None:
+    """A number as it is written; None for one that no graph holds."""
+    scale = _SCALES.get((hit["scale"] or "").lower(), 1.0)
+    if hit["word"]:
+        number, digits = float(_WORDS[hit["word"].lower()]), 0
+    else:
+        written = hit["digits"].replace(",", "")
+        number, digits = float(written), len(written.partition(".")[2])
+        scale *= float(f"1{hit['power']}") if hit["power"] else 1.0
+    number, unit = (-number if hit["sign"] else number) * scale, 10.0**-digits * scale
+    if not (isfinite(number) and isfinite(unit)):
+        return None
+    width = 9.0 if hit["decade"] else 0.0
+    plain = bool(hit["digits"]) and hit["digits"].isdigit() and not hit["scale"]
+    days = years(number, number + width) if plain and FIRST_YEAR <= number <= LAST_YEAR else None
+    return Written(hit.start(), hit.end(), number, unit, width, days, spelt=bool(hit["word"]))
+
+
+def years(first: float, last: float) -> tuple[int, int]:
+    """The first day of a year and the last of another."""
+    start, stop = days_since_epoch(int(first), 1, 1), days_since_epoch(int(last), 12, 31)
+    return start or 0, stop or 0
