@@ -2,8 +2,8 @@
 
 *Who founded Quay Works?* and *which brewery makes Old Harbour Stout?* give *who founded the brewery that
 makes Old Harbour Stout?*: a question that asks for its subject becomes a noun phrase, which takes the place
-of a name of the same type in another question. So are names of relations (*the brewer of …*), and what
-shares something with a thing (*beers with the same brewer as …*).
+of a name of the same type in another question. So do the nouns that questions use (*Ann's boss*), names of
+relations (*the brewer of …*), and what shares something with a thing (*beers with the same brewer as …*).
 """
 
 from __future__ import annotations
@@ -17,12 +17,21 @@ from typing import Any
 
 from notation import LITERALS, Tree
 
+from clew.reading.english import FUNCTION
 from clew.text.lexicon import Lexicon
 
 LEXICON = Lexicon.load()
 MOST_STEPS = 3
 TRIES = 30
 _SUBJECT = re.compile(r"(who(?:'s)?|which|what)\s+(.+)", re.IGNORECASE)
+_NOUN_OF = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?:(?:who|what|which)(?:'s| is| are| was| were) )?{}(?:'s|s') ((?:\w+ )?\w+)",
+        r"(?:(?:who|what|which)(?:'s| is| are| was| were) )?(?:the )?((?:\w+ )?\w+) of {}",
+    )
+)
+"""Questions that call what they ask for by a noun."""
 _BE = frozenset("is are was were".split())
 _NOT_A_VERB = frozenset(
     "do does did has have had can could will would should may might am been being 're 've and or".split()
@@ -62,7 +71,9 @@ def composed(
         for sign in ".^"
     }
     questions = list(_named(schema, asked, ends))
-    phrases = [*_of_questions(questions, schema), *_of_relations(schema), *_sharing(schema)]
+    phrases = [
+        *_of_questions(questions, schema), *_of_nouns(questions), *_of_relations(schema), *_sharing(schema)
+    ]  # fmt: skip
     by_start, by_end = defaultdict(list), defaultdict(list)
     for phrase in phrases:
         by_end[phrase.end].append(phrase)
@@ -153,10 +164,31 @@ def _of_questions(questions: list[Named], schema: dict[str, Any]) -> Iterator[Ph
             yield Phrase(f"the {one} {link} {' '.join(said)}", question.steps, question.start, question.end)
 
 
+def _of_nouns(questions: list[Named]) -> Iterator[Phrase]:
+    """The nouns that questions use for a relation: *who is X's boss?* → *X's boss*, *the boss of X*."""
+    for question in questions:
+        found = next((hit for p in _NOUN_OF if (hit := p.fullmatch(question.text.strip(" ?.!")))), None)
+        if found is None or question.end in LITERALS:
+            continue
+        words = found[1].lower().split()
+        if FUNCTION.isdisjoint(words) and all(map(_is_noun, words)):
+            for text in (f"the {' '.join(words)} of {{}}", f"{{}}'s {' '.join(words)}"):
+                yield Phrase(text, question.steps, question.start, question.end)
+
+
+def _is_noun(word: str) -> bool:
+    """Whether a word is more often a noun, or an adjective before one, than a verb."""
+    return LEXICON.known(word) and not LEXICON.mostly_verb(word) and not word.endswith(("ed", "ing"))
+
+
 def _is_verb(word: str) -> bool:
     """Whether a word after a noun is likely the verb of which it is the subject."""
     plain = word.lower()
-    return plain in _BE or plain in _NOT_A_VERB or bool(re.fullmatch(r"[a-z]+(s|ed|ew|ave|ook)", plain))
+    if plain in _BE or plain in _NOT_A_VERB:
+        return True
+    if plain in FUNCTION or not LEXICON.verb(plain):
+        return False
+    return LEXICON.mostly_verb(plain) or bool(re.fullmatch(r"[a-z]+(s|ed|ew|ave|ook)", plain))
 
 
 def _of_relations(schema: dict[str, Any]) -> Iterator[Phrase]:
