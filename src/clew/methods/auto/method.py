@@ -56,8 +56,10 @@ def make_auto(
 
 
 SURE = 0.7
-"""A learned reading so likely is answered from whatever the rules make of the question, and even if no word
-of the question is like a relation or a type of it."""
+"""A learned reading so likely is answered from whatever the rules make of the question."""
+SURE_UNSAID = 0.9
+"""How likely it must be where no word of the question is like a relation or a type of it: from less, who
+painted a film would be who directed it."""
 AGREES = 0.25
 """A learned reading at least so likely that answers as the rules do makes these sure."""
 CONFIRMED, LEAST_BEST = 0.04, 0.05
@@ -133,7 +135,7 @@ class BuiltIn:
         best = likeliest(Executor(self.reader.graph), reading)
         likely = best.probability if best is not None else 0.0
         vocabulary = self.reader.vocabulary
-        if best is not None and likely < SURE and says_nothing(vocabulary, reading, best.option.query):
+        if best is not None and likely < SURE_UNSAID and says_nothing(vocabulary, reading, best.option.query):
             likely = 0.0
         query = (
             None if best is None or likely < AGREES else self._as_stated(reading, best.option.query, entities)
