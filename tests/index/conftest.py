@@ -9,6 +9,7 @@ from clew.index.names.names import NamesIndex
 from clew.index.store.directory import writing
 from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
+from clew.index.update.update import update_index
 
 
 @pytest.fixture(scope="session")
@@ -73,3 +74,19 @@ def milvus():
             yield server
     except Unavailable as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def killed_update(monkeypatch):
+    """Begin an update that is killed before it writes what changed."""
+
+    def dies(*_arguments, **_options):
+        raise KeyboardInterrupt
+
+    def begin(path, edits, embedder):
+        with monkeypatch.context() as patched:
+            patched.setattr("clew.index.update.update.write_changed", dies)
+            with pytest.raises(KeyboardInterrupt):
+                update_index(path, edits, embedder=embedder)
+
+    return begin

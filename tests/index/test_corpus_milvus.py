@@ -239,16 +239,9 @@ def test_an_update_while_milvus_is_down_leaves_what_was(milvus, tmp_path, monkey
     assert_finds_the_same(path, tmp_path)
 
 
-def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_path, monkeypatch):
+def test_what_a_killed_update_left_in_milvus_is_not_found_and_goes(place, tmp_path, killed_update):
     path = build(tmp_path, place)
-
-    def dies(*_arguments, **_options):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("clew.index.update.update.write_changed", dies)
-        with pytest.raises(KeyboardInterrupt):
-            update_index(path, Edits(add=[("Nolan", "born_in", "London")]), embedder=EMBEDDER)
+    killed_update(path, Edits(add=[("Nolan", "born_in", "London")]), EMBEDDER)
     assert_finds_the_same(path, tmp_path)
     update_index(path, Edits(add=[("Mann", "born_in", "Chicago")]), embedder=EMBEDDER)
     assert_finds_the_same(path, tmp_path)

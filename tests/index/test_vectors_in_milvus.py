@@ -159,16 +159,9 @@ def test_patterns_are_matched_and_nodes_found_as_by_files(place, tmp_path):
     assert [mine.graph.entities[n] for n in near[0]] == [theirs.graph.entities[n] for n in near[1]]
 
 
-def test_what_a_killed_update_left_is_not_found_and_goes(place, tmp_path, monkeypatch):
+def test_what_a_killed_update_left_is_not_found_and_goes(place, tmp_path, killed_update):
     path = build(tmp_path, place)
-
-    def dies(*_arguments, **_options):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("clew.index.update.update.write_changed", dies)
-        with pytest.raises(KeyboardInterrupt):
-            update_index(path, EDITS[0], embedder=EMBEDDER)
+    killed_update(path, EDITS[0], EMBEDDER)
     assert_finds_the_same(path, tmp_path / "again")
     update_index(path, Edits(add=[("Mann", "born_in", "Chicago")]), embedder=EMBEDDER)
     held = InMilvus.open(open_index(path))
