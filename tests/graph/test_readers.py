@@ -74,6 +74,11 @@ def _jsonld() -> str:
     return json.dumps([{"@id": h, r: {"@id": t}} for h, r, t in TRIPLES], indent=1, ensure_ascii=False)
 
 
+def _links() -> str:
+    links = [{"source": h, "type": r, "target": t} for h, r, t in TRIPLES]
+    return json.dumps(links, indent=1, ensure_ascii=False)
+
+
 def _arrays(directory: Path) -> Path:
     entities, relations = (
         sorted({n for h, _, t in TRIPLES for n in (h, t)}),
@@ -102,6 +107,7 @@ FORMATS: dict[str, Callable[[Path], Path]] = {
     "trig": lambda d: write(d / "x.trig", f"<http://g.org/1> {{\n{_ntriples()}}}\n"),
     "rdfxml": lambda d: write(d / "x.rdf", _rdfxml()),
     "jsonld": lambda d: write(d / "x.jsonld", _jsonld()),
+    "json": lambda d: write(d / "x.json", _links()),
     "arrays": lambda d: _arrays(d / "x"),
 }
 
@@ -178,6 +184,14 @@ def test_invalid_utf8_names_the_line(format: str, tmp_path: Path) -> None:
             ":2: The prefix x: has not been declared",
         ),
         ("a.rdf", "<rdf:RDF>", "near line 1: "),
+        (
+            "a.owl",
+            '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#" ontologyIRI="http://a/o">'
+            '<Declaration><Class IRI="#a"/></Declaration></Ontology>',
+            "the file is OWL/XML, which is not RDF/XML. Save it as RDF/XML or Turtle",
+        ),
+        ("a.owl", "Prefix(:=<http://a/>)\nOntology(<http://a/o>)", "OWL's functional syntax"),
+        ("a.owl", "Prefix: : <http://a/>\nOntology: <http://a/o>", "OWL's Manchester syntax"),
         (
             "a.rdf",
             '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r/>',
@@ -308,6 +322,20 @@ def test_odd_names_survive(tmp_path: Path) -> None:
     rows = [("--help", "r", "#1"), ("שלום", "r", "🎬\u2028x"), ("a, b", "r", "\x0bx\x85y")]
     path = write(tmp_path / "a.tsv", "".join("\t".join(row) + "\n" for row in rows))
     assert triples(read(path)) == [*rows[:2], ("a, b", "r", "x\x85y")]
+
+
+def test_labels_in_other_languages_alone_are_told(tmp_path: Path) -> None:
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    text = (
+        f'<http://e.org/a> {label} "Queijo"@pt ; {label} "Käse"@de .\n<http://e.org/b> {label} "Pão"@pt .\n'
+    )
+    path = write(tmp_path / "a.ttl", text)
+    tally = Tally()
+    read(path, tally)
+    assert tally.notes == [f"{path}: no label is in 'en'; --language pt reads them (others: de)"]
+    tally = Tally(hints=Hints(language="de"))
+    read(path, tally)
+    assert tally.notes == []
 
 
 def _described(about: str) -> str:
@@ -527,7 +555,7 @@ def test_rdf_types_labels_literals_and_blank_nodes(tmp_path: Path) -> None:
         "_:[1]",
         "_:x",
     ]
-    assert "1 types of RDF, RDFS or OWL themselves are left out" in tally.notes[0]
+    assert "left out: 1 type that RDF, RDFS or OWL themselves have" in tally.notes[0]
 
 
 @pytest.mark.parametrize("padding", [0, SMALL])
@@ -695,4 +723,4 @@ def test_northwind_tables_are_joined_by_their_keys() -> None:
     supplier = nodes["productID:1"], relations["supplierID"], nodes["supplierID:1"]
     assert graph.find_triple(*supplier) >= 0
     assert [graph.labels[node] for node in supplier[::2]] == ["Chai", "Exotic Liquids"]
-    assert any("several rows are of the same node (10248)" in note for note in report.notes)
+    assert any("several rows are of the same node (orderID:10248)" in note for note in report.notes)

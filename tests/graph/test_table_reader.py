@@ -57,6 +57,7 @@ EDGES = [("Jon", "sibling of", "Arya"), ("Arya", "kills", "Walder")]
             '"Source","Target","Type","Id","Label","Weight"\n'
             "Jon,Arya,Directed,0,sibling of,1\nArya,Walder,Directed,1,kills,1\n",
         ),
+        ("a.csv", "origin,destination,type\nJon,Arya,sibling of\nArya,Walder,kills\n"),
         ("a.csv", ":START_ID,:END_ID,:TYPE\nJon,Arya,sibling of\nArya,Walder,kills\n"),
         ("a.txt", "from,to,relationship\nJon,Arya,sibling of\nArya,Walder,kills\n"),
         ("a.csv", "node1,node2,interaction\rJon,Arya,sibling of\rArya,Walder,kills\r"),
@@ -117,6 +118,65 @@ def test_nodes_and_edges_in_one_file_as_apoc_exports_them(tmp_path: Path) -> Non
 def test_what_a_node_says_is_no_end_of_an_edge(tmp_path: Path) -> None:
     _, report = build_graph([write(tmp_path / "all.csv", APOC)])
     assert not any("ids of nodes" in note for note in report.notes)
+
+
+PLACES = """Entity,Year,Deaths
+Flood,1900,7
+Flood,1901,9
+Fire,1900,9
+Fire,1901,2
+"""
+
+
+def test_rows_that_only_two_cells_tell_apart_are_entities_of_both(tmp_path: Path) -> None:
+    found = Found(write(tmp_path / "a.csv", PLACES))
+    assert found.nodes == ["Flood, 1900", "Flood, 1901", "Fire, 1900", "Fire, 1901"]
+    assert found.triples[:3] == [
+        ("Flood, 1900", "Entity", "Flood"),
+        ("Flood, 1900", "Year", "1900"),
+        ("Flood, 1900", "Deaths", "7"),
+    ]
+    assert "id = Entity with Year; relations = Entity, Year, Deaths" in found.note
+
+
+def test_what_edges_are_called_is_said_beside_a_table_of_other_things(tmp_path: Path) -> None:
+    edges = write(tmp_path / "flights.csv", "origin,destination,count\nABE,ATL,8\nATL,ABE,7\n")
+    nodes = write(
+        tmp_path / "airports.csv", "iata,city,state,lat\nABE,Allentown,PA,40.6\nATL,Atlanta,GA,33.6\n"
+    )
+    graph, report = build_graph([edges, nodes], hints=Hints(relation="flies to"))
+    assert set(graph.relations) == {"flies to", "city", "state", "lat"}
+    assert not any("--relation" in note for note in report.notes)
+
+
+def test_a_row_is_called_by_its_text_before_its_year(tmp_path: Path) -> None:
+    rows = ("1955,Peru,5", "1955,Chad,6", "1960,Peru,6", "1960,Chad,5")
+    found = Found(write(tmp_path / "a.csv", "year,country,births\n" + "\n".join(rows)))
+    assert found.nodes == ["Peru, 1955", "Chad, 1955", "Peru, 1960", "Chad, 1960"]
+
+
+def test_codes_some_of_which_look_like_numbers_tell_rows_apart(tmp_path: Path) -> None:
+    rows = "0E0,Moriarty,NM\n00M,Thigpen,MS\n01G,Perry,NY\n02A,Moriarty,NM\n"
+    found = Found(write(tmp_path / "a.csv", "iata,city,state\n" + rows))
+    assert found.nodes == ["0E0", "00M", "01G", "02A"]
+
+
+def test_rows_of_the_same_node_are_said_wherever_they_are(tmp_path: Path) -> None:
+    rows = "".join(f"{number},x\n" for number in (*range(1, 300), 299))
+    found = Found(write(tmp_path / "a.csv", "id,kind\n" + rows))
+    assert "several rows are of the same node (299); what they say of it is put together" in found.note
+    assert "several rows" not in Found(write(tmp_path / "b.csv", "id,kind\n1,x\n2,x\n")).note
+
+
+def test_ids_of_other_rows_are_other_nodes(tmp_path: Path) -> None:
+    text = "id,name,parent,size,manager_id\n1,Root,,5,\n2,Leaf,1,1,1\n"
+    found = Found(write(tmp_path / "a.csv", text))
+    assert found.triples == [
+        ("1", "size", ("5", XSD + "string")),
+        ("2", "parent", "1"),
+        ("2", "size", ("1", XSD + "string")),
+        ("2", "manager_id", "1"),
+    ]
 
 
 POKEMON = """#,Name,Type 1,Type 2,Total,Legendary

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from clew.index.progress import Progress, Stage
     from clew.llm.types import ChatModel
 
+MOST_ALIKE = 2
+"""Notes that are alike, of which no more are told."""
 Source = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
@@ -250,4 +253,15 @@ def reading_notes(report: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"entities in side files that the graph lacks, on {counted(report['unknown'], 'line')}: {names}"
         )
-    return lines + [f"note: {note}" for note in report.get("notes", ())]
+    return lines + [f"note: {note}" for note in _fewer(report.get("notes", ()))]
+
+
+def _fewer(notes: Sequence[str]) -> Iterator[str]:
+    """Of notes that are alike but for their source and for numbers, the first and how many more there are."""
+    alike: dict[str, list[str]] = {}
+    for note in notes:
+        alike.setdefault(re.sub(r"\d[\d,]*", "0", note.partition(": ")[2] or note), []).append(note)
+    for group in alike.values():
+        yield from group[:MOST_ALIKE]
+        if len(group) > MOST_ALIKE:
+            yield f"the same, but for numbers, of {counted(len(group) - MOST_ALIKE, 'more source')}"

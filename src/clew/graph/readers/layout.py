@@ -8,8 +8,9 @@ of nodes (a row is an entity, known by an id: `id,name,year`; Neo4j's `:ID`), bo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from clew.errors import UsageError
 from clew.graph.readers.hints import LINK, Hints
@@ -34,7 +35,8 @@ _COLUMN = re.compile(
 )
 _ENDS = (
     ("head", "tail"), ("subject", "object"), ("subj", "obj"), ("source", "target"), ("src", "dst"),
-    ("source", "destination"), ("src", "dest"), ("from", "to"), ("start", "end"), ("u", "v"), ("s", "o"),
+    ("source", "destination"), ("src", "dest"), ("origin", "destination"), ("origin", "dest"),
+    ("from", "to"), ("start", "end"), ("u", "v"), ("s", "o"),
     ("entity", "value"), ("1", "2"),
 )  # fmt: skip
 """What the two ends of an edge are called together, without words as `id` beside them."""
@@ -45,6 +47,8 @@ _RELATIONS = (
 _BESIDE = {"id", "node", "name", "entity", "key", "iri", "uri"}
 _IDS = ("id", "node id", "node", "identifier", "key", "uri", "iri", "uuid")
 _NAMES = ("name", "label", "title")
+_REFERENCES = ("parent", "child", "manager", "supervisor", "boss", "reports to", "part of", "subclass of")
+"""What a column is called that is of other rows of its table."""
 _DIRECTIONS = {"directed": False, "undirected": True, "mutual": True}
 _KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
@@ -107,7 +111,9 @@ class EdgeColumns:
 class NodeColumns:
     """Columns of a node: its id, what it is called, its types, and its properties.
 
-    `literals`: its properties are texts; otherwise, of a wide table, names of other entities.
+    `literals`: its properties are texts; otherwise, of a wide table, names of other entities. `key`: further
+    columns that only together with the id say which row it is; they are properties too, as the id is then.
+    `references`: properties that are ids of other nodes of the table, as of a parent.
     """
 
     id: int
@@ -115,6 +121,8 @@ class NodeColumns:
     types: int | None
     properties: tuple[int, ...]
     literals: bool = True
+    key: tuple[int, ...] = ()
+    references: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,45 +147,53 @@ class Layout:
         parts: list[str] = []
         if self.edges is not None:
             edges = self.edges
-            named = f"“{edges.named}”" if edges.relation is None else self._name(edges.relation)
-            parts.append(
-                f"head = {self._name(edges.head)}, relation = {named}, tail = {self._name(edges.tail)}"
-            )
+            ends = self._name(edges.head), self._name(edges.tail)
+            parts.append(f"head = {ends[0]}, relation = {self._relation(edges)}, tail = {ends[1]}")
             if edges.properties and self.nodes is None:
                 parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
         if self.nodes is not None:
             nodes = self.nodes
-            said = [("id", nodes.id), ("name", nodes.name), ("type", nodes.types)]
-            parts.append(", ".join(f"{role} = {self._name(at)}" for role, at in said if at is not None))
+            id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
+            said = [("name", nodes.name), ("type", nodes.types)]
+            named = (f"{role} = {self._name(at)}" for role, at in said if at is not None)
+            parts.append(", ".join((f"id = {id_}", *named)))
             if nodes.properties:
                 parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
         if self.left_out:
             parts.append("left out: " + ", ".join(self.left_out))
         return f"a table of {self.kind}: " + "; ".join(parts)
 
+    def _relation(self, edges: EdgeColumns) -> str:
+        if edges.relation is not None:
+            return self._name(edges.relation)
+        return f"“{edges.named}”" + (" (--relation NAME calls it otherwise)" if edges.named == LINK else "")
+
     def _name(self, column: int) -> str:
         held = self.columns[column]
         return held.name or (f":{held.role.upper()}" if held.role else f"column {column + 1}")
 
 
-def layout_of(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> Layout | None:
+def layout_of(
+    cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints, *, headed: bool = False
+) -> Layout | None:
     """Find the layout of a table whose first record is `cells`, followed by `rows`; None if it is no table.
 
-    Raises UsageError if the user names a column that there is not.
+    `headed`: the first record is known to be a header. Raises UsageError if the user names a column that is
+    not there.
     """
     if hints.columns or hints.id is not None:
-        return _said(cells, hints)
+        return _said(cells, rows, hints)
     columns = tuple(Column.of(cell) for cell in cells)
-    found = _mixed(columns) or _edges(columns, rows, hints) or _nodes(columns)
-    if found is None and hints.relation is None and _is_wide(cells, rows):
+    found = _mixed(columns) or _edges(columns, rows, hints) or _nodes(columns, rows)
+    if found is None and (headed or _is_wide(cells, rows)):
         found = _wide(columns, rows)
-    if found is None and len(cells) == 2 and rows:
+    if found is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
         found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINK), header=False)
     return None if found is None else _with_rest(found)
 
 
-def _said(cells: Sequence[str], hints: Hints) -> Layout:
+def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> Layout:
     """The layout that the user says; by numbers alone, there is no header."""
     given = [*hints.columns.values(), *([] if hints.id is None else [hints.id])]
     plain = all(column.isdecimal() and column not in cells for column in given)
@@ -189,7 +205,7 @@ def _said(cells: Sequence[str], hints: Hints) -> Layout:
     if hints.id is not None:
         typed = tuple(Column.of(cell) for cell in cells)
         columns = columns if plain else typed
-        nodes = _node_columns(columns, _place(cells, hints.id))
+        nodes = _node_columns(columns, _place(cells, hints.id), rows)
     return _with_rest(Layout(columns, edges, nodes, not plain))
 
 
@@ -266,15 +282,15 @@ def row_is_id(cell: str) -> bool:
     return cell.isdecimal() and (len(cell) > 4 or not 1000 <= int(cell) <= 2100)
 
 
-def _nodes(columns: Sequence[Column]) -> Layout | None:
+def _nodes(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout | None:
     by_role = next((i for i, column in enumerate(columns) if column.role == "id"), None)
     words = [_words(column.name) if not column.role else "" for column in columns]
     plain = next((words.index(word) for word in _IDS if word in words), None)
     id_ = plain if by_role is None else by_role
-    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_))
+    return None if id_ is None else Layout(tuple(columns), nodes=_node_columns(columns, id_, rows))
 
 
-def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
+def _node_columns(columns: Sequence[Column], id_: int, rows: Sequence[Sequence[str]]) -> NodeColumns:
     """The other columns of nodes, by their names."""
     lower = [column.name.lower() if not column.role else "" for column in columns]
     types = next((i for i, column in enumerate(columns) if column.role == "label"), None)
@@ -284,7 +300,17 @@ def _node_columns(columns: Sequence[Column], id_: int) -> NodeColumns:
     name = next((i for i in names if i not in (id_, types)), None)
     taken = (id_, types, name)
     rest = tuple(i for i, column in enumerate(columns) if i not in taken and not column.role and column.name)
-    return NodeColumns(id_, name, types, rest)
+    references = tuple(i for i in rest if _refers(columns[i], i, id_, rows))
+    return NodeColumns(id_, name, types, rest, references=references)
+
+
+def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column is of ids of the same table: by its name, and by all its cells."""
+    if column.datatype is not None or not (_words(column.name) in _REFERENCES or _KEY.fullmatch(column.name)):
+        return False
+    whole = [row for row in rows if len(row) > max(at, id_)]
+    cells = {row[at] for row in whole if row[at]}
+    return bool(cells) and cells <= {row[id_] for row in whole}
 
 
 def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -300,14 +326,16 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
     if len(cells) != 3 or len(names) < len(cells) or _KEY.fullmatch(cells[0]):
         return True
-    # Of triples, relations come again and again, and so do heads.
-    distinct, second = len(below[0]) == len(same) >= FEW_ROWS, below[1]
-    numbers = all(parse_value(value) != NOTHING for value in (*second, *below[2]))
-    return distinct and (2 * len(second) > len(same) or numbers)
+    if len(same) < FEW_ROWS:
+        return False
+    # Of triples, relations come again and again, and so do heads; no number below a word is either.
+    if any(values and all(parse_value(value) != NOTHING for value in values) for values in below[:2]):
+        return True
+    return len(below[0]) == len(same) and 2 * len(below[1]) > len(same)
 
 
 def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
-    """Rows are known by a unique key, else by a unique name, else text, else cell of any kind."""
+    """Rows are known by a unique key, else by a unique name or text, two cells together, or a number."""
     same = [row for row in rows if len(row) == len(columns)]
     kept = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
     # 7 as an order is no 7 as a customer.
@@ -317,10 +345,31 @@ def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
     names = [i for i in kept if _words(columns[i].name).split(" ")[-1] in _NAMES]
     keys = [i for i in unique if held[i].group]
     texts = [i for i in unique if all(parse_value(cell) == NOTHING for cell in cells[i])]
-    id_ = next(iter((*keys, *(i for i in names if i in unique), *texts, *unique, *kept)))
+    codes = [i for i in unique if any(parse_value(cell) == NOTHING for cell in cells[i])]
+    known = [*keys, *(i for i in names if i in unique), *texts, *codes]
+    pair = None if known else _pair(cells, len(same))
+    if pair is not None:
+        return Layout(held, nodes=NodeColumns(pair[0], None, None, tuple(kept), literals=False, key=pair[1:]))
+    id_ = next(iter((*known, *unique, *kept)))
     name = next((i for i in names if i != id_), None) if held[id_].group else None
     rest = tuple(i for i in kept if i not in (id_, name))
     return Layout(held, nodes=NodeColumns(id_, name, None, rest, literals=False))
+
+
+def _pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:
+    """The first two columns whose cells are unique together, that of texts first, as a place and a year."""
+    full = [i for i, held in cells.items() if all(held) and not any(map(_is_fraction, held))]
+    texts = {i for i in full if all(parse_value(cell) == NOTHING for cell in cells[i])}
+    pairs = ((i, j) for i, j in combinations(full, 2) if i in texts or j in texts)
+    found = next(((i, j) for i, j in pairs if len(set(zip(cells[i], cells[j], strict=True))) == rows), None)
+    if found is None or found[0] in texts:
+        return found
+    return found[1], found[0]
+
+
+def _is_fraction(cell: str) -> bool:
+    """Whether a cell is a number that something was measured by."""
+    return "." in cell and parse_value(cell) != NOTHING
 
 
 def _with_rest(layout: Layout) -> Layout:

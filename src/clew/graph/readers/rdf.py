@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,6 +49,12 @@ _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
 numbered here instead, as is a name in the file that looks like one, which stays distinct."""
 
+_OWL_STARTS = (
+    (re.compile(rb"<(?:owl:)?Ontology\b[^>]*\bontologyIRI="), "the file is OWL/XML, which is not RDF/XML"),
+    (re.compile(rb"^\s*(?:Prefix|Ontology)\("), "the file is in OWL's functional syntax, not RDF/XML"),
+    (re.compile(rb"^\s*(?:Prefix|Ontology): "), "the file is in OWL's Manchester syntax, not RDF/XML"),
+)
+_OWL_ADVICE = "Save it as RDF/XML or Turtle (in Protégé: File, Save as; or: robot convert)"
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|\\^`]*")
 _UNCHECKED = ("RDF_XML", "JSON_LD")
 """Syntaxes after whose faults the parser cannot go on: their IRIs are checked here."""
@@ -131,8 +138,10 @@ def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxig
             except SyntaxError as error:
                 if syntax in _UNCHECKED:
                     # What follows a fault of XML or JSON can't be trusted: it is read at the wrong depth.
-                    reason = f"near line {source.line}: {_reason(error)}"
-                    raise ParseError(str(path), 0, reason, "Correct the file") from error
+                    other = source.other_syntax
+                    reason = other or f"near line {source.line}: {_reason(error)}"
+                    advice = _OWL_ADVICE if other else "Correct the file"
+                    raise ParseError(str(path), 0, reason, advice) from error
                 tally.error(ParseError(str(path), error.lineno or 0, _reason(error), _LINES_ADVICE))
             except MemoryError as error:
                 reason = f"near line {source.line}: a statement is too long ({error})"
@@ -158,6 +167,8 @@ class _Utf8Source(ByteSource):
         super().__init__(path, tally)
         self._utf8 = codecs.getincrementaldecoder("utf-8")()
         self._guard = EntityGuard(path) if xml else None
+        self.other_syntax = ""
+        """What a file of OWL is written in that is not RDF/XML, by how it begins."""
 
     def read(self, size: int = -1) -> bytes:
         """As `ByteSource.read`; raises ParseError at the first byte that is not UTF-8.
@@ -173,6 +184,8 @@ class _Utf8Source(ByteSource):
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
         if self._guard is not None:
             self._guard.take(data)
+            found = next((name for start, name in _OWL_STARTS if start.search(data)), "")
+            self.other_syntax = self.other_syntax or found
         return data
 
 
@@ -194,6 +207,8 @@ class _Sorter:
         self._check, self._base, self._relative = check, _base_of(path), False
         self._path, self._tally = path, tally
         self._schema = 0
+        self._languages: Counter[str] = Counter()
+        """Labels by their language, "" for those in the one that is read, or in none."""
         self._reified: dict[str, _Reified] = {}
         self._scope = f"{tally.scope}/" if tally.scope else ""
         self._number_nameless, self._numbers = nameless, dict[str, int]()
@@ -275,7 +290,9 @@ class _Sorter:
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
         if predicate in _LABELS:
-            self.batch.labels.append(Label(subject, literal.value, self._rank(language)))
+            rank = self._rank(language)
+            self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
+            self.batch.labels.append(Label(subject, literal.value, rank))
         elif predicate in _NAMES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
         elif predicate == _ALIAS:
@@ -316,9 +333,13 @@ class _Sorter:
         if halves:
             self._tally.note(f"{self._path}: {halves} reified statements lack an end and are left out")
         if self._schema:
-            self._tally.note(
-                f"{self._path}: {self._schema} types of RDF, RDFS or OWL themselves are left out"
-            )
+            types = "1 type" if self._schema == 1 else f"{self._schema:,} types"
+            self._tally.note(f"{self._path}: left out: {types} that RDF, RDFS or OWL themselves have")
+        if self._languages and not self._languages[""]:
+            (tag, _), *others = self._languages.most_common()
+            also = f" (others: {', '.join(sorted(tag for tag, _ in others)[:5])})" if others else ""
+            wanted = self._tally.hints.language
+            self._tally.note(f"{self._path}: no label is in {wanted!r}; --language {tag} reads them{also}")
         if self._relative:
             self._tally.note(f"{self._path}: names no base; its relative names begin with {self._base}")
 

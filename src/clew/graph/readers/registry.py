@@ -11,20 +11,22 @@ from clew.graph.readers.batch import Reader, Tally
 from clew.graph.readers.comma import COMMA, Records, is_triple_header
 from clew.graph.readers.delimited import PIPE, TSV, delimiter_advice
 from clew.graph.readers.hints import Hints
+from clew.graph.readers.json_tables import JSON
 from clew.graph.readers.rdf import JSONLD, NQUADS, NTRIPLES, RDFXML, TRIG, TURTLE
 from clew.graph.readers.source_files import missing, source_files
-from clew.graph.readers.stream import BOM, is_plain, line_blocks, unpacked_name
+from clew.graph.readers.stream import BOM, ByteSource, is_plain, line_blocks, unpacked_name
 from clew.graph.readers.table import TABLE, is_table_file, table_layout
 
 READERS: tuple[Reader, ...] = (
     *(TSV, PIPE, COMMA, TABLE),
     *(NTRIPLES, NQUADS, TURTLE, TRIG, RDFXML, JSONLD),
-    ARRAYS,
+    *(JSON, ARRAYS),
 )
 """All readers; adding one is a line here."""
 
 SNIFFED_LINES = 5
 SNIFFED_BYTES = 4096
+SNIFFED_JSON = 1 << 16
 TRIPLE_COLUMNS = 3
 
 
@@ -59,6 +61,8 @@ def choose_reader(path: Path, format: str | None = None, hints: Hints | None = N
     suffix = Path(unpacked_name(path.name)).suffix.lower()
     if suffix in (*COMMA.suffixes, *TSV.suffixes):
         return _choose_table(path, COMMA if suffix in COMMA.suffixes else TSV, hints)
+    if suffix in JSON.suffixes:
+        return _json_reader(path)
     for reader in READERS:
         if suffix in reader.suffixes:
             return reader
@@ -115,8 +119,16 @@ _RDF_STARTS: tuple[tuple[re.Pattern[bytes], Reader], ...] = (
     (re.compile(rb"\s*(?:<\?xml|<!DOCTYPE|<!--|<rdf:)"), RDFXML),
     (re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:@prefix|@base|PREFIX|BASE)\s", re.IGNORECASE), TURTLE),
     (re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s"), NTRIPLES),
-    (re.compile(rb"\s*[\[{]\s*[\[{\"]"), JSONLD),
+    (re.compile(rb"\s*[\[{]\s*[\[{\"]"), JSON),
 )
+_KEYWORD = re.compile(rb'"@(?:context|id|graph|type|value|list|language|reverse)"\s*:')
+"""What JSON-LD has and other JSON has not."""
+
+
+def _json_reader(path: Path) -> Reader:
+    """That of JSON-LD, if a file begins so, or that of other JSON."""
+    with ByteSource(path, Tally(on_error="skip")) as source:
+        return JSONLD if _KEYWORD.search(source.read(SNIFFED_JSON)) else JSON
 
 
 def _sniff(path: Path, hints: Hints) -> Reader:
@@ -126,7 +138,7 @@ def _sniff(path: Path, hints: Hints) -> Reader:
             start = file.read(SNIFFED_BYTES).removeprefix(BOM)
         found = next((reader for pattern, reader in _RDF_STARTS if pattern.match(start)), None)
         if found is not None:
-            return found
+            return _json_reader(path) if found is JSON else found
     lines = _first_lines(path, hints)
     if not lines:
         raise InputError(f"{path}: the file has blank lines only. A source needs at least one triple")

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, Protocol, Self, cast
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Tally
@@ -183,7 +183,7 @@ class ByteSource:
             self._unpacked.close()
         self._file.close()
 
-    def __enter__(self) -> ByteSource:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -26,6 +26,10 @@ from clew.graph.values import XSD
 
 SAMPLE = 200
 """Rows that are looked at to tell what the columns are."""
+MOST_SEEN = 1 << 20
+"""Rows in which it is looked whether they are of the same node."""
+KEY_JOIN = ", "
+"""What stands between the cells that only together say which row it is."""
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
 _ADVICE = (
     "Say what the columns are: --columns head=from,relation=type,tail=to for a table of edges, --id NAME for "
@@ -110,36 +114,30 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     line, cells = first[0]
     layout = layout_of(cells, [fields for _, fields in first[1:]], tally.hints)
     if layout is None:
-        raise ParseError(str(path), line, f"it is not clear what the columns are: {_shown(cells)}", _ADVICE)
+        raise unclear(path, line, cells)
     tally.note(f"{path}: {layout.told()}")
-    _note_repeated(path, layout, first[layout.header :], tally)
-    yield from _batches(path, layout, chain(first[layout.header :], records), tally)
+    yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
 
 
-def _note_repeated(path: Path, layout: Layout, rows: Sequence[Row], tally: Tally) -> None:
-    """Say if rows are of the same node: then it is not said which of their cells go together."""
-    if layout.nodes is None or layout.edges is not None:
-        return
-    seen: set[str] = set()
-    for _, fields in rows:
-        id_ = fields[layout.nodes.id] if len(fields) == len(layout.columns) else ""
-        if id_ in seen:
-            tally.note(
-                f"{path}: several rows are of the same node ({id_}); what they say of it is put together"
-            )
-            return
-        if id_:
-            seen.add(id_)
+def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
+    """The fault of a table that has no layout."""
+    return ParseError(str(path), line, f"it is not clear what the columns are: {_shown(cells)}", _ADVICE)
 
 
-def _batches(path: Path, layout: Layout, records: Iterable[Row], tally: Tally) -> Iterator[Batch]:
-    """Turn rows into batches, those of nodes and those of edges apart."""
-    rows_of, width = _row_kinds(path, layout, tally), len(layout.columns)
+def batches_of(
+    path: Path, layout: Layout, records: Iterable[Row], tally: Tally, unit: str = ""
+) -> Iterator[Batch]:
+    """Turn rows (number, cells) into batches, those of nodes and those of edges apart; see `Reader`.
+
+    `unit` is what is numbered, unless these are lines.
+    """
+    place = _Place(path, unit)
+    rows_of, width = _row_kinds(place, layout, tally), len(layout.columns)
     batches: dict[type[_NodeRows | _EdgeRows], Batch] = {_NodeRows: Batch(), _EdgeRows: Batch(joined=True)}
     for number, fields in records:
         if len(fields) != width:
             reason = f"{len(fields)} columns where the header has {width}"
-            tally.error(ParseError(str(path), number, reason, "Quote cells that hold the separator"))
+            tally.error(place.fault(number, reason, "Quote cells that hold the separator"))
             continue
         rows = rows_of(fields)
         batch = batches[type(rows)]
@@ -150,23 +148,40 @@ def _batches(path: Path, layout: Layout, records: Iterable[Row], tally: Tally) -
     yield from batches.values()
 
 
-def _row_kinds(path: Path, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _NodeRows | _EdgeRows]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where rows are, for faults in them."""
+
+    path: Path
+    unit: str
+
+    def fault(self, number: int, reason: str, advice: str) -> ParseError:
+        """The fault of a row."""
+        if self.unit:
+            return ParseError(str(self.path), 0, f"{self.unit} {number:,}: {reason}", advice)
+        return ParseError(str(self.path), number, reason, advice)
+
+
+def _row_kinds(
+    place: _Place, layout: Layout, tally: Tally
+) -> Callable[[Sequence[str]], _NodeRows | _EdgeRows]:
     """What says of the fields of a row whether it is a node or an edge."""
-    edges = None if layout.edges is None else _EdgeRows(path, layout.columns, layout.edges, tally)
+    edges = None if layout.edges is None else _EdgeRows(place, layout.columns, layout.edges, tally)
     if layout.nodes is None:
         if edges is None:
             raise ValueError("a layout has nodes, edges or both")
         return lambda fields: edges
-    nodes, id_ = _NodeRows(path, layout, layout.nodes, tally), layout.nodes.id
+    nodes, id_ = _NodeRows(place, layout, layout.nodes, tally), layout.nodes.id
     return lambda fields: nodes if edges is None or fields[id_] else edges
 
 
 class _NodeRows:
     """Rows that are nodes."""
 
-    def __init__(self, path: Path, layout: Layout, nodes: NodeColumns, tally: Tally) -> None:
-        self._path, self._tally, self._at = path, tally, nodes
+    def __init__(self, place: _Place, layout: Layout, nodes: NodeColumns, tally: Tally) -> None:
+        self._place, self._tally, self._at = place, tally, nodes
         self._id = layout.columns[nodes.id]
+        self._seen: set[int] | None = set() if layout.edges is None else None
         self._types = None if nodes.types is None else _listed(layout.columns[nodes.types])
         self._properties = [(i, layout.columns[i]) for i in nodes.properties]
 
@@ -174,9 +189,11 @@ class _NodeRows:
         """Add one node with its types, label and properties."""
         at = self._at
         if not fields[at.id]:
-            self._tally.error(ParseError(str(self._path), number, "the id is empty", "Give every node an id"))
+            advice = "Give every node an id, or leave such rows out with --on-error skip"
+            self._tally.error(self._place.fault(number, "the id is empty", advice))
             return
-        node = self._id.key(fields[at.id])
+        node = KEY_JOIN.join((self._id.key(fields[at.id]), *(fields[i] for i in at.key)))
+        self._note_repeated(node)
         batch.nodes.append(node)
         if at.types is not None and self._types is not None:
             batch.types += [(node, type_) for type_ in self._types.items(fields[at.types])]
@@ -184,10 +201,27 @@ class _NodeRows:
             batch.labels.append(Label(node, fields[at.name]))
         for i, column in self._properties:
             for value in column.items(fields[i]):
-                if at.literals or column.datatype is not None:
+                if i in at.references:
+                    batch.add(node, column.name, self._id.key(value))
+                elif at.literals or column.datatype is not None:
                     batch.add(node, column.name, (value, column.datatype or XSD + "string"))
                 else:
                     batch.add(node, column.name, column.key(value))
+
+    def _note_repeated(self, node: str) -> None:
+        """Say once if rows are of the same node: then it is not said which of their cells go together."""
+        if self._seen is None:
+            return
+        mark = hash(node)
+        if mark not in self._seen and len(self._seen) < MOST_SEEN:
+            self._seen.add(mark)
+            return
+        if mark in self._seen:
+            self._tally.note(
+                f"{self._place.path}: several rows are of the same node ({node}); what they say of it is put "
+                "together. A column of ids would keep them apart"
+            )
+        self._seen = None
 
 
 def _listed(column: Column) -> Column:
@@ -197,8 +231,8 @@ def _listed(column: Column) -> Column:
 class _EdgeRows:
     """Rows that are edges."""
 
-    def __init__(self, path: Path, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
-        self._path, self._tally, self._at = path, tally, edges
+    def __init__(self, place: _Place, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
+        self._place, self._tally, self._at = place, tally, edges
         self._head, self._tail = columns[edges.head], columns[edges.tail]
         self._properties = [(i, columns[i]) for i in edges.properties]
 
@@ -209,7 +243,7 @@ class _EdgeRows:
         relation = at.named if at.relation is None else fields[at.relation]
         if not (head and relation and tail):
             advice = "Give every edge its two nodes and its type"
-            self._tally.error(ParseError(str(self._path), number, "a cell of the edge is empty", advice))
+            self._tally.error(self._place.fault(number, "a cell of the edge is empty", advice))
             return
         ends = self._head.key(head), self._tail.key(tail)
         properties = tuple(

@@ -1,0 +1,339 @@
+"""JSON that is no RDF: objects as rows of a table, an object a line, or a network of nodes and links.
+
+Read are an array of objects; objects under their names (`{"Ann": {…}, "Bob": {…}}`); an object that holds
+one such array beside other things; `{"nodes": […], "links": […]}` as D3, NetworkX, vis.js, Sigma, Gephi and
+Cytoscape write it, whose ends are ids of nodes, their names or their places from 0; and an object a line
+(`.jsonl`, `.ndjson`). What an object of an object says is a column of both names (`base HP`), a list is
+several values, and an object in a list is its name or id. What the columns are is found as in other tables
+(`layout`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, cast
+
+from clew.errors import InputError, ParseError
+from clew.graph.readers.batch import Batch, Tally
+from clew.graph.readers.hints import Hints
+from clew.graph.readers.layout import EdgeColumns, Layout, layout_of
+from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
+from clew.graph.readers.table import SAMPLE, batches_of, unclear
+
+MOST_BYTES = 256 << 20
+"""Bytes of a document, which is read as a whole; lines of objects may be more."""
+ITEM = "\x1f"
+"""What stands between the values of a list within a cell."""
+ROW_NAME = "name"
+"""The column of what objects are called that stand under their names."""
+_ENVELOPES = ("data", "attributes", "properties")
+"""Under which Cytoscape, Sigma and GeoJSON keep what a node or an edge says."""
+_LINKS = ("links", "edges", "relationships")
+_NODE_KEYS = ("id", "key", "_id", "name", "label", "title")
+_CALLED = ("name", "label", "title", "id")
+_LINES = (".jsonl", ".ndjson")
+_ADVICE = (
+    "Known are an array of objects, an object a line, {nodes, links}, and JSON-LD. Give the part that is one "
+    "of these, or a CSV file"
+)
+Object = Mapping[str, Any]
+Row = tuple[int, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonReader:
+    """Reader of JSON that is no RDF."""
+
+    name: str = "json"
+    suffixes: tuple[str, ...] = (".json", *_LINES)
+
+    def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
+        """Stream the batches of `path`; see `Reader`. A fault of a document is fatal even when skipping."""
+        if is_lines(path, tally.hints):
+            yield from _read_objects(path, lambda told: _objects_of_lines(path, told), tally)
+            return
+        document = _unwrapped(_load(path, tally))
+        network = _network(document)
+        if network is not None:
+            yield from _read_network(path, network, tally)
+            return
+        objects = _objects(document)
+        if objects is None:
+            raise ParseError(str(path), 0, "the JSON is of a form that is not known", _ADVICE)
+        yield from _read_objects(path, lambda _: iter(objects), tally)
+
+
+def is_lines(path: Path, hints: Hints) -> bool:
+    """Whether each line of a file is an object of its own."""
+    if Path(unpacked_name(path.name)).suffix.lower() in _LINES:
+        return True
+    blocks = line_blocks(path, Tally(on_error="skip", hints=hints))
+    lines = list(islice((line for _, block in blocks for line in block if line.strip()), 2))
+    return len(lines) == 2 and all(line.lstrip().startswith("{") and _is_whole(line) for line in lines)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        json.loads(text, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
+    """Parse JSON; numbers stay as they are written. Raises ValueError."""
+    try:
+        return json.loads(text, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def _load(path: Path, tally: Tally) -> Any:  # noqa: ANN401 (any JSON)
+    data = bytearray()
+    with ByteSource(path, tally) as source:
+        while chunk := source.read():
+            data += chunk
+            if len(data) > MOST_BYTES:
+                raise InputError(
+                    f"{path}: more than {MOST_BYTES >> 20} MiB of JSON. Give it as an object a line (.jsonl)"
+                )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ParseError(str(path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
+    try:
+        return _parsed(text)
+    except json.JSONDecodeError as error:
+        raise ParseError(str(path), error.lineno, f"broken JSON: {error.msg}", "Correct the file") from error
+    except ValueError as error:
+        raise ParseError(str(path), 0, f"broken JSON: {error}", "Correct the file") from error
+
+
+def _objects_of_lines(path: Path, tally: Tally) -> Iterator[Object]:
+    for first, lines in line_blocks(path, tally):
+        for number, line in enumerate(lines, first):
+            if not line.strip():
+                tally.blank += 1
+                continue
+            try:
+                found = _parsed(line)
+            except ValueError as error:
+                tally.error(ParseError(str(path), number, f"broken JSON: {error}", "Correct the line"))
+                continue
+            if isinstance(found, dict):
+                yield cast(Object, found)
+            else:
+                tally.error(ParseError(str(path), number, "the line is no object", "Correct the line"))
+
+
+def _unwrapped(document: object) -> object:
+    """A document without what is around it: Cytoscape's `elements`."""
+    if isinstance(document, dict):
+        inner = cast(Object, document).get("elements")
+        if isinstance(inner, dict | list):
+            return cast(object, inner)
+    return document
+
+
+def _are_objects(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(v, dict) for v in cast(list[object], value))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """Nodes, which may be none, and links; `both`: links have no direction."""
+
+    nodes: Sequence[Object]
+    links: Sequence[Object]
+    both: bool = False
+
+
+def _network(document: object) -> _Network | None:
+    """A document as a network; None if it is none."""
+    if not isinstance(document, dict):
+        return None
+    held = cast(Object, document)
+    nodes = held.get("nodes")
+    links = next((held[key] for key in _LINKS if _are_objects(held.get(key))), None)
+    if links is None or not (_are_objects(nodes) or nodes in (None, [])):
+        return None
+    opened = [[_opened(one) for one in cast(Sequence[Object], part or ())] for part in (nodes, links)]
+    return _Network(*opened, both=held.get("directed") is False)
+
+
+def _opened(record: Object) -> Object:
+    """An object with what is in its envelope beside what is around it."""
+    for name in _ENVELOPES:
+        inner = record.get(name)
+        if isinstance(inner, dict):
+            around = {key: value for key, value in record.items() if key not in _ENVELOPES}
+            return around | cast(dict[str, Any], inner)
+    return record
+
+
+def _objects(document: object) -> Sequence[Object] | None:
+    """The objects that are rows; None if it is not clear which these are."""
+    if _are_objects(document):
+        return [_opened(one) for one in cast(list[Object], document)]
+    if not isinstance(document, dict):
+        return None
+    held = cast(Mapping[str, object], document)
+    lists = [value for value in held.values() if _are_objects(value)]
+    if len(lists) == 1:
+        return _objects(lists[0])
+    if len(held) > 1 and all(isinstance(value, dict) for value in held.values()):
+        return [{ROW_NAME: name} | cast(dict[str, Any], value) for name, value in held.items()]
+    return None
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The columns of objects, as they come; those of lists; what has no place in a cell."""
+
+    at: dict[str, int] = field(default_factory=dict[str, int])
+    lists: set[str] = field(default_factory=set[str])
+    left_out: set[str] = field(default_factory=set[str])
+
+    def notice(self, record: Object) -> None:
+        """Make columns for what an object says."""
+        for name, value in self._cells(record):
+            self.at.setdefault(name, len(self.at))
+            if isinstance(value, list):
+                self.lists.add(name)
+
+    def row(self, record: Object) -> list[str]:
+        """The cells of an object."""
+        cells = [""] * len(self.at)
+        for name, value in self._cells(record):
+            if name in self.at:
+                cells[self.at[name]] = value if isinstance(value, str) else ITEM.join(value)
+        return cells
+
+    def _cells(self, record: Object, before: str = "") -> Iterator[tuple[str, str | list[str]]]:
+        for key, value in record.items():
+            name = f"{before} {key.strip()}".strip()
+            if isinstance(value, dict):
+                yield from self._cells(cast(Object, value), name)
+            elif isinstance(value, list):
+                items = [_text(item) for item in cast(list[object], value)]
+                if None in items:
+                    self.left_out.add(name)
+                yield name, [item for item in items if item]
+            else:
+                yield name, _text(value) or ""
+
+
+def _text(value: object) -> str | None:
+    """A value as the text of a cell, of an object its name; None if it has none."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        held = cast(Object, value)
+        return next((text for key in _CALLED if (text := held.get(key)) and isinstance(text, str)), None)
+    return None if isinstance(value, list) else " ".join(str(value).split())
+
+
+def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tally: Tally) -> Iterator[Batch]:
+    """Read objects as rows of one table; they are asked for twice, first for their columns."""
+    columns = _columns_of(objects(Tally(on_error="skip", hints=tally.hints)))
+    rows = ((number, columns.row(record)) for number, record in enumerate(objects(tally), 1))
+    first = list(islice(rows, SAMPLE))
+    header, cells = list(columns.at), [row for _, row in first]
+    if not header:
+        return
+    layout = layout_of(header, cells, tally.hints, headed=True)
+    if layout is None:
+        raise unclear(path, 0, header)
+    yield from _read_rows(path, columns, layout, chain(first, rows), tally, both=False)
+
+
+def _read_rows(
+    path: Path, columns: _Columns, layout: Layout, rows: Iterator[Row], tally: Tally, *, both: bool
+) -> Iterator[Batch]:
+    tally.note(f"{path}: {layout.told()}")
+    named = (
+        replace(column, array=True, delimiter=ITEM) if name in columns.lists else column
+        for name, column in zip(columns.at, layout.columns, strict=True)
+    )
+    layout = replace(layout, columns=tuple(named))
+    if both and layout.edges is not None:
+        # A direction that says of each link that it has none.
+        rows = ((number, [*cells, "undirected"]) for number, cells in rows)
+        edges = replace(layout.edges, direction=len(layout.columns))
+        layout = replace(layout, columns=(*layout.columns, replace(layout.columns[0], name="")), edges=edges)
+    yield from batches_of(path, layout, rows, tally, "node" if layout.edges is None else "edge")
+    if columns.left_out:
+        shown = ", ".join(sorted(columns.left_out)[:5])
+        tally.note(f"{path}: objects and lists without a name are left out of: {shown}")
+
+
+def _read_network(path: Path, network: _Network, tally: Tally) -> Iterator[Batch]:
+    """Read the nodes, then the links between them."""
+    links = _columns_of(network.links)
+    rows = [links.row(link) for link in network.links]
+    hints = tally.hints
+    layout = layout_of(list(links.at), rows[:SAMPLE], replace(hints, id=None), headed=True)
+    if layout is None or layout.edges is None:
+        raise unclear(path, 0, list(links.at))
+    if network.nodes:
+        nodes = _columns_of(network.nodes)
+        cells = [nodes.row(node) for node in network.nodes]
+        key = hints.id if hints.id is not None else _put_names(nodes, cells, rows, layout.edges)
+        of_nodes = layout_of(list(nodes.at), cells[:SAMPLE], Hints(id=key), headed=True)
+        if of_nodes is None:
+            raise unclear(path, 0, list(nodes.at))
+        yield from _read_rows(path, nodes, of_nodes, enumerate(cells, 1), tally, both=False)
+    yield from _read_rows(path, links, layout, enumerate(rows, 1), tally, both=network.both)
+
+
+def _columns_of(objects: Iterable[Object]) -> _Columns:
+    columns = _Columns()
+    for record in objects:
+        columns.notice(record)
+    return columns
+
+
+def _put_names(nodes: _Columns, cells: list[list[str]], links: list[list[str]], ends: EdgeColumns) -> str:
+    """The column of nodes that the ends of links name.
+
+    Where these are places in the list of nodes, they become what is in the column, which may be a new one.
+    """
+    named = {row[i] for row in links for i in (ends.head, ends.tail)}
+    known = [
+        *(key for key in _NODE_KEYS if key in nodes.at),
+        *(key for key in nodes.at if key not in _NODE_KEYS),
+    ]
+    values = {key: [row[nodes.at[key]] for row in cells] for key in known}
+    unique = [key for key in known if len(set(values[key])) == len(cells) and all(values[key])]
+    for key in (key for key in unique if key in _NODE_KEYS):
+        if named <= set(values[key]):
+            return key
+    if all(end.isdecimal() and len(end) < 10 and int(end) < len(cells) for end in named):
+        key = next((key for key in unique if key in _NODE_KEYS), None) or _numbered(nodes, cells)
+        for row in links:
+            for i in (ends.head, ends.tail):
+                row[i] = cells[int(row[i])][nodes.at[key]]
+        return key
+    return next((key for key in unique if named <= set(values[key])), (*unique, *known)[0])
+
+
+def _numbered(nodes: _Columns, cells: list[list[str]]) -> str:
+    """Give nodes their places as ids."""
+    nodes.at["id"] = len(nodes.at)
+    for number, row in enumerate(cells):
+        row.append(str(number))
+    return "id"
+
+
+JSON = JsonReader()

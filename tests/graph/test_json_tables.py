@@ -1,0 +1,190 @@
+"""JSON as people have it: rows, lines, and networks of nodes and links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clew.errors import InputError, ParseError, UsageError
+from clew.graph.build.build import build_graph
+from clew.graph.readers import json_tables
+from clew.graph.readers.hints import Hints
+from clew.graph.readers.registry import choose_reader
+from clew.graph.values import XSD
+from graph.test_table_reader import Found, write
+
+RECORDS = [
+    {"name": "Bulba", "types": ["Grass", "Poison"], "base": {"HP": 45, "Speed": 45.5}, "evolves": None},
+    {
+        "name": "Charma",
+        "types": ["Fire"],
+        "base": {"HP": 39, "Speed": 65},
+        "evolves": "Charme",
+        "shiny": True,
+    },
+]
+EXPECTED = [
+    ("Bulba", "types", "Grass"),
+    ("Bulba", "types", "Poison"),
+    ("Bulba", "base HP", "45"),
+    ("Bulba", "base Speed", "45.5"),
+    ("Charma", "types", "Fire"),
+    ("Charma", "base HP", "39"),
+    ("Charma", "base Speed", "65"),
+    ("Charma", "evolves", "Charme"),
+    ("Charma", "shiny", "true"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", json.dumps(RECORDS)),
+        ("a.json", json.dumps({"count": 2, "results": RECORDS})),
+        ("a.json", json.dumps({r["name"]: r for r in RECORDS})),
+        ("a.jsonl", "\n\n".join(json.dumps(r) for r in RECORDS)),
+        ("a.json", "\n".join(json.dumps(r) for r in RECORDS)),
+        ("a", json.dumps(RECORDS, indent=1)),
+        ("a", "\n".join(json.dumps(r) for r in RECORDS)),
+    ],
+)
+def test_an_object_is_a_row(name: str, text: str, tmp_path: Path) -> None:
+    found = Found(write(tmp_path / name, text))
+    assert found.triples == EXPECTED
+    assert "id = name; relations = types, base HP, base Speed, evolves, shiny" in found.note
+
+
+def test_an_object_in_a_list_is_its_name(tmp_path: Path) -> None:
+    rows = [{"title": "M", "cast": [{"name": "Guy", "age": 3}, {"age": 4}]}, {"title": "T", "cast": []}]
+    found = Found(write(tmp_path / "a.json", json.dumps(rows)))
+    assert found.triples == [("M", "cast", "Guy")]
+    assert "objects and lists without a name are left out of: cast" in found.note
+
+
+def network(nodes: list[object], links: list[object], **more: object) -> str:
+    return json.dumps({"nodes": nodes, "links": links} | more)
+
+
+NAMES = ["Ned", "Jon", "Arya"]
+MEETS = [("Ned", "linked to", "Jon"), ("Arya", "linked to", "Ned")]
+
+
+ENDS = [(head, tail) for head, _, tail in MEETS]
+NETWORKS = {
+    "d3": network([{"id": n} for n in NAMES], [{"source": h, "target": t} for h, t in ENDS]),
+    "places": network(
+        [{"name": n, "group": 1} for n in NAMES],
+        [{"source": NAMES.index(h), "target": NAMES.index(t)} for h, t in ENDS],
+    ),
+    "vis.js": json.dumps({
+        "nodes": [{"id": n} for n in NAMES],
+        "edges": [{"from": h, "to": t} for h, t in ENDS],
+    }),
+    "cytoscape": json.dumps({
+        "elements": {
+            "nodes": [{"data": {"id": n}} for n in NAMES],
+            "edges": [{"data": {"id": f"e{h}", "source": h, "target": t}} for h, t in ENDS],
+        }
+    }),
+    "sigma": json.dumps({
+        "nodes": [{"key": n, "attributes": {"size": 2}} for n in NAMES],
+        "edges": [{"key": h, "source": h, "target": t} for h, t in ENDS],
+    }),
+    "links alone": json.dumps({"links": [{"source": h, "target": t, "value": 1} for h, t in ENDS]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NETWORKS.values(), ids=NETWORKS)
+def test_a_network_as_many_programs_write_it(text: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", text)
+    assert [row for row in Found(path).triples if row[1] == "linked to"] == MEETS
+    graph, report = build_graph([path])
+    assert set(NAMES) <= set(graph.entities)
+    assert not any("ids of nodes" in note for note in report.notes)
+
+
+def test_ends_are_ids_although_nodes_have_names(tmp_path: Path) -> None:
+    nodes = [{"id": 7, "name": "Ned", "group": 1}, {"id": 8, "name": "Jon", "group": 2}]
+    found = Found(
+        write(tmp_path / "a.json", network(nodes, [{"source": 7, "target": 8, "type": "father of"}]))
+    )
+    assert found.labels == {"7": "Ned", "8": "Jon"}
+    assert ("7", "father of", "8") in found.triples
+    assert ("7", "group", ("1", XSD + "string")) in found.triples
+
+
+def test_a_network_without_directions_has_links_both_ways(tmp_path: Path) -> None:
+    text = network([{"id": "A"}, {"id": "B"}], [{"source": "A", "target": "B", "weight": 2}], directed=False)
+    path = write(tmp_path / "a.json", text)
+    assert Found(path).triples == [("A", "linked to", "B"), ("B", "linked to", "A")]
+    graph, _ = build_graph([path])
+    assert list(graph.edge_properties.keys) == ["weight"]
+
+
+def test_places_of_nodes_of_one_name_stay_apart(tmp_path: Path) -> None:
+    text = network([{"name": "Ann"}, {"name": "Ann"}], [{"source": 0, "target": 1}])
+    found = Found(write(tmp_path / "a.json", text))
+    assert found.triples == [("0", "linked to", "1")]
+    assert found.labels == {"0": "Ann", "1": "Ann"}
+
+
+def test_columns_can_be_said(tmp_path: Path) -> None:
+    rows = [{"home": "Ajax", "away": "Roma", "goals": 2}, {"home": "Roma", "away": "Ajax", "goals": 1}]
+    hints = Hints(columns={"head": "home", "tail": "away"}, relation="plays at home against")
+    found = Found(write(tmp_path / "a.json", json.dumps(rows)), hints)
+    assert found.triples[0] == ("Ajax", "plays at home against", "Roma")
+    with pytest.raises(UsageError, match=r"no column 'x'. The table has: home, away, goals"):
+        Found(tmp_path / "a.json", Hints(id="x"))
+
+
+def test_json_ld_is_known_whatever_it_is_called(tmp_path: Path) -> None:
+    text = json.dumps([{"@id": "http://e.org/a", "http://e.org/p": {"@id": "http://e.org/b"}}])
+    for name in ("a.json", "a"):
+        assert choose_reader(write(tmp_path / name, text)).name == "jsonld"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.json", '{"type": "Topology", "arcs": [[1, 2]]}', "a form that is not known. Known are an array"),
+        ("a.json", "[1, 2]", "a form that is not known"),
+        ("a.json", '[{"name": "x"},\n {"name" "y"}]', r"a\.json:2: broken JSON: Expecting ':'"),
+        ("a.json", "[" * 100_000, "broken JSON: it is nested too deep"),
+        ("a.jsonl", '{"name": "x"}\n{"name"\n', r"a\.jsonl:2: broken JSON"),
+        ("a.jsonl", '{"name": "x"}\n3\n', r"a\.jsonl:2: the line is no object"),
+        ("a.json", '[{"id": "1", "a": "x"}, {"id": null, "a": "y"}]', "node 2: the id is empty"),
+        ("a.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": null}]}', "edge 1: a cell"),
+        (
+            "a.json",
+            '{"nodes": [{"id": 1}], "links": [{"here": 1, "there": 1}]}',
+            "not clear what the columns",
+        ),
+    ],
+)
+def test_faults_say_where_they_are(name: str, text: str, reason: str, tmp_path: Path) -> None:
+    path = write(tmp_path / name, text)
+    with pytest.raises(ParseError, match=reason):
+        Found(path)
+
+
+def test_faults_of_rows_are_skipped_if_asked(tmp_path: Path) -> None:
+    rows = [{"id": "1", "a": "x"}, {"id": None, "a": "y"}, {"id": "3", "a": "z"}]
+    found = Found(write(tmp_path / "a.json", json.dumps(rows)), on_error="skip")
+    assert found.nodes == ["1", "3"]
+    assert found.tally.skipped == 1
+
+
+def test_a_document_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_tables, "MOST_BYTES", 1 << 20)
+    path = write(tmp_path / "a.json", "[" + " " * (1 << 21) + "]")
+    with pytest.raises(InputError, match=r"more than 1 MiB of JSON\. Give it as an object a line"):
+        Found(path)
+
+
+def test_a_number_stays_as_it_is_written(tmp_path: Path) -> None:
+    digits = "9" * 5_000
+    text = f'[{{"name": "a", "n": 1e999, "m": 1.50}}, {{"name": "b", "n": {digits}, "m": NaN}}]'
+    found = Found(write(tmp_path / "a.json", text))
+    assert found.triples == [("a", "n", "1e999"), ("a", "m", "1.50"), ("b", "n", digits)]
