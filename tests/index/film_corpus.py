@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from clew.index.vectors.triple_vectors import triple_line
+
 
 class Letters:
     """Counts letters: an embedder that needs no file."""
@@ -44,3 +46,9 @@ def said_by_a_model(request):
     """The triples, in other words; the same for the same walk."""
     lines = request.messages[1].text.split("<walk>\n")[1].split("\n</walk>")[0]
     return " and then ".join(lines.splitlines()).upper()
+
+
+def embedded_text(graph, triple):
+    """The text of a triple whose vector an index holds."""
+    head, relation, tail = graph.triple(triple)
+    return triple_line(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from film_corpus import embedded_text
 
 from clew.engine import Clew, index_sources, update_index_files
 from clew.errors import FormatError, IndexAccessError
 from clew.index.store.directory import open_index
 from clew.index.update.edit_files import EditFiles
-from clew.index.vectors.triple_vectors import TRIPLE_VECTORS, TripleVectors, triple_line, with_triple_vectors
+from clew.index.vectors.triple_vectors import TRIPLE_VECTORS, TripleVectors, with_triple_vectors
 
 LINES = (
     "The_Crow\twritten_by\tJohn Shirley\nThe_Crow\thas_genre\tAction\n東京\tdiscoveredBy\tØrsted\n!!!\t–\t…\n"
@@ -52,7 +53,7 @@ def test_rows_are_the_embedded_texts(opened: Clew, wrap):
     embedder = wrap(opened.embedder)
     index = with_triple_vectors(opened.index, embedder)
     vectors = TripleVectors.of(index, embedder)
-    texts = [triple_line(index.graph, t) for t in range(index.graph.triples)]
+    texts = [embedded_text(index.graph, t) for t in range(index.graph.triples)]
     assert "(The Crow, written by, John Shirley)" in texts
     assert np.abs(rows(vectors) - opened.embedder.embed(texts)).max() < 0.004
 
@@ -126,7 +127,7 @@ def test_top_is_in_order_and_ties_go_to_the_smaller_id(opened: Clew):
     top, scores = vectors.top("action genre", np.array([3, 1, 2, 0]), 9)
     assert len(top) == 4
     assert (np.diff(scores) <= 0).all()
-    assert triple_line(index.graph, int(top[0])) == "(The Crow, has genre, Action)"
+    assert embedded_text(index.graph, int(top[0])) == "(The Crow, has genre, Action)"
 
 
 def test_a_section_whose_parts_do_not_fill_its_shape_is_refused(opened: Clew):
@@ -149,7 +150,7 @@ def test_vectors_of_triples_follow_an_update(source: Path, tmp_path: Path, befor
     index = with_triple_vectors(opened.index, opened.embedder)
     assert (index.delta is None) != before
     slots = index.graph.out.slots()
-    texts = [triple_line(index.graph, t) for t in slots.tolist()]
+    texts = [embedded_text(index.graph, t) for t in slots.tolist()]
     found = rows(TripleVectors.of(index, opened.embedder))[slots]
     assert np.allclose(found, opened.embedder.embed(texts), atol=0.01)
     assert open_index(path, verify=True).graph.triples == opened.index.graph.triples

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from film_corpus import EMBEDDER, FILMS, assert_same_corpus, said_by_a_model
+from film_corpus import EMBEDDER, FILMS, assert_same_corpus, embedded_text, said_by_a_model
 
 from clew.errors import FormatError, IndexAccessError, InputError, LockedError, UsageError
 from clew.graph.build.build import graph_of
@@ -26,9 +26,8 @@ from clew.index.update import update as update_module
 from clew.index.update import update_corpus
 from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
-from clew.index.update.update_corpus import compacted, updated_corpus
+from clew.index.update.update_corpus import EditedGraph, compacted, updated_corpus
 from clew.index.vectors.backends.registry import VectorChoice, open_vectors
-from clew.index.vectors.triple_vectors import triple_line
 from clew.index.vectors.vectors import quantise
 from clew.llm.testing import ScriptedModel
 from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
@@ -80,7 +79,7 @@ def test_a_corpus_after_edits_equals_one_of_the_changed_graph(seed, tmp_path):
         edit = GraphEdit(rows(added), rows(removed), new, new, [None] * len(new))
         before, ((graph, _), held) = graph, (edited(graph, edit), (held - set(removed)) | set(added))
         corpus, _ = updated_corpus(
-            corpus, before, graph, edit, EMBEDDER, verbaliser=verbaliser(f"updated {step}")
+            corpus, EditedGraph(before, graph, edit), EMBEDDER, verbaliser=verbaliser(f"updated {step}")
         )
         assert_same_corpus(
             corpus, build_corpus(graph, EMBEDDER, options, verbaliser=verbaliser(f"built {step}"))
@@ -159,7 +158,7 @@ def assert_sections_fit(index):
     assert np.array_equal(index.array("relation_vectors"), relations)
     if "triple_vectors.q" in index.sections:
         slots = graph.out.slots()
-        q, scale = quantise(EMBEDDER.embed([triple_line(graph, t) for t in slots.tolist()]))
+        q, scale = quantise(EMBEDDER.embed([embedded_text(graph, t) for t in slots.tolist()]))
         assert np.array_equal(index.array("triple_vectors.q")[slots], q)
         assert np.array_equal(index.array("triple_vectors.scale")[slots], scale)
     assert graph.nodes == len(graph.values.kind) == len(graph.types.offsets) - 1

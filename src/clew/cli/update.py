@@ -19,7 +19,7 @@ from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.index.update.edit_files import EditFiles
-    from clew.index.update.update import Part, Progress, Updated
+    from clew.index.update.update import Progress, Updated, UpdateStage
 
 Files = list[str] | None
 
@@ -118,14 +118,14 @@ def update(
 
 def part_progress(bar: Bar) -> Progress:
     """Feed the parts of an update to a bar."""
-    parts: dict[Part, tuple[str, Unit]] = {
+    parts: dict[UpdateStage, tuple[str, Unit]] = {
         "reading": ("reading", "bytes"),
         "finding": ("finding triples", "triples"),
         "walks": ("embedding walks", "walks"),
         "writing": ("writing", "bytes"),
     }
 
-    def tell(what: Part, done: int, total: int) -> None:
+    def tell(what: UpdateStage, done: int, total: int) -> None:
         title, unit = parts[what]
         bar.update(title, done, total, unit)
 

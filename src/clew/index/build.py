@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from os.path import isfile  # unlike that of Path, False where a folder may not be searched
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack, cast
 
 import numpy as np
 
 from clew.errors import IndexAccessError, InputError, UsageError
-from clew.graph.build.build import BuildReport, SourceReport, build_graph, report_of
+from clew.graph.build.build import BuildReport, ReadOptions, SourceReport, build_graph, report_of
 from clew.graph.graph import Graph
-from clew.graph.readers.hints import Hints
 from clew.graph.readers.source_files import modification_time, source_bytes
 from clew.index.names.names import NamePart, NamesIndex, differing_labels, entry_count
+from clew.index.new_index import NewIndex
 from clew.index.progress import Progress, Stage
 from clew.index.shards import SHARDED_FROM, Shards, worker_count
 from clew.index.store.directory import IndexWriter, writing
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from clew.index.corpus.walk_vectors import Verbaliser
     from clew.index.vectors.backends.milvus import MilvusPlace
 
-OnError = Literal["fail", "skip"]
-
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -64,18 +62,14 @@ class Built:
     report: BuildReport
 
 
-class ReadOptions(TypedDict, total=False):
-    """How graph files are read: files of types and aliases, their format, what to do with a faulty line."""
-
-    types: Path | None
-    aliases: Path | None
-    format: str | None
-    on_error: OnError
-    hints: Hints | None
-
-
 class IndexOptions(ReadOptions, total=False):
-    """What `build_index` can be told of an index."""
+    """What an index is to hold, and how it is made.
+
+    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
+    question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
+    if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
+    were read from. The workers of a `cluster` make what is many pieces; its nodes must see the index.
+    """
 
     triple_vectors: bool
     progress: Progress | None
@@ -91,34 +85,25 @@ def build_index(
     out: Path,
     *,
     embedder: Embedder,
-    triple_vectors: bool = False,
-    progress: Progress | None = None,
     wait: float = 5.0,
-    corpus: CorpusSettings | None = None,
-    verbaliser: Verbaliser | None = None,
-    vectors: VectorChoice | None = None,
-    addresses: Mapping[Path, str] | None = None,
-    cluster: Workers | None = None,
-    **reading: Unpack[ReadOptions],
+    **options: Unpack[IndexOptions],
 ) -> Built:
     """Index `sources` into the directory `out`, replacing the index that is there once the new one is whole.
-
-    `triple_vectors` embeds the triples too, which the methods that rank triples otherwise do at their first
-    question. With `corpus`, also the walks of every node (`clew.index.corpus.corpus`), said by `verbaliser`
-    if there is one. `vectors` says with what vectors are searched; `addresses` are of databases that sources
-    were read from. The workers of a `cluster` make what is many pieces; its nodes must see `out`.
 
     Raises InputError and ParseError for the sources, EmbedderError, LockedError if another process still
     writes to `out` after `wait` seconds, IndexAccessError if `out` cannot be written, VectorStoreError if
     Milvus does not answer, and what the verbaliser raises.
     """
-    tell, vectors = progress or _say_nothing, vectors or VectorChoice()
+    tell, vectors = options.get("progress") or _say_nothing, options.get("vectors") or VectorChoice()
+    corpus, verbaliser, cluster = options.get("corpus"), options.get("verbaliser"), options.get("cluster")
+    triple_vectors = options.get("triple_vectors", False)
     check_choice(corpus, verbaliser, vectors)
     for source in sources:
         if isfile(source / MANIFEST):
             advice = f"Ask it (clew ask {source} …), or give the graph files that it was made from"
             raise InputError(f"{source}: is an index already. {advice}")
     # Before reading, so that a change during the build is noticed afterwards.
+    reading = _reading(options)
     side = (reading.get("types"), reading.get("aliases"))
     modified = {path: modification_time(path) for path in (*sources, *side) if path is not None}
     said_by = None if verbaliser is None else verbaliser.name
@@ -134,15 +119,16 @@ def build_index(
             tell("schema", graph.nodes, graph.nodes)
         label_nodes = differing_labels(graph)
         count = entry_count(graph, label_nodes)
+        new = NewIndex(writer, out, graph, embedder)
         shards = Shards(writer.folder, graph, label_nodes, embedder, worker_count(embedder, count), cluster)
         _add_names(writer, shards, count, tell)
-        _add_vectors(writer, out, shards, vectors, tell)
+        _add_vectors(new, shards, vectors, tell)
         _add_search(writer, graph.nodes, vectors, tell)
         if corpus is not None:
             # It compiles kernels, which nothing else here needs.
             from clew.index.corpus.build_corpus import add_corpus
 
-            add_corpus(writer, out, graph, embedder, corpus, vectors, verbaliser, tell, cluster)
+            add_corpus(new, corpus, vectors, verbaliser, tell, cluster)
         if triple_vectors:
             from clew.index.vectors.triple_vectors import (
                 TriplePieces,
@@ -157,11 +143,17 @@ def build_index(
                 tell("triples", done, graph.triples)
 
             if vectors.place is None:
-                write_triple_vectors(writer, graph, embedder, told, spread)
+                write_triple_vectors(new, told, spread)
             else:
-                put_triple_vectors(writer, out, vectors.place, graph, embedder, told, spread)
-        manifest = writer.commit(_about(graph, report, embedder, modified, addresses or {}))
+                put_triple_vectors(new, vectors.place, told, spread)
+        manifest = writer.commit(_about(graph, report, embedder, modified, options.get("addresses") or {}))
     return Built(out, manifest, report)
+
+
+def _reading(options: IndexOptions) -> ReadOptions:
+    """Take out those of the options that say how files are read."""
+    names = ReadOptions.__annotations__
+    return cast("ReadOptions", {name: value for name, value in options.items() if name in names})
 
 
 def check_choice(corpus: CorpusSettings | None, verbaliser: Verbaliser | None, vectors: VectorChoice) -> None:
@@ -216,14 +208,12 @@ def _add_names(writer: IndexWriter, shards: Shards, count: int, tell: Progress) 
     tell("names", count, count)
 
 
-def _add_vectors(
-    writer: IndexWriter, out: Path, shards: Shards, vectors: VectorChoice, tell: Progress
-) -> None:
+def _add_vectors(new: NewIndex, shards: Shards, vectors: VectorChoice, tell: Progress) -> None:
+    writer, graph, embedder = new.writer, new.graph, new.embedder
     if writer.marked("vectors") is not None:
         return
-    graph, embedder = shards.graph, shards.embedder
     if vectors.place is not None:
-        _put_vectors(writer, out, shards, vectors.place, tell)
+        _put_vectors(new, shards, vectors.place, tell)
     elif graph.nodes < SHARDED_FROM:
         writer.add_all(vector_sections(graph, embedder, lambda done: tell("vectors", done, graph.nodes)))
     else:
@@ -236,19 +226,19 @@ def _add_vectors(
     shards.remove("vectors")
 
 
-def _put_vectors(writer: IndexWriter, out: Path, shards: Shards, place: MilvusPlace, tell: Progress) -> None:
+def _put_vectors(new: NewIndex, shards: Shards, place: MilvusPlace, tell: Progress) -> None:
     """Put the vectors of names into Milvus."""
     # It needs pymilvus, which nothing else here does.
     from clew.index.vectors.in_milvus import write_names
 
-    graph, embedder = shards.graph, shards.embedder
+    writer, graph, embedder = new.writer, new.graph, new.embedder
     if graph.nodes < SHARDED_FROM:
         parts = [
             vector_part(graph, embedder, 0, graph.nodes, lambda done: tell("vectors", done, graph.nodes))
         ]
     else:
         parts = shards.make("vectors", lambda done: tell("vectors", done, graph.nodes))
-    write_names(writer, out, place, parts, (graph.nodes, embedder.dimension))
+    write_names(new, place, parts)
     writer.add(ENTITY_VECTORS, np.empty((0, embedder.dimension), np.int8))
     writer.add(ENTITY_SCALES, np.empty(0, np.float32))
     writer.add(RELATION_VECTORS, relations_of(graph, embedder))

@@ -23,7 +23,7 @@ from clew.text.embedder import Embedder
 from clew.version import __version__
 
 if TYPE_CHECKING:
-    from clew.index.build import ReadOptions
+    from clew.graph.build.build import ReadOptions
     from clew.index.corpus.corpus import CorpusSettings
 
 _WAIT_SECONDS = 600.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from clew.graph.build.assemble_arrays import ArrayAssembler
 from clew.graph.build.inference import MOST_INFERRED
 from clew.graph.graph import INFERRED, Graph
 from clew.graph.readers.arrays import ARRAYS
-from clew.graph.readers.batch import MAX_REASONS, Batch, Tally
+from clew.graph.readers.batch import MAX_REASONS, Batch, OnError, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.registry import choose_reader
 from clew.graph.readers.side import read_pairs
@@ -25,6 +25,16 @@ MAX_SOURCES = np.iinfo(np.uint16).max
 
 FEW_TRIPLES = 20
 """Below this, many relations say nothing about the source."""
+
+
+class ReadOptions(TypedDict, total=False):
+    """How graph files are read: files of types and aliases, their format, what to do with a faulty line."""
+
+    types: Path | None
+    aliases: Path | None
+    format: str | None
+    on_error: OnError
+    hints: Hints | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +94,8 @@ def _source_of(record: Mapping[str, Any]) -> SourceReport:
 def build_graph(
     sources: Sequence[Path],
     *,
-    types: Path | None = None,
-    aliases: Path | None = None,
-    format: str | None = None,
-    on_error: Literal["fail", "skip"] = "fail",
-    hints: Hints | None = None,
     progress: Callable[[int], None] | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> tuple[Graph, BuildReport]:
     """Read `sources` in their order and the side files into one graph.
 
@@ -99,7 +105,8 @@ def build_graph(
     """
     if not 0 < len(sources) <= MAX_SOURCES:
         raise InputError(f"{len(sources)} sources given. Give from 1 to {MAX_SOURCES}")
-    hints = hints or Hints()
+    format, on_error = reading.get("format"), reading.get("on_error", "fail")
+    hints = reading.get("hints") or Hints()
     assembler = _assembler(sources, format, hints)
     assembler.inference = hints.inference
     reports: list[SourceReport] = []
@@ -111,8 +118,8 @@ def build_graph(
         done += reports[-1].bytes
     side: list[SourceReport] = []
     for path, kind, take in (
-        (types, "type", assembler.declare_types),
-        (aliases, "alias", assembler.declare_aliases),
+        (reading.get("types"), "type", assembler.declare_types),
+        (reading.get("aliases"), "alias", assembler.declare_aliases),
     ):
         if path is not None:
             tally = Tally(on_error, collect=True, hints=hints)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -175,12 +175,6 @@ class Walker:
         with self.scratch() as scratch:
             breadth_first_walks(self.walked, roots, self.draw(rows, edges), scratch, made)
         return _packed(roots, steps, nodes, np.ones(shape[:2], np.uint16), kept, state)
-
-
-def chunks(count: int, size: int) -> Iterator[Int32]:
-    """Roots 0 to `count`, `size` at a time."""
-    for first in range(0, count, size):
-        yield np.arange(first, min(count, first + size), dtype=np.int32)
 
 
 def _packed(roots: Int32, steps: Int32, nodes: Int32, counts: UInt16, kept: Int32, state: Int64) -> Walks:

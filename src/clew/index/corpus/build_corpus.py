@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from clew.index.corpus.corpus_milvus import MilvusCorpus
 from clew.index.corpus.corpus_parts import CorpusPart, joined_parts, places_of, without_vectors
 from clew.index.corpus.walk_pieces import Span, SpanWalks, WalkPieces, root_walks
 from clew.index.corpus.walk_vectors import Verbaliser, WalkEmbedder
+from clew.index.new_index import NewIndex
 from clew.index.progress import Progress
 from clew.index.store.directory import IndexWriter
 from clew.index.vectors.backends.base import VectorStoreError
@@ -39,10 +39,7 @@ ESTIMATED = 500
 
 
 def add_corpus(
-    writer: IndexWriter,
-    path: Path,
-    graph: Graph,
-    embedder: Embedder,
+    new: NewIndex,
     settings: CorpusSettings,
     vectors: VectorChoice,
     verbaliser: Verbaliser | None,
@@ -53,12 +50,13 @@ def add_corpus(
 
     With a `cluster` its workers make the walks that templates say; a model is asked from here.
     """
-    pieces = WalkPieces(writer.folder.resolve(), embedder.name, settings)
-    milvus = _new_collections(writer, path, graph, embedder, settings, vectors)
+    writer, graph = new.writer, new.graph
+    pieces = WalkPieces(writer.folder.resolve(), new.embedder.name, settings)
+    milvus = _new_collections(new, settings, vectors)
     try:
         corpus = build_corpus(
             graph,
-            embedder,
+            new.embedder,
             settings,
             lambda done: tell("walks", done, graph.nodes),
             verbaliser=verbaliser,
@@ -142,15 +140,8 @@ def add_node_search(
         writer.add_file(NODE_SEARCH, NODE_FILE)
 
 
-def _new_collections(
-    writer: IndexWriter,
-    path: Path,
-    graph: Graph,
-    embedder: Embedder,
-    settings: CorpusSettings,
-    vectors: VectorChoice,
-) -> MilvusCorpus | None:
+def _new_collections(new: NewIndex, settings: CorpusSettings, vectors: VectorChoice) -> MilvusCorpus | None:
     if vectors.kind != "milvus" or vectors.place is None:
         return None
-    walks = 0 if settings.kind == "lazy" else graph.nodes * settings.walking.rows
-    return MilvusCorpus.create(vectors.place, path, writer.generation, embedder.dimension, graph.nodes, walks)
+    walks = 0 if settings.kind == "lazy" else new.graph.nodes * settings.walking.rows
+    return MilvusCorpus.create(new, vectors.place, walks)

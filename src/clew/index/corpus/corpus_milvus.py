@@ -8,12 +8,12 @@ vectors are `update << 32 | node`, those of walks are in the corpus.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from clew.errors import IndexAccessError
 from clew.graph.graph import Int32, Int64
+from clew.index.new_index import NewIndex
 from clew.index.vectors.backends.milvus import MOST_RESULTS, MilvusPlace, MilvusVectors
 from clew.index.vectors.in_milvus import NONE, new_collection, upload
 from clew.index.vectors.vectors import Float32, Int8
@@ -41,13 +41,12 @@ class MilvusCorpus:
     dead_nodes: Int64 = field(default_factory=lambda: NONE)
 
     @classmethod
-    def create(
-        cls, place: MilvusPlace, path: Path, generation: int, dimension: int, nodes: int, walks: int
-    ) -> MilvusCorpus:
-        """Make the collections of a generation of the index `path`, for about so many vectors."""
+    def create(cls, new: NewIndex, place: MilvusPlace, walks: int) -> MilvusCorpus:
+        """Make the collections of an index that is being written, for about so many walks."""
+        nodes = new.graph.nodes
         return cls(
-            new_collection(place, path, generation, "walks", dimension, walks),
-            new_collection(place, path, generation, "nodes", dimension, nodes),
+            new_collection(new, place, "walks", walks),
+            new_collection(new, place, "nodes", nodes),
             np.full(nodes, -1, np.int32),
         )
 

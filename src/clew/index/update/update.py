@@ -28,7 +28,7 @@ from clew.index.store.manifest import IndexAbout, Manifest, check_embedder, read
 from clew.index.store.sections import graph_counts
 from clew.index.store.stored_schema import write_schema
 from clew.index.update.edits import USUAL, EditReport, EditRules, Edits, resolve
-from clew.index.update.update_corpus import CorpusChange, updated_corpus
+from clew.index.update.update_corpus import CorpusChange, EditedGraph, updated_corpus
 from clew.index.vectors.backends.entities import ENTITY_SEARCH, SEARCH_FILE, build_search
 from clew.index.vectors.backends.registry import VectorAccess, VectorChoice, open_vectors
 from clew.index.vectors.in_milvus import InMilvus
@@ -44,8 +44,8 @@ from clew.index.vectors.vectors import (
 from clew.text.embedder import Embedder
 from clew.text.labels import readable, relation_text
 
-Part = Literal["reading", "finding", "walks", "writing"]
-Progress = Callable[[Part, int, int], None]
+UpdateStage = Literal["reading", "finding", "walks", "writing"]
+Progress = Callable[[UpdateStage, int, int], None]
 """Called with (what, done, total): bytes read, triples found, walks embedded, bytes written."""
 LEAST_NEWER = 10_000
 """Vectors newer than the file that searches them, up to which they are compared one by one."""
@@ -107,7 +107,9 @@ def update_index(
         later = _delta_of(index, edit, embedder, milvus)
         delta = later if index.delta is None else index.delta.then(later)
         now = applied(held, delta)
-        corpus, change = _corpus(index, now.graph, edit, embedder, verbaliser, progress)
+        corpus, change = _corpus(
+            index, EditedGraph(index.graph, now.graph, edit), embedder, verbaliser, progress
+        )
         compact = is_large(held, now.graph, delta)
         contents: dict[str, Array | bytes] = {**(whole_sections(held, now) if compact else delta.sections())}
         if milvus is not None:
@@ -192,8 +194,7 @@ def _searches(writer: IndexWriter, index: Index, now: Whole, corpus: Corpus | No
 
 def _corpus(
     index: Index,
-    graph: Graph,
-    edit: GraphEdit,
+    graphs: EditedGraph,
     embedder: Embedder,
     verbaliser: Verbaliser | None,
     progress: Progress | None,
@@ -206,7 +207,8 @@ def _corpus(
         raise UsageError(
             f"{index.path}: its walks are said {told}, not by {verbaliser.name}. Index the sources again"
         )
-    changed = len(edit.added) or len(edit.removed) or graph.nodes > index.graph.nodes
+    edit, more = graphs.edit, graphs.after.nodes - graphs.before.nodes
+    changed = len(edit.added) or len(edit.removed) or more > 0
     if not changed and not _is_unsaid(index, verbaliser):
         return corpus, CorpusChange(0, 0, 0, compacted=False)
     if corpus.parts and corpus.drawing != WALK_VERSION:
@@ -215,10 +217,10 @@ def _corpus(
             "Index the sources again"
         )
     told = _part_of(progress, "walks")
-    return updated_corpus(corpus, index.graph, graph, edit, embedder, verbaliser=verbaliser, progress=told)
+    return updated_corpus(corpus, graphs, embedder, verbaliser=verbaliser, progress=told)
 
 
-def _part_of(progress: Progress | None, what: Part) -> Callable[[int, int], None] | None:
+def _part_of(progress: Progress | None, what: UpdateStage) -> Callable[[int, int], None] | None:
     """What tells of one part of the work."""
     return None if progress is None else lambda done, total: progress(what, done, total)
 

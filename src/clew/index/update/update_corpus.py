@@ -34,6 +34,15 @@ MOST_PARTS = 12
 """Beyond so many parts, all but the first are put into one; all, when half of what they hold is old."""
 
 
+@dataclass(frozen=True, eq=False)
+class EditedGraph:
+    """A graph `before` and `after` an edit."""
+
+    before: Graph
+    after: Graph
+    edit: GraphEdit
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusChange:
     """What an update of a corpus did: roots walked again, roots whose walks differ, walks embedded again."""
@@ -46,30 +55,29 @@ class CorpusChange:
 
 def updated_corpus(
     corpus: Corpus,
-    before: Graph,
-    graph: Graph,
-    edit: GraphEdit,
+    graphs: EditedGraph,
     embedder: Embedder,
     *,
     verbaliser: Verbaliser | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Corpus, CorpusChange]:
-    """Update `corpus` of the graph `before` to `graph`, which `edit` made of it.
+    """Update the `corpus` of a graph to what was made of that.
 
     `verbaliser` says walks that are new, and those that are not said yet, where a model says the corpus.
     `progress` is called with the walks embedded and to be embedded. Parts that stay are those of `corpus`, in
     their order, unless it was compacted.
     """
+    graph = graphs.after
     maker = WalkEmbedder(graph, embedder, verbaliser, plain=corpus.settings.plain)
     if corpus.milvus is not None:
         corpus.milvus.begin_update(graph.nodes)
     if not corpus.parts:
-        return _updated_lazy(corpus, before, graph, edit, maker)
+        return _updated_lazy(corpus, graphs, maker)
     walker = Walker(graph, corpus.settings.walking)
     live = [_live(corpus, number) for number in range(len(corpus.parts))]
     held = [StoredWalks(part.walks, rows) for part, rows in zip(corpus.parts, live, strict=True)]
     unsaid = _unsaid(corpus) if verbaliser is not None else np.zeros(0, np.int32)
-    roots = np.union1d(changed_roots(before, edit, walker, held), unsaid).astype(np.int32)
+    roots = np.union1d(changed_roots(graphs.before, graphs.edit, walker, held), unsaid).astype(np.int32)
     walks, old = _differing(walker.walk(roots), corpus, unsaid)
     part, fresh = _embedded(walks, maker, old, corpus, progress)
     result = _with_nodes(corpus, maker, part, graph.nodes)
@@ -272,10 +280,9 @@ def _with_nodes(corpus: Corpus, maker: WalkEmbedder, part: CorpusPart, nodes: in
     return corpus if made is None else corpus.with_nodes(roots, *made, nodes)
 
 
-def _updated_lazy(
-    corpus: Corpus, before: Graph, graph: Graph, edit: GraphEdit, maker: WalkEmbedder
-) -> tuple[Corpus, CorpusChange]:
-    roots = edit.walked(before.nodes).astype(np.int32)
+def _updated_lazy(corpus: Corpus, graphs: EditedGraph, maker: WalkEmbedder) -> tuple[Corpus, CorpusChange]:
+    graph = graphs.after
+    roots = graphs.edit.walked(graphs.before.nodes).astype(np.int32)
     part = make_part(Walker(graph, corpus.settings.own_triples, roots=roots), maker, roots)
     result = _with_nodes(corpus, maker, part, graph.nodes)
     return result, CorpusChange(len(roots), len(roots), len(part.q), compacted=False)

@@ -20,6 +20,7 @@ import numpy as np
 
 from clew.errors import ClewError, FormatError, IndexAccessError
 from clew.graph.graph import Int64
+from clew.index.new_index import NewIndex
 from clew.index.store.directory import Index, IndexWriter, open_index
 from clew.index.store.files import Array
 from clew.index.vectors.backends.base import check_file
@@ -36,21 +37,15 @@ NONE: Int64 = np.zeros(0, np.int64)
 
 
 def new_collection(
-    place: MilvusPlace,
-    path: Path,
-    generation: int,
-    kind: str,
-    dimension: int,
-    count: int,
-    metric: Metric = "L2",
+    new: NewIndex, place: MilvusPlace, kind: str, count: int, metric: Metric = "L2"
 ) -> MilvusVectors:
-    """Make a collection of a generation of the index `path`, empty, for about so many vectors.
+    """Make a collection of an index that is being written, empty, for about so many vectors.
 
     Its name is that which a build that was killed has used, so that it leaves nothing behind.
     """
-    told = f"{platform.node()} {path.resolve()}"
-    name = f"clew_{hashlib.blake2b(told.encode(), digest_size=10).hexdigest()}_{generation}_{kind}"
-    made = MilvusVectors(dimension, place, name, cells=cells_of(count), metric=metric)
+    told = f"{platform.node()} {new.path.resolve()}"
+    name = f"clew_{hashlib.blake2b(told.encode(), digest_size=10).hexdigest()}_{new.writer.generation}_{kind}"
+    made = MilvusVectors(new.embedder.dimension, place, name, cells=cells_of(count), metric=metric)
     made.create()
     return made
 
@@ -157,26 +152,20 @@ def dequantised(q: Int8, scale: Float32) -> Float32:
     return q.astype(np.float32) * scale[:, None]
 
 
-def write_names(
-    writer: IndexWriter,
-    path: Path,
-    place: MilvusPlace,
-    parts: Iterable[Mapping[str, Array]],
-    shape: tuple[int, int],
-) -> None:
-    """Put vectors of all names, `shape` [nodes, d], into a new collection; `parts` as of `vector_part`.
+def write_names(new: NewIndex, place: MilvusPlace, parts: Iterable[Mapping[str, Array]]) -> None:
+    """Put vectors of all names into a new collection; `parts` as of `vector_part`.
 
     Raises VectorStoreError.
     """
-    made = InMilvus(new_collection(place, path, writer.generation, "names", shape[1], shape[0]))
-    made.retired = collections_of(path, place)
+    made = InMilvus(new_collection(new, place, "names", new.graph.nodes))
+    made.retired = collections_of(new.path, place)
     first = 0
     for part in parts:
         q = part["q"].astype(np.int8, copy=False)
         made.add_names(first, q, part["scale"].astype(np.float32, copy=False))
         first += len(q)
-    finish(writer, made.names, ENTITY_SEARCH, NAMES_FILE, shape[0])
-    writer.add_all(made.sections())
+    finish(new.writer, made.names, ENTITY_SEARCH, NAMES_FILE, new.graph.nodes)
+    new.writer.add_all(made.sections())
 
 
 def collections_of(path: Path, place: MilvusPlace) -> tuple[str, ...]:

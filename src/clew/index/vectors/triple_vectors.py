@@ -21,9 +21,10 @@ from clew.graph.edit.edit import packed
 from clew.graph.graph import Graph, Int64
 from clew.graph.match.distances import Rounded
 from clew.graph.neighbourhood import HopLimits, best_of
+from clew.index.new_index import NewIndex
 from clew.index.store.compact import whole_sections, write_changed
 from clew.index.store.delta import Whole
-from clew.index.store.directory import Index, IndexWriter, open_index, writing
+from clew.index.store.directory import Index, open_index, writing
 from clew.index.store.files import Array
 from clew.index.store.sections import written_graph
 from clew.index.vectors.backends.milvus import MilvusPlace
@@ -56,13 +57,8 @@ MOST_SEARCHED = 5_000_000
 """Triples of a graph up to which all are compared with a text."""
 
 
-def triple_line(graph: Graph, triple: int) -> str:
-    """A triple as text, `(head, relation, tail)`: what is embedded and put in prompts."""
-    head, relation, tail = graph.triple(triple)
-    return _line(graph.labels[head], graph.relation_labels[relation], graph.labels[tail])
-
-
-def _line(head: str, relation: str, tail: str) -> str:
+def triple_line(head: str, relation: str, tail: str) -> str:
+    """A triple of labels as the text that is embedded."""
     return f"({readable(head)}, {relation_text(relation)}, {readable(tail)})"
 
 
@@ -144,10 +140,11 @@ def with_triple_vectors(
                     whole = whole_sections(current.written, Whole(graph, current.names, current.sections))
                 write_changed(writer, current, whole, dropped=("delta.",))
                 held = InMilvus.open(current)
+                new = NewIndex(writer, index.path, graph, embedder)
                 if held is None:
-                    write_triple_vectors(writer, graph, embedder, progress)
+                    write_triple_vectors(new, progress)
                 else:
-                    put_triple_vectors(writer, index.path, held.names.place, graph, embedder, progress)
+                    put_triple_vectors(new, held.names.place, progress)
                 writer.commit(current.manifest.about)
         return _newest(index)
 
@@ -164,60 +161,55 @@ def _newest(index: Index) -> Index:
 
 
 def write_triple_vectors(
-    writer: IndexWriter,
-    graph: Graph,
-    embedder: Embedder,
-    progress: Callable[[int], None] | None = None,
-    spread: Spread | None = None,
+    new: NewIndex, progress: Callable[[int], None] | None = None, spread: Spread | None = None
 ) -> None:
-    """Embed all triples of a packed graph into two sections, batch by batch: memory does not grow with it.
+    """Embed all triples of an index into two sections, batch by batch: memory does not grow with them.
 
-    `progress` is called with the number of triples done; `spread` has spans embedded by others, if given.
-    Raises EmbedderError, IndexAccessError.
+    Its graph is packed. `progress` is called with the number of triples done; `spread` has spans
+    embedded by others, if given. Raises EmbedderError, IndexAccessError.
     """
-    scales = np.empty(graph.triples, np.float32)
+    triples, dimension = new.graph.triples, new.embedder.dimension
+    scales = np.empty(triples, np.float32)
 
     def parts() -> Iterator[Int8]:
         done = 0
-        for rows, scale in _made(graph, embedder, progress, spread):
+        for rows, scale in _made(new, progress, spread):
             scales[done : done + len(rows)] = scale
             done += len(rows)
             yield rows
 
-    writer.add_parts(TRIPLE_VECTORS, (graph.triples, embedder.dimension), np.dtype(np.int8), parts())
-    writer.add(TRIPLE_SCALES, scales)
+    new.writer.add_parts(TRIPLE_VECTORS, (triples, dimension), np.dtype(np.int8), parts())
+    new.writer.add(TRIPLE_SCALES, scales)
 
 
 def put_triple_vectors(
-    writer: IndexWriter,
-    path: Path,
+    new: NewIndex,
     place: MilvusPlace,
-    graph: Graph,
-    embedder: Embedder,
     progress: Callable[[int], None] | None = None,
     spread: Spread | None = None,
 ) -> None:
-    """Embed all triples of a packed graph into a collection of Milvus, else as `write_triple_vectors`.
+    """Embed all triples of an index into a collection of Milvus, else as `write_triple_vectors`.
 
     Raises VectorStoreError.
     """
-    shape = graph.triples, embedder.dimension
-    collection = new_collection(place, path, writer.generation, "triples", shape[1], shape[0], "IP")
+    writer, triples = new.writer, new.graph.triples
+    collection = new_collection(new, place, "triples", triples, "IP")
     done = 0
-    for rows, scale in _made(graph, embedder, progress, spread):
+    for rows, scale in _made(new, progress, spread):
         upload(collection, np.arange(done, done + len(rows), dtype=np.int64), dequantised(rows, scale))
         done += len(rows)
-    finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, shape[0])
-    writer.add(TRIPLE_VECTORS, np.empty((0, shape[1]), np.int8))
+    finish(writer, collection, TRIPLE_COLLECTION, TRIPLE_COLLECTION, triples)
+    writer.add(TRIPLE_VECTORS, np.empty((0, new.embedder.dimension), np.int8))
     writer.add(TRIPLE_SCALES, np.empty(0, np.float32))
-    writer.add(TRIPLE_IDS, np.arange(shape[0], dtype=np.int64))
-    writer.add_all(triple_sections(shape[0]))
+    writer.add(TRIPLE_IDS, np.arange(triples, dtype=np.int64))
+    writer.add_all(triple_sections(triples))
 
 
 def _made(
-    graph: Graph, embedder: Embedder, progress: Callable[[int], None] | None, spread: Spread | None
+    new: NewIndex, progress: Callable[[int], None] | None, spread: Spread | None
 ) -> Iterator[tuple[Int8, Float32]]:
     """Vectors of all triples, batch by batch; `progress` is told of a batch when the next is asked for."""
+    graph, embedder = new.graph, new.embedder
     size = BATCH if isinstance(embedder, Additive) else TEXTS
     spans = [(at, min(at + size, graph.triples)) for at in range(0, graph.triples, size)]
     made = map(triple_batch(graph, embedder), spans) if spread is None else spread(spans)
@@ -246,7 +238,7 @@ class TripleEmbedder:
             map(self._relations.__getitem__, relations.tolist()),
             map(self._label, tails.tolist()),
         )
-        lines = [_line(*triple) for triple in zip(*names, strict=True)]
+        lines = [triple_line(*triple) for triple in zip(*names, strict=True)]
         return quantise(self._embedder.embed(lines))
 
     def _summed(

@@ -194,9 +194,10 @@ def triples_between(
 
 @compiled
 def edges_between(
-    graph: GraphColumns, query: QueryColumns, edge: int, head: int, tail: int, buffer: Array, count: int
+    graph: GraphColumns, query: QueryColumns, edge: int, ends: tuple[int, int], buffer: Array, count: int
 ) -> tuple[Array, int]:
-    """Append the edges that `edge` may match when its ends are `head` and `tail`, from `count` on."""
+    """Append the edges that `edge` may match between `ends`, its head and its tail, from `count` on."""
+    head, tail = ends
     buffer, count = triples_between(graph, query, edge, (head, tail), ZERO, buffer, count)
     if query.options[UNDIRECTED] == 1 and head != tail:
         buffer, count = triples_between(graph, query, edge, (tail, head), ONE, buffer, count)

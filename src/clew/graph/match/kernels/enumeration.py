@@ -152,7 +152,7 @@ def choices(
         buffer, count, above = edges_at(graph, query, edge, (entity, at_head), most, buffer, base)
     else:
         head, tail = walk.node[query.edges[edge, HEAD], ENTITY], walk.node[query.edges[edge, TAIL], ENTITY]
-        buffer, count = edges_between(graph, query, edge, head, tail, buffer, base)
+        buffer, count = edges_between(graph, query, edge, (head, tail), buffer, base)
     walk.step[step, AT], walk.step[step, END], walk.step[step, FILL] = base, count, count
     state[CUT] = min(state[CUT], above)
     return buffer

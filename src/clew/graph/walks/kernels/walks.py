@@ -27,7 +27,6 @@ from clew.graph.walks.kernels.columns import Draw, PartColumns, WalkedGraph, Wal
 TRIES = 4
 """Choices at one step of a breadth-first walk before it ends there."""
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _S32 = np.uint64(32)
 _U0 = np.uint64(0)
 
