@@ -4,6 +4,7 @@
     python benchmarks/serve.py hub                  a node with a million edges: time and size
     python benchmarks/serve.py page KB QUESTIONS    Enter to the drawn evidence, in Chromium
     python benchmarks/serve.py load KB QUESTIONS    mixed load with updates: 5xx, wrong answers, memory
+    python benchmarks/serve.py start KB             until it is ready: time, and the server's processor time
 
 KB is a graph file or an index (a file for `load`); QUESTIONS has a question a line, as MetaQA's `qa_dev.txt`
 (brackets are dropped).
@@ -46,6 +47,8 @@ class Server:
 
     process: subprocess.Popen[str]
     port: int
+    ready: float
+    """Seconds from its start until it was ready."""
 
     @classmethod
     def start(cls, source: Path, *more: str) -> Server:
@@ -69,8 +72,9 @@ class Server:
                 log.seek(0)
                 raise RuntimeError(log.read())
             time.sleep(0.02)
-        print(f"ready after {time.perf_counter() - began:.2f} s")
-        return cls(process, port)
+        ready = time.perf_counter() - began
+        print(f"ready after {ready:.2f} s")
+        return cls(process, port, ready)
 
     def stop(self) -> float:
         """End it as a user would; returns the seconds that it took."""
@@ -376,10 +380,26 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
     )
 
 
+def start(source: Path, rounds: int) -> str:
+    """Start a server again and again."""
+    ready, processor = list[float](), list[float]()
+    for _ in range(rounds):
+        server = Server.start(source)
+        numbers = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        processor.append(sum(map(int, numbers[11:13])) / os.sysconf("SC_CLK_TCK"))
+        ready.append(server.ready)
+        server.stop()
+    told = (
+        f"{name} {min(all):.2f} to {max(all):.2f} s, {np.median(all):.2f} in the middle"
+        for name, all in (("ready after", ready), ("processor time until then", processor))
+    )
+    return f"{rounds} starts over {source.name}: {'; '.join(told)}; load {os.getloadavg()[0]:.1f}."
+
+
 def main() -> None:
     """Run one benchmark and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("rate", "hub", "page", "load"))
+    parser.add_argument("what", choices=("rate", "hub", "page", "load", "start"))
     parser.add_argument("kb", type=Path, nargs="?")
     parser.add_argument("questions", type=Path, nargs="?")
     parser.add_argument("--count", type=int, default=2_000)
@@ -392,11 +412,19 @@ def main() -> None:
         text = page(given.kb, given.questions, min(given.count, 60))
     elif given.what == "rate":
         text = rate(given.kb, given.questions, given.count)
+    elif given.what == "start":
+        text = start(given.kb, min(given.count, 10))
     else:
         text = mixed(given.kb, given.questions, given.count, given.seconds)
     print(text)
     if given.out is not None:
-        titles = {"rate": "against the engine", "hub": "a hub", "page": "the page", "load": "under load"}
+        titles = {
+            "rate": "against the engine",
+            "hub": "a hub",
+            "page": "the page",
+            "load": "under load",
+            "start": "the start",
+        }
         write_section(given.out, f"clew serve: {titles[given.what]}", text)
 
 

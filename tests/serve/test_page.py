@@ -231,6 +231,15 @@ def test_methods_are_seen_side_by_side(page, films):
     )
     assert text_of(driver, ".compared tbody th") == ["auto", "simgrag", "kg-retrieval"]
     assert text_of(driver, ".compared .chip") == ["Christopher Nolan", "Christopher Nolan"]
+    driver.find_element(By.LINK_TEXT, "kg-retrieval").click()
+    assert text_of(driver, ".found h2") == ["Christopher Nolan"]
+    assert "kg-retrieval" in text_of(driver, ".figures")[0]
+
+
+def test_a_method_that_has_no_answer_says_why_in_words(page, films):
+    driver = page(films, f"#/films/compare?q={quote('What is the budget of Memento?')}&methods=auto")
+    (said,) = text_of(driver, ".compared .said")
+    assert said.startswith("No answer. The graph has no relation like the words of the question. It has")
 
 
 def test_a_graph_is_explored(page, films):
@@ -262,15 +271,24 @@ def test_an_answer_is_copied(page, films, form, told):
 def test_evidence_is_saved(page, films):
     driver = page(films, f"#/films/ask?q={quote(SHARED)}")
     drawn(driver)
-    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
-        driver.find_element(By.XPATH, f"//button[text()='{kind}']").click()
-        file = Path(driver.downloads) / f"evidence.{kind.lower()}"
-        wait(driver, lambda _, file=file: file.exists() and file.stat().st_size > 1000)
-        assert file.read_bytes().startswith(start)
+    assert saved(driver, "PNG").startswith(b"\x89PNG")
+    assert {"Memento", "Christopher Nolan", "Inception"} <= saved_names(driver)
+
+
+def saved(driver, kind):
+    """The drawing as the page saves it."""
+    file = Path(driver.downloads) / f"evidence.{kind.lower()}"
+    file.unlink(missing_ok=True)
+    wait(driver, lambda d: d.find_element(By.XPATH, f"//button[text()='{kind}']")).click()
+    wait(driver, lambda _: file.exists() and file.stat().st_size > 1000)
+    return file.read_bytes()
+
+
+def saved_names(driver):
     from xml.etree import ElementTree as Xml
 
-    texts = [node.text for node in Xml.parse(file).iter() if node.tag.endswith("text")]  # noqa: S314 (made here)
-    assert {"Memento", "Christopher Nolan", "Inception"} <= set(texts)
+    drawing = Xml.fromstring(saved(driver, "SVG"))  # noqa: S314 (made here)
+    return {node.text for node in drawing.iter() if node.tag.endswith("text")}
 
 
 def test_light_and_dark_are_switched(page, films):
@@ -301,6 +319,8 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(page, films):
             wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".result .card"))
             width = driver.execute_script("return document.documentElement.scrollWidth")
             assert width <= 360, place
+        box = driver.find_element(By.CSS_SELECTOR, ".wide")
+        assert box.get_property("scrollWidth") <= box.get_property("clientWidth")
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -318,6 +338,35 @@ def test_a_list_of_thousands_is_a_few_rows(page, running, tmp_path, monkeypatch)
     rows = wait(driver, lambda d: [r for r in d.find_elements(By.CSS_SELECTOR, ".row.chosen") if r.text])
     assert rows[0].get_attribute("aria-posinset") == "9000"
     assert time.perf_counter() - began < 5
+    assert "Item 8999" in saved_names(driver)
+
+
+def focused(driver, told):
+    """Whether the focus is, or soon is, on what is told."""
+    return wait(driver, lambda d: told(d.switch_to.active_element))
+
+
+def test_the_focus_goes_to_the_answer_when_what_was_pressed_is_gone(page, films):
+    driver = page(films)
+    wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".examples button"))[0].send_keys(Keys.ENTER)
+    text_of(driver, ".found h2")
+    assert focused(driver, lambda element: element.get_attribute("id") == "result")
+
+
+def test_a_graph_is_chosen_by_keyboard(page, running, films_index):
+    driver = page(running({"one": films_index, "two": films_index, "three": films_index}), "#/one/verify")
+    chooser = driver.find_element(By.ID, "graph")
+    for name in ("two", "three"):
+        chooser.send_keys(Keys.ARROW_DOWN)
+        wait(driver, lambda d, name=name: f"#/{name}/" in d.current_url)
+        assert focused(driver, lambda element: element.get_attribute("id") == "graph")
+
+
+def test_names_of_a_proof_lead_to_what_is_around_them(page, films):
+    driver = page(films, f"#/films/ask?q={quote('Who directed Memento?')}")
+    wait(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".proof a.node"))[1].send_keys(Keys.ENTER)
+    assert text_of(driver, ".result h2") == ["Christopher Nolan"]
+    assert driver.find_element(By.CSS_SELECTOR, ".question").get_attribute("value") == "Christopher Nolan"
 
 
 def test_names_are_never_markup(page, evil):

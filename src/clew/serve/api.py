@@ -16,7 +16,7 @@ from clew.serve.forms import AskForm, BatchForm, CompareForm, MatchForm, Name, V
 from clew.serve.metrics import Metrics
 from clew.serve.problems import MEDIA as PROBLEM
 from clew.serve.service import Asking, Service
-from clew.serve.work import Heard, Work
+from clew.serve.work import Work, WorkListener
 
 GraphName = Annotated[str, Path(description="Name of a graph; GET /v1/graphs lists them.")]
 Page = Annotated[int, Query(ge=1, le=1000)]
@@ -214,7 +214,7 @@ class Api:
         return StreamingResponse(events.stream(answer, id), media_type=MEDIA)
 
     async def _watched(
-        self, request: Request, work: Callable[[], bytes], heard: Heard | None = None
+        self, request: Request, work: Callable[[], bytes], heard: WorkListener | None = None
     ) -> bytes:
         """Do work as long as the client is there."""
         gone = asyncio.ensure_future(_disconnected(request))

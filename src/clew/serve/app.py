@@ -14,7 +14,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from clew.errors import ClewError
@@ -23,6 +22,7 @@ from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.guard import Guard, problem_response
 from clew.serve.late import MadeLate, Mounted
 from clew.serve.metrics import Metrics
+from clew.serve.page_files import PageFiles
 from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
@@ -73,7 +73,7 @@ def make_app(
     _add_problems(app, graphs)
     if agents is not None:
         app.router.routes.append(Route("/mcp", agents))
-    app.mount("/", StaticFiles(directory=str(Path(str(files("clew.serve"))) / "page"), html=True))
+    app.mount("/", PageFiles(directory=str(Path(str(files("clew.serve"))) / "page"), html=True))
     spans = RequestSpans.open() if settings.telemetry else RequestSpans()
     return Guard(app, settings.access, settings.limits, counts, spans)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.json_form import json_line
 from clew.serve.problems import problem_of
-from clew.serve.work import Gone, Heard
+from clew.serve.work import Gone, WorkListener
 from clew.types import Step
 
 MEDIA = "text/event-stream"
@@ -16,7 +16,7 @@ KEEP_ALIVE = 15.0
 """Seconds without an event after which a comment is sent, so that nobody on the way hangs up."""
 
 
-class EventQueue(Heard):
+class EventQueue(WorkListener):
     """Events of one request, put in by its thread and taken out by the loop."""
 
     def __init__(self) -> None:

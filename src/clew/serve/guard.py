@@ -24,8 +24,6 @@ from clew.serve.tracing import Ended, RequestSpans
 
 log = logging.getLogger("clew.serve")
 
-OPEN = ("/healthz", "/readyz")
-"""Asked without a token."""
 POLICY = "; ".join(
     (
         "default-src 'none'",

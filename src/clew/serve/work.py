@@ -41,7 +41,7 @@ class Gone(Exception):
     """The client went away."""
 
 
-class Heard(Protocol):
+class WorkListener(Protocol):
     """What is told of work while it is done, in the thread that does it."""
 
     def reply(self, call: int, piece: str) -> None:
@@ -53,7 +53,7 @@ class Heard(Protocol):
         ...
 
 
-_heard: ContextVar[Heard | None] = ContextVar("clew_serve_heard", default=None)
+_heard: ContextVar[WorkListener | None] = ContextVar("clew_serve_heard", default=None)
 
 
 def hear_reply(call: int, piece: str, /) -> None:
@@ -165,7 +165,7 @@ class Work:
         work: Callable[[], T],
         *,
         gone: asyncio.Future[None] | None = None,
-        heard: Heard | None = None,
+        heard: WorkListener | None = None,
         endless: bool = False,
     ) -> T:
         """Do `work` in a thread and return what it returns; `endless` work has all the time it needs.
@@ -255,13 +255,13 @@ class Work:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _watched(job: Job, work: Callable[[], T], heard: Heard | None) -> T:
+def _watched(job: Job, work: Callable[[], T], heard: WorkListener | None) -> T:
     with _telling(heard), waiting_checked(job.check):
         return job.run(work)
 
 
 @contextmanager
-def _telling(heard: Heard | None) -> Generator[None]:
+def _telling(heard: WorkListener | None) -> Generator[None]:
     if heard is None:
         yield
         return

@@ -2,14 +2,15 @@
 
 import { get, of } from "./api.js";
 import { copyButtons } from "./copy.js";
-import { count, el, fill, name, nodeLabel, relationLabel, shown, tripleLine } from "./dom.js";
+import { count, el, fill, name, nodeLabel, relationLabel, sentence, shown, tripleLine } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { longList } from "./list.js";
 
 const MOST_MENTIONS = 2;
 const MOST_GROUPS = 12;
 
-const REASONS = {
+/** Why there is no answer, by the reason that the server tells. */
+export const REASONS = {
   no_entity: "The graph does not have what the question names.",
   ambiguous_entity: "A name in the question stands for several entities.",
   no_relation: "The graph has no relation like the words of the question.",
@@ -45,7 +46,7 @@ function found(answer, { graph, about }) {
       proof,
       el("h3", {}, "Proof of ", name(nodeLabel(item.label))),
       triples.length
-        ? el("ol", { class: "triples" }, triples.map((triple) => el("li", {}, tripleLine(triple))))
+        ? el("ol", { class: "triples" }, triples.map((triple) => el("li", {}, tripleLine(triple, graph))))
         : el("p", { class: "quiet" }, "It has no citation of its own."),
     );
     drawing?.choose(answer.answers.length > 1 ? triples : []);
@@ -55,7 +56,7 @@ function found(answer, { graph, about }) {
         label: "Answers",
         rows: 8,
         draw: (item) => [
-          name(nodeLabel(item.label), { class: "answer-name" }),
+          name(nodeLabel(item.label), { class: "answer-name", title: shown(nodeLabel(item.label)) }),
           el("span", { class: "score", title: "Confidence in how the question was read" }, `${Math.round(item.score * 100)} %`),
         ],
         chosen: show,
@@ -182,11 +183,6 @@ function chip({ relation, direction, count: number }, entity, ask) {
   const words = relationLabel(relation);
   const question = direction === "out" ? `What is the ${words} of ${nodeLabel(entity)}?` : `What has the ${words} ${nodeLabel(entity)}?`;
   return el("li", {}, el("button", { type: "button", title: question, onclick: () => ask(question) }, direction === "out" ? `${words} →` : `← ${words}`, el("small", {}, ` ${count(number)}`)));
-}
-
-function sentence(text) {
-  const safe = shown(text);
-  return safe.charAt(0).toUpperCase() + safe.slice(1) + (/[.?!]$/.test(safe) ? "" : ".");
 }
 
 function patternWords({ triples, answer }) {

@@ -47,7 +47,7 @@ function render() {
   };
   open = VIEWS[view][1]({ graph, server, query, go, failed });
   fill(main, open.view);
-  if (!query.get("q")) open.focus();
+  if (!query.get("q") && document.activeElement !== chooser) open.focus();
 }
 
 /** A failure in the server's words; where a token lacks, a field for it. */

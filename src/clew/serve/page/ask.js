@@ -45,7 +45,7 @@ export function askView({ graph, server, query, go, failed }) {
     part: nameInQuestion,
     chosen: (hit) => given.set(nodeLabel(hit.label), hit.entity),
   });
-  const result = el("div", { class: "result", id: "result" });
+  const result = el("div", { class: "result", id: "result", tabindex: "-1" });
   const examples = el("div", { class: "examples" });
   let running = null;
 
@@ -80,6 +80,7 @@ export function askView({ graph, server, query, go, failed }) {
     try {
       const answer = model.value ? await streamed(body, running.signal) : await post(of(graph, "ask"), body, running.signal);
       fill(result, answerView(answer, { graph, ask, about, choose: (number) => ask(question, entities, number) }));
+      if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
       performance.mark("clew-answered");
       say(answer.abstained ? `No answer: ${answer.abstained.detail}` : `${answer.answers.length} answers: ${answer.text.slice(0, 200)}`);
     } catch (error) {
@@ -110,10 +111,12 @@ export function askView({ graph, server, query, go, failed }) {
     );
   }
 
-  /** Put an entity into the box, to ask about it. */
+  /** Put a question about an entity into the box, of which the relation is to be written. */
   function about(entity) {
-    field.value = `${field.value.trim() ? "" : "What is the … of "}${nodeLabel(entity)}?`;
+    const before = "What is the ";
+    field.value = `${before}… of ${nodeLabel(entity)}?`;
     field.focus();
+    field.setSelectionRange(before.length, before.length + 1);
     field.scrollIntoView({ block: "center" });
   }
 

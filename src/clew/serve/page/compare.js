@@ -1,7 +1,8 @@
 // The compare view: one question, several methods, side by side.
 
 import { of, post } from "./api.js";
-import { count, el, fill, name, nodeLabel, say, shown } from "./dom.js";
+import { count, el, fill, name, nodeLabel, say, sentence, shown } from "./dom.js";
+import { REASONS } from "./answer.js";
 import { choices } from "./ask.js";
 
 const MOST_NAMES = 6;
@@ -25,7 +26,8 @@ export function compareView({ graph, server, query, go, failed }) {
     result.setAttribute("aria-busy", "true");
     try {
       const told = await post(of(graph, "compare"), { question: field.value, methods, model: model.value });
-      fill(result, table(told.rows));
+      const open = (name) => `#/${encodeURIComponent(graph)}/ask?${new URLSearchParams({ q: field.value, method: name, model: model.value })}`;
+      fill(result, table(told.rows, open));
       say(`${told.rows.length} methods have answered`);
     } catch (error) {
       fill(result, failed(error));
@@ -45,34 +47,50 @@ export function compareView({ graph, server, query, go, failed }) {
     },
     el("div", { class: "line" }, field, el("button", { type: "submit", class: "main" }, "Compare")),
     el("fieldset", { class: "line small" }, el("legend", {}, "Methods"), boxes.map(([, label]) => label)),
-    el("div", { class: "line small" }, fields[1]),
+    server.models.length ? el("div", { class: "line small" }, fields[1]) : el("p", { class: "quiet" }, "This server has no chat model; methods that need one say so."),
   );
   if (field.value) compare();
   return { view: [form, result], focus: () => field.focus(), close: () => {} };
 }
 
-function table(rows) {
-  const head = ["Method", "Answer", "Triples read", "Cited", "Calls", "Tokens", "ms"];
+const FIGURES = ["Triples read", "Cited", "Calls", "Tokens", "ms"];
+
+/** A row a method; on a narrow screen a row is a card, and so its roles are said. `open(method)` is the address of its answer. */
+function table(rows, open) {
   return el(
     "div",
     { class: "card wide", tabindex: "0", role: "region", "aria-label": "Methods side by side" },
     el(
       "table",
-      { class: "compared" },
-      el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
-      el("tbody", {}, rows.map(tableRow)),
+      { class: "compared", role: "table" },
+      el(
+        "thead",
+        { role: "rowgroup" },
+        el("tr", { role: "row" }, ["Method", "Answer"].map((title) => el("th", { scope: "col", role: "columnheader" }, title)), FIGURES.map((title) => el("th", { scope: "col", role: "columnheader", class: "number" }, title))),
+      ),
+      el("tbody", { role: "rowgroup" }, rows.map((row) => tableRow(row, open))),
     ),
   );
 }
 
-function tableRow({ method, answer, evidence, cited, error }) {
-  if (error !== null) return el("tr", {}, el("th", { scope: "row" }, method), el("td", { colspan: 6, class: "note" }, shown(error)));
+function tableRow({ method, answer, evidence, cited, error }, open) {
+  const head = (inner) => el("th", { scope: "row", role: "rowheader" }, inner);
+  if (error !== null) return el("tr", { role: "row" }, head(method), el("td", { colspan: 6, role: "cell" }, el("p", { class: "note" }, shown(error))));
   const figures = [evidence, cited, answer.usage.calls, answer.usage.input_tokens + answer.usage.output_tokens, Math.round(answer.timings_ms.total ?? 0)];
-  return el("tr", {}, el("th", { scope: "row" }, method), el("td", {}, said(answer)), figures.map((figure) => el("td", { class: "number" }, count(figure))));
+  return el(
+    "tr",
+    { role: "row" },
+    head(el("a", { href: open(method), title: "Its answer with citations" }, method)),
+    el("td", { class: "said", role: "cell" }, said(answer)),
+    figures.map((figure, at) => el("td", { class: "number", role: "cell", "data-title": FIGURES[at] }, count(figure))),
+  );
 }
 
 function said(answer) {
-  if (answer.abstained) return el("span", { class: "quiet" }, `${answer.abstained.reason}: ${shown(answer.abstained.detail)}`);
+  if (answer.abstained) {
+    const { reason, detail } = answer.abstained;
+    return el("span", { class: "quiet" }, el("strong", {}, "No answer. "), REASONS[reason] ?? "", " ", el("bdi", { dir: "auto" }, sentence(detail)));
+  }
   const names = answer.answers.slice(0, MOST_NAMES).map(({ label }) => el("span", { class: "chip" }, name(nodeLabel(label))));
   const left = answer.answers.length - names.length;
   return [names.length ? names : shown(answer.text), left > 0 ? ` and ${count(left)} more` : "", answer.grounded ? "" : el("span", { class: "note" }, " not proved")];

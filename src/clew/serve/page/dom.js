@@ -28,6 +28,12 @@ export function name(text, attributes = {}) {
   return el("bdi", { dir: "auto", ...attributes }, shown(text));
 }
 
+/** A text of the server as a sentence. */
+export function sentence(text) {
+  const safe = shown(text);
+  return safe.charAt(0).toUpperCase() + safe.slice(1) + (/[.?!]$/.test(safe) ? "" : ".");
+}
+
 /** Put children in place of what an element holds. */
 export function fill(parent, ...children) {
   parent.replaceChildren(...children.flat(Infinity).filter(isShown));
@@ -54,15 +60,15 @@ function decode(text) {
   }
 }
 
-/** A triple in words: head ─relation→ tail. */
-export function tripleLine([head, relation, tail]) {
-  return el(
-    "span",
-    { class: "triple" },
-    name(nodeLabel(head)),
-    el("span", { class: "relation" }, " ─", relationLabel(relation), "→ "),
-    name(nodeLabel(tail)),
-  );
+/** A triple in words: head ─relation→ tail; its ends lead to what is around them if a graph is given. */
+export function tripleLine([head, relation, tail], graph = null) {
+  const end = (node) => (graph === null ? name(nodeLabel(node)) : el("a", { class: "node", href: exploreAddress(graph, node) }, name(nodeLabel(node))));
+  return el("span", { class: "triple" }, end(head), el("span", { class: "relation" }, " ─", relationLabel(relation), "→ "), end(tail));
+}
+
+/** The address of what is around an entity. */
+export function exploreAddress(graph, entity) {
+  return `#/${encodeURIComponent(graph)}/explore?entity=${encodeURIComponent(entity)}`;
 }
 
 /** Say something to those who do not see the page. */

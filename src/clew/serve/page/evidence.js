@@ -2,13 +2,16 @@
 
 import cytoscape from "./vendor/cytoscape.esm.min.mjs";
 import { get, of } from "./api.js";
-import { count, el, fill, name, nodeLabel, relationLabel, say, shown, tripleLine } from "./dom.js";
+import { count, el, exploreAddress, fill, name, nodeLabel, relationLabel, say, shown, tripleLine } from "./dom.js";
 
 const COLUMN = 230;
 const NARROW_COLUMN = 170;
 const ROW = 62;
-const MOST_NODES = 30;
-const TALLEST = 15;
+/** Nodes that can be drawn with names that can be read, in a wide frame and in a narrow one. */
+const MOST_NODES = 20;
+const MOST_NARROW = 10;
+const MOST_TYPES = 30;
+const TALLEST = 10;
 const STAGGER = 170;
 const AROUND = 8;
 const LONGEST_LABEL = 34;
@@ -78,14 +81,14 @@ function looks() {
 const edgeId = ([head, relation, tail]) => JSON.stringify([head, relation, tail]);
 
 /** Which triples are drawn: those of whole citations, until there are too many nodes. */
-function chosenTriples(groups) {
+function chosenTriples(groups, most) {
   const triples = new Map();
   const nodes = new Set();
   let drawn = 0;
   for (const group of groups) {
     const more = new Set(group.triples.flatMap(([head, , tail]) => [head, tail]));
-    if (nodes.size && new Set([...nodes, ...more]).size > MOST_NODES) break;
-    for (const triple of group.triples) triples.set(edgeId(triple), { triple, mark: group.mark });
+    if (nodes.size && new Set([...nodes, ...more]).size > most) break;
+    for (const triple of group.triples) triples.set(edgeId(triple), { triple, mark: group.mark, label: group.label });
     for (const node of more) nodes.add(node);
     drawn += 1;
   }
@@ -160,12 +163,12 @@ function circle(nodes, middle, aspect) {
  * `ask(name)` is called to ask about a node. Returns `{frame, choose(triples)}`.
  */
 export function evidenceGraph(groups, { graph, asked = new Set(), answers = new Set(), ask, label = "Evidence", schema = false, around = null }) {
-  const { triples, nodes, drawn } = chosenTriples(groups);
+  const narrow = matchMedia("(max-width: 700px)").matches;
+  const most = schema ? MOST_TYPES : narrow ? MOST_NARROW : MOST_NODES;
+  let { triples, nodes, drawn } = chosenTriples(groups, most);
   const canvas = el("div", { class: "canvas", role: "img", "aria-label": `${label}: ${triples.length} triples, listed beside` });
   const told = el("div", { class: "told" }, el("span", { class: "quiet" }, "Hover an edge or click a node."));
-  const narrow = matchMedia("(max-width: 700px)").matches;
-  const note =
-    drawn < groups.length ? `The first ${count(drawn)} of ${count(groups.length)} are drawn.` : "";
+  const note = drawn < groups.length ? `${count(drawn)} of ${count(groups.length)} are drawn.` : "";
   let drawing = null;
 
   const frame = el(
@@ -190,7 +193,7 @@ export function evidenceGraph(groups, { graph, asked = new Set(), answers = new 
       container: canvas,
       elements: [
         ...nodes.map((node) => nodeElement(node, place[node])),
-        ...triples.map(({ triple, mark }) => edgeElement(triple, mark)),
+        ...triples.map(({ triple, mark, label }) => edgeElement(triple, mark, label)),
       ],
       style: looks(),
       layout: schema
@@ -214,9 +217,18 @@ export function evidenceGraph(groups, { graph, asked = new Set(), answers = new 
     return { data: { id: node, label: short(nodeLabel(node)) }, position, classes: marks };
   }
 
-  function edgeElement(triple, mark) {
+  function edgeElement(triple, mark, label) {
     const [head, relation, tail] = triple;
-    return { data: { id: edgeId(triple), source: head, target: tail, label: relationLabel(relation), triple }, classes: mark ?? "" };
+    return { data: { id: edgeId(triple), source: head, target: tail, label: label ?? relationLabel(relation), triple }, classes: mark ?? "" };
+  }
+
+  /** Draw anew, with the group of some triples that are not drawn before the others. */
+  function drawFirst(wanted) {
+    const group = groups.find((one) => one.triples === wanted);
+    if (!group || wanted.every((triple) => drawing.getElementById(edgeId(triple)).nonempty())) return;
+    ({ triples, nodes, drawn } = chosenTriples([group, ...groups.filter((one) => one !== group)], most));
+    drawing.destroy();
+    start();
   }
 
   function tell(triple) {
@@ -230,7 +242,7 @@ export function evidenceGraph(groups, { graph, asked = new Set(), answers = new 
       name(nodeLabel(id)),
       " ",
       ask ? el("button", { type: "button", onclick: () => ask(id) }, "Ask about it") : null,
-      el("a", { class: "button", href: `#/${encodeURIComponent(graph)}/explore?entity=${encodeURIComponent(id)}` }, "Explore"),
+      el("a", { class: "button", href: exploreAddress(graph, id) }, "Explore"),
     );
     let around;
     try {
@@ -277,9 +289,10 @@ export function evidenceGraph(groups, { graph, asked = new Set(), answers = new 
 
   return {
     frame,
-    /** Put some triples in front, the others back. */
+    /** Put the triples of a group in front, the others back. */
     choose(wanted) {
       if (!drawing) return;
+      drawFirst(wanted);
       const ids = new Set(wanted.map(edgeId));
       const edges = drawing.edges().filter((edge) => ids.has(edge.id()));
       drawing.elements().removeClass("chosen").addClass("faded");

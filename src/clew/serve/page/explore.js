@@ -5,13 +5,13 @@ import { completeEntities, wholeField } from "./complete.js";
 import { count, el, fill, name, nodeLabel, relationLabel, say, tripleLine } from "./dom.js";
 import { evidenceGraph } from "./evidence.js";
 import { longList } from "./list.js";
-import { schemaGraph } from "./schema.js";
+import { schemaGraph, typeLabel } from "./schema.js";
 
 const PAGE = 50;
 
 export function exploreView({ graph, query, go, failed }) {
   const field = el("input", { type: "text", class: "question", "aria-label": "Entity", placeholder: "Find an entity …", dir: "auto", value: nodeLabel(query.get("entity") ?? "") });
-  const result = el("div", { class: "result" });
+  const result = el("div", { class: "result", tabindex: "-1" });
   const { offers, close } = completeEntities(field, { graph: () => graph, part: wholeField, chosen: (hit) => open(hit.entity) });
 
   async function search() {
@@ -44,7 +44,9 @@ export function exploreView({ graph, query, go, failed }) {
     result.setAttribute("aria-busy", "true");
     try {
       const around = await get(of(graph, "entities", entity), { limit: 8 });
+      field.value = nodeLabel(around.label);
       fill(result, entityView(around, { graph, open, failed, result }));
+      if (document.activeElement === document.body) result.focus({ preventScroll: true }); // what was pressed is gone
       say(`${around.label}: ${around.triples} triples`);
     } catch (error) {
       fill(result, failed(error));
@@ -142,7 +144,7 @@ function schemaView({ relations, count: total }, info) {
   const list = longList(relations, {
     label: "Relations",
     rows: 10,
-    draw: (relation) => [name(relationLabel(relation.label), { class: "answer-name" }), el("span", { class: "score" }, count(relation.triples))],
+    draw: (relation) => [name(relationLabel(relation.label), { class: "answer-name", title: relationLabel(relation.label) }), el("span", { class: "score" }, count(relation.triples))],
     chosen: show,
   });
   if (relations.length) show(relations[0]);
@@ -151,7 +153,7 @@ function schemaView({ relations, count: total }, info) {
     "section",
     { class: "card", "aria-label": "What the graph holds" },
     el("h2", {}, "What this graph holds"),
-    el("p", {}, Object.entries(info.counts).map(([what, number]) => el("span", { class: "chip" }, `${count(number)} ${what}`))),
+    el("p", {}, Object.entries(info.counts).filter(([, number]) => number).map(([what, number]) => el("span", { class: "chip" }, `${count(number)} ${what}`))),
     el("h3", {}, `Relations${total > relations.length ? `, the first ${count(relations.length)} of ${count(total)}` : ""}`),
     list,
     detail,
@@ -165,6 +167,6 @@ function some(number, what) {
 }
 
 function ends({ head_types: heads, tail_types: tails }) {
-  const said = (types) => types.map(({ type, share }) => `${nodeLabel(type)} ${Math.round(share * 100)} %`).join(", ") || "no type";
+  const said = (types) => types.map(({ type, share }) => `${typeLabel(type)} ${Math.round(share * 100)} %`).join(", ") || "things of no type";
   return `From ${said(heads)} to ${said(tails)}.`;
 }

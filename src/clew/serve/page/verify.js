@@ -79,8 +79,9 @@ function verdictView(told, graph) {
           { class: part.verdict },
           el("strong", {}, `${SIGNS[part.verdict]} ${WORDS[part.verdict]}: `),
           name(part.text),
+          part.verdict === "refuted" && part.triples.length ? el("p", { class: "quiet" }, "The graph records:") : null,
           part.triples.length
-            ? el("ul", { class: "triples" }, part.triples.map((triple) => el("li", {}, tripleLine(triple))))
+            ? el("ul", { class: "triples" }, part.triples.map((triple) => el("li", {}, tripleLine(triple, graph))))
             : el("p", { class: "quiet" }, "No triple says so, or otherwise."),
         ),
       ),
