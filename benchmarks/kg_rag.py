@@ -35,6 +35,7 @@ import numpy as np
 from clew.engine import Clew
 from clew.graph.graph import Graph
 from clew.graph.neighbourhood import find_candidates
+from clew.index.new_index import NewIndex
 from clew.index.vectors.triple_vectors import (
     TRIPLE_VECTORS,
     TripleVectors,
@@ -203,9 +204,9 @@ def speed(clew: Clew, repeats: int) -> None:
     size = vectors.rows.nbytes + vectors.scales.nbytes
     print(f"triple vectors: {size / 1e6:.1f} MB, {size / graph.triples:.0f} bytes a triple")
     print(f"43M triples at that: {43e6 * size / graph.triples / 1e9:.2f} GB")
-    with tempfile.TemporaryDirectory() as folder, writing(Path(folder) / "speed.clew") as writer:
+    with tempfile.TemporaryDirectory() as folder, writing(path := Path(folder) / "speed.clew") as writer:
         start, cpu = time.perf_counter(), time.process_time()
-        write_triple_vectors(writer, graph, clew.embedder)
+        write_triple_vectors(NewIndex(writer, path, graph, clew.embedder))
         wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     print(f"built at {graph.triples / wall:,.0f} triples/s, {graph.triples / cpu:,.0f} a CPU second")
     similarity = vectors.similarities("which films have the same director")

@@ -13,7 +13,7 @@ from clew.compiling import COMPILING
 from clew.errors import UsageError
 from clew.graph.schema import schema_of
 from clew.reading.answer import answer_of
-from clew.reading.query import Entity, Query, Walk
+from clew.reading.query import Anchor, Query, Walk
 from clew.reading.vocabulary import Vocabulary
 from clew.text.lexicon import Lexicon
 
@@ -78,7 +78,7 @@ def test_bounds_that_answer_nothing_are_refused(given):
 def test_answers_beyond_the_limit_are_counted(hub):
     graph, schema = hub.index.graph, schema_of(hub.index.graph)
     node = list(graph.entities).index("Hub")
-    query = Query("list", Walk(Entity(node), 0))
+    query = Query("list", Walk(Anchor(node), 0))
     with bounded(Bounds(answers=10)):
         drafted = answer_of(graph, Vocabulary.of(graph, schema), query)
     assert len(drafted.answers) == len(drafted.citations) == 10

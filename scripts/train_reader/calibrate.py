@@ -1,9 +1,10 @@
 """Fit how scores become probabilities, on schemas that the ranker was not trained on.
 
-python scripts/train_reader/calibrate.py [--model FOLDER] [--limit N] [--penalty P]
+python scripts/train_reader/calibrate.py [--model FOLDER] [--limit N] [--composed N]
 
-Reads `training/calibration`, writes `calibration` into the model's `model.json`, and prints what it gives on
-graphs that were left out, a fifth of them at a time.
+Reads `training/calibration`, and composes questions of chains there; writes `calibration` into the model's
+`model.json`, and prints what it gives on graphs that were left out, a third of them at a time. How words are
+aligned depends on the weights: so they are fitted, all is aligned anew, and they are fitted again.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import compose
 import made_up
 import numpy as np
 from notation import Translator, Tree
 from scipy.optimize import minimize
 from sets import ROOT, Asked
 
-from clew.reading.calibration import OF_CANDIDATES, OF_NONE, none_of
+from clew.reading.alignment import ALIGNED, Alignment
+from clew.reading.calibration import KNOWN_BEFORE, OF_CANDIDATES, OF_NONE, none_of
 from clew.reading.candidates import Option
 from clew.reading.execute import Executor, OverBudget
-from clew.reading.query import Entity, Query, Walk, key_of
+from clew.reading.query import Anchor, Query, Walk, key_of
 from clew.reading.ranker import MODEL, Ranker
 from clew.reading.reader import QuestionReader
 from clew.text.embedders.static import StaticEmbedder
@@ -33,18 +36,32 @@ from clew.text.embedders.static import StaticEmbedder
 SCHEMAS = ROOT / "training" / "calibration"
 SEEDS = (1, 3)
 """The variants of each schema: as it is, and without types."""
-FOLDS = 5
+FOLDS = 3
+WIDTH = len(OF_CANDIDATES)
+OF_ALIGNED = slice(1 + len(KNOWN_BEFORE), 1 + WIDTH)
+ROUNDS = 2
 ONE = OF_NONE.index("one")
+ONE_IN = 3
+"""How chains are told apart is learned of all composed questions, how likely they are, of one in so many."""
+PENALTY, OF_ALIGNMENT, KEPT = 0.1, 0.01, 1e4
+"""On squares of weights per spread: of those of alignments less, as they say which alignment is taken."""
+FIRST = {
+    "said": 1.5, "said_exactly": 0.5, "heard": 1.0, "heard_share": 1.0, "typed": 1.2, "typed_heard": 0.5,
+    "entered": 0.8, "first_silent": -1.5, "later_silent": -1.0,
+}  # fmt: skip
+"""The weights of the first alignment, where to begin."""
+FREE = ("right_first", "no_chain")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A question: scores [n + 1], rows [n, OF_CANDIDATES], and which of these are right, none last."""
+    """A question: scores [n + 1], rows [n, KNOWN_BEFORE], and which of these are right, none last."""
 
     graph: str
+    is_composed: bool
     scores: np.ndarray
     rows: np.ndarray
-    none: np.ndarray
+    alignment: Alignment
     right: np.ndarray
 
 
@@ -52,28 +69,29 @@ def main() -> None:
     """Fit, measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=MODEL)
-    parser.add_argument("--limit", type=int, default=50, help="questions of each graph")
+    parser.add_argument("--limit", type=int, default=35, help="questions of each graph")
+    parser.add_argument(
+        "--composed", type=int, default=25, help="questions of chains, composed for each graph"
+    )
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--penalty", type=float, default=0.1)
     args = parser.parse_args()
     about = json.loads((args.model / "model.json").read_text("utf-8"))
     about.pop("calibration", None)
     _write(args.model, about)
-    jobs = [(path, args.model, args.limit) for path in sorted(SCHEMAS.glob("*.json"))]
+    jobs = [(path, args.model, args.limit, args.composed) for path in sorted(SCHEMAS.glob("*.json"))]
     with multiprocessing.Pool(args.processes) as pool:
         examples = [e for some in pool.imap(examples_of, jobs) for e in some]
     graphs = sorted({e.graph for e in examples})
     held_out: list[tuple[Example, np.ndarray]] = []
     for fold in range(FOLDS):
         away = set(graphs[fold::FOLDS])
-        train = [e for e in examples if e.graph not in away]
+        weights = fit([e for e in examples if e.graph not in away])
         test = [e for e in examples if e.graph in away]
-        weights = fit(Table.stacked(train), args.penalty)
-        held_out += zip(test, shares(Table.stacked(test), weights), strict=True)
+        held_out += zip(test, shares(Table.stacked(test, weights), weights), strict=True)
     report("as scored", [(e, _softmax(e.scores)) for e in examples])
     report("calibrated", held_out)
-    table = Table.stacked(examples)
-    about["calibration"] = named(table, fit(table, args.penalty))
+    report("composed", [(e, p) for e, p in held_out if e.is_composed])
+    about["calibration"] = named(fit(examples))
     _write(args.model, about)
 
 
@@ -81,33 +99,35 @@ def _write(model: Path, about: dict[str, object]) -> None:
     (model / "model.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
 
 
-def examples_of(job: tuple[Path, Path, int]) -> list[Example]:
+def examples_of(job: tuple[Path, Path, int, int]) -> list[Example]:
     """Some questions of each graph that is made of a schema."""
-    path, model, limit = job
-    return list(_examples(path, Ranker.open(model), limit))
+    path, model, limit, composed = job
+    return list(_examples(path, Ranker.open(model), limit, composed))
 
 
-def _examples(path: Path, ranker: Ranker, limit: int) -> Iterator[Example]:
+def _examples(path: Path, ranker: Ranker, limit: int, composed: int) -> Iterator[Example]:
     schema, asked, _ = made_up.read(path)
     embedder = StaticEmbedder.load()
     for variant in made_up.variants(schema["declared"]):
         if variant.seed not in SEEDS:
             continue
-        graph, typed = made_up.graph(schema, asked, variant)
+        rng = random.Random(variant.seed)
+        chains = compose.composed(schema, asked, composed, rng)
+        graph, typed = made_up.graph(schema, [*asked, *chains], variant)
         of = Asked(path.stem, graph)
         reader = QuestionReader(graph, of.schema, of.names, embedder, ranker)
         labels = {label: node for node, label in reversed(list(enumerate(graph.labels)))}
         types = {t: i for i, t in enumerate(graph.types.names)}
         translator = Translator(labels, {r: i for i, r in enumerate(graph.relations)}, types)
-        some = random.Random(variant.seed).sample(typed, min(limit, len(typed)))
-        for text, tree in some:
-            made = _example(path.stem, reader, translator, text, tree)
+        some = rng.sample(range(len(asked)), min(limit, len(asked)))
+        for at in (*some, *range(len(asked), len(typed))):
+            made = _example(path.stem, at >= len(asked), reader, translator, *typed[at])
             if made is not None:
                 yield made
 
 
 def _example(
-    name: str, reader: QuestionReader, translator: Translator, text: str, tree: Tree
+    name: str, composed: bool, reader: QuestionReader, translator: Translator, text: str, tree: Tree
 ) -> Example | None:
     try:
         query = translator.query(tree) if tree[0] != "none" else None
@@ -117,9 +137,8 @@ def _example(
         return None
     if not scored.options:
         return None
-    rows = scored.rows
-    none = query is None or not any(right)
-    return Example(name, scored.scores, rows, none_of(scored.scores, rows), np.array([*right, none]))
+    right.append(query is None or not any(right))
+    return Example(name, composed, scored.scores, scored.rows, scored.alignment, np.array(right))
 
 
 def _right(executor: Executor, options: Sequence[Option], query: Query | None) -> list[bool]:
@@ -134,7 +153,7 @@ def _right(executor: Executor, options: Sequence[Option], query: Query | None) -
 
 
 def _is_void(executor: Executor, query: Query) -> bool:
-    chain = query.ask == "list" and isinstance(query.part, Walk) and isinstance(query.part.source, Entity)
+    chain = query.ask == "list" and isinstance(query.part, Walk) and isinstance(query.part.source, Anchor)
     return chain and not len(executor.members(query.part))
 
 
@@ -158,15 +177,19 @@ class Table:
     spread: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def stacked(cls, examples: Sequence[Example]) -> Table:
-        """Examples as arrays."""
+    def stacked(cls, examples: Sequence[Example], weights: np.ndarray) -> Table:
+        """Examples as arrays, aligned under some weights."""
         counts = np.array([len(e.scores) for e in examples])
         starts = np.cumsum(counts) - counts
         last = starts + counts - 1
-        rows = np.zeros((counts.sum(), len(OF_CANDIDATES)))
-        rows[np.setdiff1d(np.arange(counts.sum()), last)] = np.concatenate([e.rows for e in examples])
+        rows = np.zeros((counts.sum(), WIDTH))
         none = np.zeros((counts.sum(), len(OF_NONE)))
-        none[last] = np.stack([e.none for e in examples])
+        of_alignment = weights[OF_ALIGNED].astype(np.float32)
+        for start, end, e in zip(starts, last, examples, strict=True):
+            made = np.concatenate([e.rows, e.alignment.features(of_alignment)], axis=1)
+            rows[start:end] = made
+            best = int((weights[0] * e.scores[:-1] + made @ weights[1 : 1 + WIDTH]).argmax())
+            none[end] = none_of(e.scores, made, best)
         spread = (rows.std(0) + 0.05, none[last].std(0) + 0.05)
         spread[1][ONE] = 1.0
         return cls(
@@ -181,9 +204,8 @@ class Table:
 
 
 def _shares(table: Table, weights: np.ndarray) -> np.ndarray:
-    width = len(OF_CANDIDATES)
     scores = (
-        weights[0] * table.scores + table.rows @ weights[1 : 1 + width] + table.none @ weights[1 + width :]
+        weights[0] * table.scores + table.rows @ weights[1 : 1 + WIDTH] + table.none @ weights[1 + WIDTH :]
     )
     made = np.exp(scores - np.maximum.reduceat(scores, table.starts)[table.of])
     return made / np.add.reduceat(made, table.starts)[table.of]
@@ -194,13 +216,32 @@ def shares(table: Table, weights: np.ndarray) -> list[np.ndarray]:
     return np.split(_shares(table, weights), table.starts[1:])
 
 
-def fit(table: Table, penalty: float) -> np.ndarray:
-    """The weights under which what is right is likeliest, less a penalty on their squares per spread."""
+def fit(examples: Sequence[Example]) -> np.ndarray:
+    """The weights under which what is right is likeliest."""
+    weights = np.zeros(1 + WIDTH + len(OF_NONE))
+    weights[0] = 1.0
+    for name, weight in FIRST.items():
+        weights[1 + OF_CANDIDATES.index(name)] = weight
+    for _ in range(ROUNDS):
+        weights = _fitted(Table.stacked(examples, weights))
+    fewer = [e for i, e in enumerate(examples) if not e.is_composed or i % ONE_IN == 0]
+    return _fitted(Table.stacked(fewer, weights), aligned=weights)
+
+
+def _fitted(table: Table, aligned: np.ndarray | None = None) -> np.ndarray:
+    """The weights under which what is right is likeliest, less a penalty on their squares per spread.
+
+    With `aligned` those of alignments stay as they are there.
+    """
     scale = np.concatenate([[1.0], *table.spread])
-    free = np.ones(len(scale))
-    free[1 + len(OF_CANDIDATES) + ONE] = 0.0
+    penalty = np.full(len(scale), PENALTY)
+    penalty[OF_ALIGNED] = OF_ALIGNMENT
+    penalty[1 + WIDTH + ONE] = 0.0
     start = np.zeros(len(scale))
     start[0] = 1.0
+    if aligned is not None:
+        penalty[OF_ALIGNED] = KEPT
+        start[OF_ALIGNED] = (aligned * scale)[OF_ALIGNED]
     count = len(table.starts)
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
@@ -208,17 +249,26 @@ def fit(table: Table, penalty: float) -> np.ndarray:
         right = np.add.reduceat(made * table.right, table.starts)
         wrong = made - made * table.right / np.maximum(right, 1e-12)[table.of]
         slopes = np.concatenate([[wrong @ table.scores], table.rows.T @ wrong, table.none.T @ wrong])
-        away = (scaled - start) * free
-        value = -np.log(np.maximum(right, 1e-12)).mean() + penalty * (away @ away) / 2
+        away = scaled - start
+        value = -np.log(np.maximum(right, 1e-12)).mean() + away @ (penalty * away) / 2
         return value, slopes / scale / count + penalty * away
 
-    return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x / scale
+    made = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=_bounds(), options={"maxiter": 300})
+    return made.x / scale
 
 
-def named(table: Table, weights: np.ndarray) -> dict[str, object]:
+def _bounds() -> list[tuple[float | None, float | None]]:
+    """What speaks for an alignment must not count against it, nor the other way."""
+    free = (None, None)
+    of_alignment = [
+        free if name in FREE else (None, 0.0) if name.endswith("silent") else (0.0, None) for name in ALIGNED
+    ]
+    return [*[free] * (1 + len(KNOWN_BEFORE)), *of_alignment, *[free] * len(OF_NONE)]
+
+
+def named(weights: np.ndarray) -> dict[str, object]:
     """Weights by name, those left out that move no score."""
-    width = len(OF_CANDIDATES)
-    parts = (OF_CANDIDATES, weights[1 : 1 + width]), (OF_NONE, weights[1 + width :])
+    parts = (OF_CANDIDATES, weights[1 : 1 + WIDTH]), (OF_NONE, weights[1 + WIDTH :])
     candidates, none = (
         {name: round(float(w), 4) for name, w in zip(names, part, strict=True) if abs(w) >= 1e-3}
         for names, part in parts

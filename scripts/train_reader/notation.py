@@ -13,11 +13,11 @@ from datetime import date
 from typing import Any
 
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -190,7 +190,7 @@ class Translator:
         """A set."""
         match tree:
             case ("entity", name):
-                return Entity(self.entities[name])
+                return Anchor(self.entities[name])
             case ("type", name):
                 return OfType(self.types[name])
             case ("heads", name):
@@ -235,7 +235,7 @@ class Translator:
         if isinstance(value, Value):
             return Compared(self.part(of), self.steps(steps), sign, value)
         if sign in ("=", "!=") and len(steps) == 1:
-            end = self.part(other) if value is None else Entity(self.entities[value])
+            end = self.part(other) if value is None else Anchor(self.entities[value])
             back = Walk(end, self.steps(steps)[0] ^ 1)
             if value is not None and of[0] == "type" and sign == "=":
                 return back

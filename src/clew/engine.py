@@ -29,8 +29,9 @@ from clew.types import Abstention, Answer, Entity, Match, MatchResult, Pattern, 
 if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
     from clew.graph.match.matcher import Distances
+    from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
-    from clew.index.build import Built, IndexOptions, OnError
+    from clew.index.build import Built, IndexOptions
     from clew.index.cache import CachedIndex, SideFiles
     from clew.index.corpus.corpus import CorpusSettings
     from clew.index.corpus.walk_vectors import Verbaliser

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from clew import Clew
-from clew.claims.verify import Verify
-
 ROOT = Path(__file__).resolve().parents[2]
 DEV = ROOT / "tests" / "data" / "dev"
 GRAPHS = {"films": ROOT / "examples" / "films.tsv", "countries": DEV / "countries.tsv"}
@@ -25,14 +22,6 @@ LEFT_OPEN = {
     "Parasite is an American thriller.",
 }
 """In words that do not name what the graph has: they may be left open, and not turned around."""
-
-
-@pytest.fixture(scope="module")
-def verifiers(tmp_path_factory):
-    opened = {n: Clew.open(p, cache_dir=tmp_path_factory.mktemp("cache")) for n, p in GRAPHS.items()}
-    yield {name: Verify(clew.index, clew.embedder) for name, clew in opened.items()}
-    for clew in opened.values():
-        clew.close()
 
 
 @pytest.mark.parametrize("row", CLAIMS, ids=[row["claim"] for row in CLAIMS])

@@ -132,3 +132,11 @@ def test_a_date_holds_for_itself_alone(date):
         (found,) = find_values(text)
         days = days_since_epoch(date.year, date.month, date.day)
         assert [found.holds(2, days + shift) for shift in (-1, 0, 1)] == [False, True, False]
+
+
+@pytest.mark.parametrize("number", ["1e999", "1" + "0" * 400, "-1e999"])
+def test_a_number_beyond_all_is_claimed_and_nothing_holds_it(number):
+    (value,) = find_values(f"Memento was released in {number}.")
+    assert value.text == number
+    assert not value.holds(1, 2000.0)
+    assert find_values("Memento was released in 1e5.")[0].exact == 1e5

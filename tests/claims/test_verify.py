@@ -21,6 +21,7 @@ CLAIMS = [
     ("Memento was composed by Hans Zimmer.", "not_enough_info"),
     ("Memento was released in 2000.", "supported"),
     ("Memento was released in 2001.", "refuted"),
+    ("Memento was released in 1e999.", "refuted"),
     ("Memento was released before 2005.", "supported"),
     ("Memento was released after 2005.", "refuted"),
     ("Memento was released between 1999 and 2001.", "supported"),
@@ -181,3 +182,13 @@ def test_the_engine_verifies(films):
         films.verify("Memento is a film.", method="other")
     with pytest.raises(UsageError, match="--llm"):
         films.verify("Memento is a film.", method="simgrag")
+
+
+def test_a_name_before_a_verb_begins_a_clause_of_its_own():
+    """*Research and Cy works in* is no list of what Bo works in."""
+    staff = Clew.from_triples(
+        [("Bo", "works in", "Research"), ("Cy", "works in", "Sales"), ("Bo", "reports to", "Ada Stone")]
+    )
+    said = staff.verify("Bo works in Research and Cy works in Research.")
+    assert [part.verdict for part in said.parts] == ["supported", "refuted"]
+    assert staff.verify("Bo works in Research and Cy works in Sales.").verdict == "supported"

@@ -59,6 +59,15 @@ def test_skipped_lines_are_counted_with_their_reasons(run, films):
     assert f"{films}:2: " in result.stderr
 
 
+def test_notes_that_are_alike_are_told_twice_and_counted(run, tmp_path):
+    names = [tmp_path / f"{letter}.csv" for letter in "abcd"]
+    for number, path in enumerate(names):
+        path.write_text(f"id,kind\n{number},x\n{number},y\n", "utf-8")
+    told = run("index", *names, "-o", "x.clew").stderr
+    assert told.count("several rows are of the same node (") == 2
+    assert "note: the same, but for numbers, of 2 more sources" in told
+
+
 def test_side_files(run, films, tmp_path):
     (tmp_path / "t").write_text("Memento\tfilm\nNobody\tperson\n")
     (tmp_path / "a").write_text("Christopher Nolan\tNolan\n")

@@ -21,7 +21,7 @@ from clew.llm.errors import (
     RateLimited,
     ReplayMissing,
 )
-from clew.llm.managed import ManagedModel, Policy
+from clew.llm.managed import ManagedModel, Policy, Tracing
 from clew.llm.prices import Price
 from clew.llm.retry import Retry
 from clew.llm.testing import Line, ScriptedModel
@@ -331,7 +331,7 @@ def test_odd_text_is_cached_as_it_is(tmp_path: Path):
 def test_the_trace_has_every_prompt_and_reply(tmp_path: Path):
     path = tmp_path / "trace.jsonl"
     script: list[Line] = ["yes\n", KeyRefused("wrong key", 401)]
-    model = ManagedModel(ScriptedModel(script), trace=TraceFile(path))
+    model = ManagedModel(ScriptedModel(script), tracing=Tracing(TraceFile(path)))
     view = model.for_question("q7")
     run_sync(view.complete(REQUEST))
     with pytest.raises(KeyRefused):

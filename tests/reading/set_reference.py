@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from clew.graph.build.build import graph_of
 from clew.graph.graph import Graph
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -80,7 +80,7 @@ class Reference:
     def members(self, part: Part) -> set[int]:
         """The nodes of a part."""
         match part:
-            case Entity(node, _):
+            case Anchor(node, _):
                 return {node}
             case OfType(type_, end):
                 if type_ >= 0:
@@ -107,7 +107,7 @@ class Reference:
         inner: Part = part
         while isinstance(inner, Walk):
             inner = inner.source
-        return {inner.node} if isinstance(inner, Entity) and isinstance(part.source, Walk) else set()
+        return {inner.node} if isinstance(inner, Anchor) and isinstance(part.source, Walk) else set()
 
     def stands(self, node: int, steps: tuple[int, ...], sign: str, value: Value | Part) -> bool:
         """Whether some value of a node stands so to a value, or to all of those of a set."""
@@ -189,7 +189,7 @@ values = st.one_of(
     ),
 )
 leaves = st.one_of(
-    st.builds(Entity, st.integers(0, NODES - 1)),
+    st.builds(Anchor, st.integers(0, NODES - 1)),
     st.builds(OfType, st.integers(0, 1)),
     st.builds(OfType, st.just(-1), steps),
 )

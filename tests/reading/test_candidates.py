@@ -6,11 +6,11 @@ from small_graph import SmallGraph
 from clew.reading.candidates import QUOTA
 from clew.reading.execute import Executor
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Query,
@@ -56,8 +56,8 @@ TYPED = SmallGraph(
 PLAIN = SmallGraph(LINES)
 
 
-def it(name: str) -> Entity:
-    return Entity(TYPED.ids[name])
+def it(name: str) -> Anchor:
+    return Anchor(TYPED.ids[name])
 
 
 def along(source, *steps: str):
@@ -264,7 +264,7 @@ def test_a_candidate_uses_each_mention_once() -> None:
     question = "Did Ida Lorn write Tide Clock?"
     mentions = TYPED.mentions(question)
     for option in TYPED.options(question):
-        used = [p.mention for p in parts_of(option.query.part) if isinstance(p, Entity)]
+        used = [p.mention for p in parts_of(option.query.part) if isinstance(p, Anchor)]
         assert len(set(used)) == len(used)
         assert all(mentions[i].candidates for i in used)
 
@@ -279,4 +279,4 @@ def test_a_hub_leaves_no_more_than_its_quota() -> None:
     lines = "\n".join(f"Hub | relation {i} | thing {i}" for i in range(200))
     hub = SmallGraph(lines)
     ones = [o for o in hub.options("what about Hub") if isinstance(o.query.part, Walk)]
-    assert len([o for o in ones if isinstance(o.query.part.source, Entity)]) == QUOTA["one"]
+    assert len([o for o in ones if isinstance(o.query.part.source, Anchor)]) == QUOTA["one"]

@@ -9,11 +9,11 @@ from clew.reading.candidates import Option
 from clew.reading.describe import FEATURES, MOST_TOKENS, Kind, names_used, tokens_of, view_of
 from clew.reading.mentions import Candidate, Mention
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Query,
@@ -36,8 +36,8 @@ SMALL = SmallGraph(
 )
 BOOK, AUTHOR = SMALL.types["Book"], SMALL.types["Author"]
 WRITTEN, PAGES, PUBLISHED, NOTE, SEQUEL = range(5)
-IDA = Entity(SMALL.ids["Ida Lorn"], 3)
-TIDE = Entity(SMALL.ids["Tide Clock"], 1)
+IDA = Anchor(SMALL.ids["Ida Lorn"], 3)
+TIDE = Anchor(SMALL.ids["Tide Clock"], 1)
 IDA_TOKENS = [(Kind.ANCHOR, 3), (Kind.TYPE, AUTHOR)]
 BY_IDA = Walk(IDA, 2 * WRITTEN + 1)
 BY_IDA_TOKENS = [*IDA_TOKENS, (Kind.BACKWARD, WRITTEN), (Kind.TYPE, BOOK)]
@@ -49,7 +49,7 @@ PAGES_TOKENS = [(Kind.FORWARD, PAGES), (Kind.NUMBER, -1)]
     ("part", "expected"),
     [
         (IDA, IDA_TOKENS),
-        (Entity(SMALL.ids["310"], 2), [(Kind.ANCHOR, 2)]),
+        (Anchor(SMALL.ids["310"], 2), [(Kind.ANCHOR, 2)]),
         (BOOKS, BOOK_TOKENS),
         (OfType(-1, 2 * WRITTEN), [(Kind.ALL, -1), (Kind.BACKWARD, WRITTEN)]),
         (OfType(-1, 2 * WRITTEN + 1), [(Kind.ALL, -1), (Kind.FORWARD, WRITTEN)]),
@@ -200,7 +200,7 @@ def features_of(question: str, query: Query, size: int = 1) -> dict[str, float]:
 
 
 def test_a_relation_that_the_question_names_is_seen() -> None:
-    tide = Entity(TIDE.node, 0)
+    tide = Anchor(TIDE.node, 0)
     said = features_of("How many pages has Tide Clock?", Query("list", Walk(tide, 2 * PAGES)))
     other = features_of("How many pages has Tide Clock?", Query("list", Walk(tide, 2 * NOTE)))
     assert said["step_exact"] == 1 > other["step_exact"]
@@ -209,7 +209,7 @@ def test_a_relation_that_the_question_names_is_seen() -> None:
 
 
 def test_the_size_of_the_answers_is_told_where_it_is_known() -> None:
-    query = Query("list", Walk(Entity(TIDE.node, 0), 2 * PAGES))
+    query = Query("list", Walk(Anchor(TIDE.node, 0), 2 * PAGES))
     sizes = [features_of("pages of Tide Clock", query, size) for size in (0, 1, -1)]
     assert [s["empty"] for s in sizes] == [1, 0, 0]
     assert [s["unknown_size"] for s in sizes] == [0, 0, 1]
@@ -218,7 +218,7 @@ def test_the_size_of_the_answers_is_told_where_it_is_known() -> None:
 
 def test_a_name_that_is_left_open_is_counted() -> None:
     question = "Did Ida Lorn write Tide Clock?"
-    ida, tide = Entity(IDA.node, 0), Entity(TIDE.node, 1)
+    ida, tide = Anchor(IDA.node, 0), Anchor(TIDE.node, 1)
     one = features_of(question, Query("list", Walk(ida, 2 * WRITTEN + 1)))
     both = features_of(question, Query("yes", Both(Walk(ida, 2 * WRITTEN + 1), tide)))
     assert (one["open_strong"], both["open_strong"]) == (0.5, 0)
@@ -227,7 +227,7 @@ def test_a_name_that_is_left_open_is_counted() -> None:
 
 
 def test_a_step_straight_back_is_told() -> None:
-    tide = Entity(TIDE.node, 0)
+    tide = Anchor(TIDE.node, 0)
     there = Walk(tide, 2 * WRITTEN)
     back = features_of("Who wrote Tide Clock?", Query("list", Walk(there, 2 * WRITTEN + 1)))
     assert back["turns_back"] == 0.5

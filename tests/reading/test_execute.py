@@ -9,9 +9,9 @@ from set_reference import DATES, NUMBERS, Reference, graphs, parts, steps
 from clew.graph.build.build import graph_of
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.query import (
+    Anchor,
     Compared,
     Counted,
-    Entity,
     Extreme,
     OfType,
     Query,
@@ -60,8 +60,8 @@ def test_spans_of_many_nodes_are_those_of_each(graph, nodes, step) -> None:
 
 def test_a_list_and_a_yes_have_no_number() -> None:
     executor = Executor(graph_of([("a", "age", "1")]))
-    assert executor.number(Query("list", Entity(0))) is None
-    assert executor.number(Query("yes", Entity(0))) is None
+    assert executor.number(Query("list", Anchor(0))) is None
+    assert executor.number(Query("yes", Anchor(0))) is None
 
 
 FAMILY = graph_of(
@@ -87,7 +87,7 @@ def names(part) -> list[str]:
 
 
 def test_a_chain_does_not_come_back_to_where_it_begins() -> None:
-    ann = Entity(IDS["Ann"])
+    ann = Anchor(IDS["Ann"])
     assert names(Walk(Walk(ann, CHILD), CHILD + 1)) == ["Dan"]
 
 
@@ -127,7 +127,7 @@ def test_what_was_evaluated_costs_nothing_again() -> None:
     executor = Executor(FAMILY)
     executor.members(Walk(PEOPLE, HEIGHT))
     left = executor.edges_left
-    executor.members(Without(Walk(PEOPLE, HEIGHT), Entity(IDS["181"])))
+    executor.members(Without(Walk(PEOPLE, HEIGHT), Anchor(IDS["181"])))
     assert executor.edges_left == left
 
 

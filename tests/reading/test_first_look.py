@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from clew.reading.calibration import OF_CANDIDATES
+from clew.reading.calibration import KNOWN_BEFORE
 from clew.reading.first_pass import KEPT, FirstPass
-from clew.reading.query import Both, Entity, OfType, Walk
+from clew.reading.query import Anchor, Both, OfType, Walk
 from clew.reading.ranker import MODEL
-from clew.reading.word_order import MOST_STEPS, Chain, chain_of, in_order
+from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
-ONE = Entity(7, 0)
+ONE = Anchor(7, 0)
 
 
 def test_few_candidates_are_all_kept_and_of_many_the_best():
     first = FirstPass.open(MODEL / "first_pass.npz")
-    rows = np.random.default_rng(0).random((KEPT + 40, len(OF_CANDIDATES)), np.float32)
+    rows = np.random.default_rng(0).random((KEPT + 40, len(KNOWN_BEFORE)), np.float32)
     assert first.best(rows[:KEPT]).tolist() == list(range(KEPT))
     best = first.best(rows)
     left = np.setdiff1d(np.arange(len(rows)), best)
@@ -26,11 +26,11 @@ def test_few_candidates_are_all_kept_and_of_many_the_best():
 @pytest.mark.parametrize(
     ("part", "chain"),
     [
-        (Walk(ONE, 4), Chain(0, (4,))),
-        (Walk(Walk(ONE, 4), 7), Chain(0, (4, 7))),
-        (Both(Walk(ONE, 4), OfType(2)), Chain(0, (4,), 2)),
+        (Walk(ONE, 4), StepChain(0, (4,))),
+        (Walk(Walk(ONE, 4), 7), StepChain(0, (4, 7))),
+        (Both(Walk(ONE, 4), OfType(2)), StepChain(0, (4,), 2)),
         (ONE, None),
-        (Walk(Entity(7), 4), None),
+        (Walk(Anchor(7), 4), None),
         (Walk(OfType(2), 4), None),
         (Both(Walk(ONE, 4), Walk(ONE, 6)), None),
     ],

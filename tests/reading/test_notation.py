@@ -2,10 +2,10 @@
 
 import pytest
 
-from clew.reading.notation import Names, NotationError, read_query
-from clew.reading.query import Both, Compared, Counted, Entity, Extreme, OfType, Query, Value, Walk, Without
+from clew.reading.notation import NameLookup, NotationError, read_query
+from clew.reading.query import Anchor, Both, Compared, Counted, Extreme, OfType, Query, Value, Walk, Without
 
-NAMES = Names(
+NAMES = NameLookup(
     {"Ida": 1, "Ben": 2, "stout": 3}.get,
     {"knows": 0, "made by": 1, "film.by": 2, "born": 3}.get,
     {"Beer": 0, "Old Beer": 1}.get,
@@ -15,20 +15,20 @@ NAMES = Names(
 @pytest.mark.parametrize(
     ("text", "query"),
     [
-        ("{Ida} .knows ^film.by", Query("list", Walk(Walk(Entity(1), 0), 5))),
-        ('{Ida} ."made by"', Query("list", Walk(Entity(1), 2))),
+        ("{Ida} .knows ^film.by", Query("list", Walk(Walk(Anchor(1), 0), 5))),
+        ('{Ida} ."made by"', Query("list", Walk(Anchor(1), 2))),
         ("count(Beer)", Query("count", OfType(0))),
         (".knows[count(^knows) > 1]", Query("list", Counted(OfType(-1, 1), 1, ">", 1))),
         ("argmax(^born, .born)", Query("list", Extreme(OfType(-1, 6), (6,), False, True))),
         ('"Old Beer"', Query("list", OfType(1))),
-        ("Beer & {Ida} .knows", Query("list", Both(OfType(0), Walk(Entity(1), 0)))),
-        ("Beer - {Ida}", Query("list", Without(OfType(0), Entity(1)))),
+        ("Beer & {Ida} .knows", Query("list", Both(OfType(0), Walk(Anchor(1), 0)))),
+        ("Beer - {Ida}", Query("list", Without(OfType(0), Anchor(1)))),
         ("Beer[born > 5]", Query("list", Compared(OfType(0), (6,), ">", Value(5.0)))),
         (
             "ask({Ida}[born > {Ben} .born])",
-            Query("yes", Compared(Entity(1), (6,), ">", Walk(Entity(2), 6))),
+            Query("yes", Compared(Anchor(1), (6,), ">", Walk(Anchor(2), 6))),
         ),
-        ('Beer[knows = "stout"]', Query("list", Both(OfType(0), Walk(Entity(3), 1)))),
+        ('Beer[knows = "stout"]', Query("list", Both(OfType(0), Walk(Anchor(3), 1)))),
         ("Beer[count(^knows) = 0]", Query("list", Counted(OfType(0), 1, "=", 0))),
         ("Beer[.knows]", Query("list", Counted(OfType(0), 0, ">=", 1))),
         (

@@ -8,11 +8,11 @@ from clew.graph.build.build import graph_of
 from clew.reading.execute import Executor
 from clew.reading.prove import MOST_EDGES_CITED, pattern_of, prove, triple_of
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Query,
@@ -71,7 +71,7 @@ FIRMS = graph_of(
 )
 IDS = {name: i for i, name in enumerate(FIRMS.labels)}
 OWNER, BORN_IN, STAFF, SELLS = 0, 2, 4, 6
-FIRM, ANN = OfType(0), Entity(IDS["Ann"])
+FIRM, ANN = OfType(0), Anchor(IDS["Ann"])
 OWNED = Walk(ANN, OWNER + 1)
 
 
@@ -89,15 +89,15 @@ def proof(part, member: str) -> list[str]:
         (ANN, "Ann", []),
         (FIRM, "Acme", []),
         (OfType(-1, SELLS), "Bolt", ["Bolt sells nails"]),
-        (Walk(Walk(Entity(IDS["Acme"]), OWNER), BORN_IN), "Oslo", ["Acme owner Ann", "Ann born_in Oslo"]),
-        (Both(OWNED, Walk(Entity(IDS["30"]), STAFF + 1)), "Bolt", ["Bolt owner Ann", "Bolt staff 30"]),
-        (Either(OWNED, Walk(Entity(IDS["7"]), STAFF + 1)), "Crag", ["Crag staff 7"]),
-        (Without(OWNED, Entity(IDS["Acme"])), "Bolt", ["Bolt owner Ann"]),
+        (Walk(Walk(Anchor(IDS["Acme"]), OWNER), BORN_IN), "Oslo", ["Acme owner Ann", "Ann born_in Oslo"]),
+        (Both(OWNED, Walk(Anchor(IDS["30"]), STAFF + 1)), "Bolt", ["Bolt owner Ann", "Bolt staff 30"]),
+        (Either(OWNED, Walk(Anchor(IDS["7"]), STAFF + 1)), "Crag", ["Crag staff 7"]),
+        (Without(OWNED, Anchor(IDS["Acme"])), "Bolt", ["Bolt owner Ann"]),
         (Counted(OWNED, SELLS, "=", 2), "Bolt", ["Bolt owner Ann", "Bolt sells nails", "Bolt sells screws"]),
         (Counted(OWNED, SELLS, "=", 0), "Acme", ["Acme owner Ann"]),
         (Compared(OWNED, (STAFF,), ">", Value(20.0)), "Bolt", ["Bolt owner Ann", "Bolt staff 30"]),
         (
-            Compared(FIRM, (STAFF,), ">", Walk(Entity(IDS["Acme"]), STAFF)),
+            Compared(FIRM, (STAFF,), ">", Walk(Anchor(IDS["Acme"]), STAFF)),
             "Bolt",
             ["Bolt staff 30", "Acme staff 12"],
         ),
@@ -112,7 +112,7 @@ def test_a_proof_goes_along_the_path(part, member, expected) -> None:
 def test_of_many_edges_some_are_cited() -> None:
     graph = graph_of([("hub", "has", f"part {i}") for i in range(MOST_EDGES_CITED + 20)])
     executor = Executor(graph)
-    assert len(prove(executor, Counted(Entity(0), 0, ">", 1), 0)) == MOST_EDGES_CITED
+    assert len(prove(executor, Counted(Anchor(0), 0, ">", 1), 0)) == MOST_EDGES_CITED
 
 
 def test_a_step_back_is_proved_by_the_same_triple() -> None:
@@ -121,7 +121,7 @@ def test_a_step_back_is_proved_by_the_same_triple() -> None:
 
 
 def test_a_pattern_is_laid_out_from_its_entities() -> None:
-    part = Both(Walk(ANN, OWNER + 1), Walk(Entity(IDS["nails"]), SELLS + 1))
+    part = Both(Walk(ANN, OWNER + 1), Walk(Anchor(IDS["nails"]), SELLS + 1))
     pattern = pattern_of(Query("list", part), FIRMS)
     answer = pattern.answer
     assert [(n.name, n.known, n.entity) for n in pattern.nodes if n.known] == [

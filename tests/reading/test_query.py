@@ -1,11 +1,11 @@
 """Query graphs: their parts, and when two mean the same."""
 
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Query,
@@ -19,7 +19,7 @@ from clew.reading.query import (
     steps_of,
 )
 
-ONE, OTHER = Walk(Entity(4, 2), 1), Walk(Entity(7, 0), 3)
+ONE, OTHER = Walk(Anchor(4, 2), 1), Walk(Anchor(7, 0), 3)
 WHOLE = Query(
     "list",
     Extreme(
@@ -35,7 +35,7 @@ WHOLE = Query(
 
 def test_parts_come_outer_ones_first() -> None:
     kinds = [type(part) for part in parts_of(WHOLE.part)]
-    assert kinds == [Extreme, Counted, Compared, Without, Both, Walk, Entity, Walk, Entity, OfType]
+    assert kinds == [Extreme, Counted, Compared, Without, Both, Walk, Anchor, Walk, Anchor, OfType]
 
 
 def test_all_mentions_steps_and_entities_are_told() -> None:
@@ -45,14 +45,14 @@ def test_all_mentions_steps_and_entities_are_told() -> None:
 
 
 def test_a_set_that_is_compared_with_is_a_part() -> None:
-    query = Query("yes", Compared(Entity(1, 0), (2,), ">", Walk(Entity(3, 1), 2)))
+    query = Query("yes", Compared(Anchor(1, 0), (2,), ">", Walk(Anchor(3, 1), 2)))
     assert entities_of(query) == (1, 3)
     assert mentions_of(query) == (0, 1)
 
 
 def test_order_and_mentions_do_not_change_the_meaning() -> None:
     assert key_of(Query("list", Both(ONE, OTHER))) == key_of(
-        Query("list", Both(OTHER, Walk(Entity(4, 9), 1)))
+        Query("list", Both(OTHER, Walk(Anchor(4, 9), 1)))
     )
     assert key_of(Query("list", Either(ONE, OTHER))) == key_of(Query("list", Either(OTHER, ONE)))
 

@@ -6,7 +6,7 @@ import pytest
 from small_graph import SmallGraph
 
 from clew.reading import english
-from clew.reading.query import Compared, Entity, Extreme, OfType, Part, Query, Value, Walk
+from clew.reading.query import Anchor, Compared, Extreme, OfType, Part, Query, Value, Walk
 from clew.reading.signs import IGNORED, LEFT_OPEN, LOOSE, TURNED, UNSAID, Signs, sign_beside
 
 SMALL = SmallGraph(
@@ -77,13 +77,13 @@ def test_a_sign_beside_the_words(question, sign, left):
 
 def test_a_comparison_with_another_thing_goes_the_way_of_its_word():
     question = "drugs approved later than Aspirin"
-    value = Walk(Entity(SMALL.ids["Aspirin"], 0), APPROVED)
+    value = Walk(Anchor(SMALL.ids["Aspirin"], 0), APPROVED)
     later = against(question, Compared(DRUGS, (APPROVED,), ">", value))
     assert later > against(question, Compared(DRUGS, (APPROVED,), "<", value))
 
 
 def test_no_comparison_with_another_thing_where_no_word_compares():
-    value = Walk(Entity(SMALL.ids["Aspirin"], 0), APPROVED)
+    value = Walk(Anchor(SMALL.ids["Aspirin"], 0), APPROVED)
     same, later = Compared(DRUGS, (APPROVED,), "=", value), Compared(DRUGS, (APPROVED,), ">", value)
     question = "drugs approved in the same year as Aspirin"
     assert against(question, later) - against(question, same) == pytest.approx(math.log(IGNORED))
@@ -97,7 +97,7 @@ def test_a_number_of_a_rank_is_no_value():
 
 
 def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
-    made = Walk(Entity(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
+    made = Walk(Anchor(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
     assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
     assert against("Which drugs of Tor are there?", made) == 0
     assert against("Which Drugs of Tor are there?", made) == 0
@@ -124,12 +124,12 @@ CLUBS = SmallGraph(
     ],
 )
 def test_what_was_once_is_meant_where_words_say_so(question, relation, left):
-    query = Query("list", Walk(Entity(CLUBS.ids["Ann"], -1), CLUBS.step(relation)))
+    query = Query("list", Walk(Anchor(CLUBS.ids["Ann"], -1), CLUBS.step(relation)))
     mentions, likeness = CLUBS.finder.find(question), CLUBS.matcher.compare(question)
     signs = Signs(CLUBS.vocabulary, question.lower(), mentions, likeness)
     assert signs.against(query) == pytest.approx(math.log(left))
 
 
 def test_graphs_without_what_was_once_are_not_asked_for_it():
-    made = Walk(Entity(SMALL.ids["Aspirin"], 0), MADE_BY)
+    made = Walk(Anchor(SMALL.ids["Aspirin"], 0), MADE_BY)
     assert against("who used to make Aspirin?", made) == 0

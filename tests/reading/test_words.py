@@ -4,11 +4,11 @@ import pytest
 from small_graph import SmallGraph
 
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Query,
@@ -28,7 +28,7 @@ SMALL = SmallGraph(
     """,
     {"Book": ["Tides", "Roads"]},
 )
-IDA, TIDES = Entity(SMALL.ids["Ida"]), Entity(SMALL.ids["Tides"])
+IDA, TIDES = Anchor(SMALL.ids["Ida"]), Anchor(SMALL.ids["Tides"])
 WRITTEN, PAGES, PUBLISHED = 0, 2, 4
 BOOKS = OfType(SMALL.types["Book"])
 BY_IDA = Walk(IDA, WRITTEN + 1)
@@ -43,7 +43,7 @@ DAY = 725796.0  # 1988-03-01
         (OfType(-1, WRITTEN), "everything with written by"),
         (OfType(-1, WRITTEN + 1), "every written by"),
         (Walk(TIDES, WRITTEN), "written by of Tides"),
-        (Walk(Entity(SMALL.ids["Ida Lorn"]), 6), "pen name of [Ida Lorn]"),
+        (Walk(Anchor(SMALL.ids["Ida Lorn"]), 6), "pen name of [Ida Lorn]"),
         (BY_IDA, "book whose written by is Ida"),
         (Walk(BY_IDA, PAGES), "pages of [book whose written by is Ida]"),
         (Walk(IDA, 7), "what whose pen name is Ida"),

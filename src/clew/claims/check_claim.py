@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.claims.claim_readings import NAME, Meaning, Read
+from clew.claims.claim_readings import PieceReading
 from clew.claims.claim_text import EXCEPTED, NOBODY, ClaimText, Item
 from clew.claims.claim_values import ClaimedValue
+from clew.claims.meanings import Meaning
 from clew.graph.graph import Graph
 from clew.grounding import triple_text
 from clew.reading.mentions import PARTIAL
@@ -30,6 +31,8 @@ Int = NDArray[np.int64]
 
 LEAST_OTHERWISE = 0.55
 """Least probability of the meanings together that are not so, for a part to be not so."""
+NAME = 0.75
+"""Likeness from which words are the name of what a meaning says."""
 CLOSE = 0.3
 """Share of a meaning, beside that of the likeliest, from which it may be what was meant."""
 MOST_MIDDLES = 1000
@@ -71,7 +74,7 @@ class Checker:
         """The graph."""
         return self.vocabulary.graph
 
-    def check(self, read: Read) -> Checked:
+    def check(self, read: PieceReading) -> Checked:
         """What the graph has of one piece."""
         piece, meaning = read.piece, read.meaning
         found, triples = self._found(meaning)
@@ -94,7 +97,7 @@ class Checker:
             found, triples = self._all(meaning)
         return Checked(piece.start, piece.stop, found, triples, piece.negated)
 
-    def _surely_otherwise(self, read: Read) -> bool:
+    def _surely_otherwise(self, read: PieceReading) -> bool:
         """Whether what is not so was likely meant: by the meanings together that are not so."""
         told = read.probability
         for meaning, share in read.others:
@@ -247,7 +250,9 @@ class Checker:
             return "unknown", ()
         return ("there" if meaning.steps[0] in own else "otherwise"), ()
 
-    def _only(self, read: Read, meaning: Meaning, triples: tuple[int, ...]) -> tuple[Found, tuple[int, ...]]:
+    def _only(
+        self, read: PieceReading, meaning: Meaning, triples: tuple[int, ...]
+    ) -> tuple[Found, tuple[int, ...]]:
         """What is there, or otherwise where the claim says *only* and the graph has others too.
 
         *Only X directed Y*, *X directed only Y*, *X is the only director of Y*.

@@ -10,13 +10,13 @@ from clew.claims.claim_text import (
     JOINT,
     OR,
     RELATIVE,
-    VERB,
     ClaimText,
-    Clause,
+    ClauseSpan,
     Item,
     Piece,
     again,
     clauses,
+    is_before_verb,
     joined,
     runs_of,
     says,
@@ -36,7 +36,7 @@ class _Cutter:
     made: list[Alternatives] = field(default_factory=list[Alternatives])
     groups: int = 0
 
-    def text(self, clause: Clause | None) -> str:
+    def text(self, clause: ClauseSpan | None) -> str:
         """The words of a clause."""
         return "" if clause is None else self.claim.text[clause.start : clause.stop]
 
@@ -84,7 +84,7 @@ def _of_one(cutter: _Cutter, item: Item) -> None:
         _loose(cutter, clause, item)
 
 
-def _loose(cutter: _Cutter, clause: Clause, item: Item) -> None:
+def _loose(cutter: _Cutter, clause: ClauseSpan, item: Item) -> None:
     """What one clause says of a thing alone."""
     denied = cutter.denied(clause.start, clause.stop, clause.stop)
     piece = cutter.piece(clause.start, clause.stop, [item, cutter.text(clause)], [item], denied=denied)
@@ -106,7 +106,7 @@ def _of_several(cutter: _Cutter) -> None:
             subject, words, begin = run, "", start
             prefix = cutter.text(said[-1]) if said else ""
             continue
-        own = said[-1] if said else Clause(start, stop)
+        own = said[-1] if said else ClauseSpan(start, stop)
         if before is not subject and len(said) > 1 and said[0].start == start:
             said = said[1:]  # words after the item before, which were said of it
         own_words = claim.text[start:stop]
@@ -164,7 +164,7 @@ def _value_first(cutter: _Cutter) -> list[list[Item]]:
 def _begins_clause(claim: ClaimText, start: int, run: Sequence[Item], *, last: bool) -> bool:
     """Whether what joins begins a clause of its own: *… and B is …*."""
     joint = JOINT.match(claim.text, start)
-    return joint is not None and not last and bool(VERB.match(claim.text, run[-1].stop))
+    return joint is not None and not last and is_before_verb(claim.text, run[-1].stop)
 
 
 def _less_function(words: str) -> str:
@@ -175,7 +175,7 @@ def _less_function(words: str) -> str:
     return " ".join(kept)
 
 
-def _attached(claim: ClaimText, start: int, trailing: Sequence[Clause]) -> tuple[str, int, int]:
+def _attached(claim: ClaimText, start: int, trailing: Sequence[ClauseSpan]) -> tuple[str, int, int]:
     """The words after the last item that belong to it, where they end, and how many clauses they are."""
     if not trailing:
         return claim.text[start:].strip(" .!?,;") if len(claim.text) - start < 40 else "", len(claim.text), 0
@@ -224,7 +224,7 @@ def _pair(
 
 
 def _listed_verb(
-    cutter: _Cutter, clause: Clause, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]
+    cutter: _Cutter, clause: ClauseSpan, subject: Sequence[Item], run: Sequence[Item], begun: tuple[int, str]
 ) -> None:
     """*Wrote* in *wrote and directed Y*: said of both; or a thing said of the subject alone."""
     begin, prefix = begun
@@ -241,7 +241,7 @@ def _listed_verb(
         cutter.made.append((*both, alone))
 
 
-def _trailing(cutter: _Cutter, clause: Clause, subject: Item, last: Item) -> None:
+def _trailing(cutter: _Cutter, clause: ClauseSpan, subject: Item, last: Item) -> None:
     """A clause after the last item: *but starred in it*, *and has a nickname*."""
     words = cutter.text(clause)
     rest = again(words, last)

@@ -11,23 +11,23 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.claims.claim_text import Item, Piece, beside, together
 from clew.claims.claim_values import ClaimedValue
+from clew.claims.meanings import TIMED, UNSAID, Meaning, Wording
 from clew.reading.candidates import Option
-from clew.reading.english import EARLIER, FEWER, LIGHT, THAN_WORD
+from clew.reading.english import EARLIER, FEWER, THAN_WORD
 from clew.reading.mentions import Mention
 from clew.reading.paths import Base, Exploration, by_worth
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -37,9 +37,8 @@ from clew.reading.query import (
     Walk,
 )
 from clew.reading.reader import QuestionReader
-from clew.reading.vocabulary import DATE, NUMBER, content_share
+from clew.reading.vocabulary import DATE, NUMBER
 
-Kind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
 MOST_FAR, MOST_GROWN = 24, 10
 """Paths of two steps that are read, and first steps from which they go on."""
 MOST_NODES = 3
@@ -51,36 +50,18 @@ MUTUAL = frozenset(
 """Words of relations that hold both ways."""
 UNFIT = 0.1
 """What is left of the odds of a way there and back where no word says so, or of another where one does."""
-NAME = 0.75
-"""Likeness from which words are the name of what a meaning says."""
-STATED, EXPLAINED = 0.7, 0.45
-"""Likeness by spelling of a word that is the name of a relation; likeness of one that a relation says."""
+RIVAL = 0.2
+"""Share of a meaning, beside that of the likeliest, from which it is looked at whether words say it."""
 _IS_A = re.compile(r"\s*(?:is|was|are|were)\s+(?:an?|one of the|the|also an?|both an?)\s", re.IGNORECASE)
 _COUNTING = frozenset(("more", "fewer", "less"))
-_TIMED = frozenset("before after later earlier sooner recent".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a piece may mean: `steps` from one node to another, to a value, to a number of nodes, or to any.
-
-    `kind` type: `steps` is the one declared type. `sign` is of comparisons.
-    """
-
-    kind: Kind
-    node: int
-    steps: tuple[int, ...]
-    other: int = -1
-    value: ClaimedValue | None = None
-    sign: Sign = "="
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
+class PieceReading:
     """A piece with what it likeliest means, for each node that its names may stand for, the likeliest first.
 
-    `probability` is its share among all meanings, `none` that of none being right, `named` how like its
-    words are to the relation or type.
+    `probability` is its share among all meanings, `none` that of none being right, `named` how like some
+    word is to the relation or type, `said` whether words say every step (`SAID`, `HINTED`, `UNSAID`).
     """
 
     piece: Piece
@@ -88,6 +69,7 @@ class Read:
     probability: float
     none: float
     named: float
+    said: int
     others: tuple[tuple[Meaning, float], ...] = ()
     """The other meanings with their share."""
 
@@ -103,7 +85,7 @@ class PieceReader:
 
     reader: QuestionReader
 
-    def read(self, piece: Piece) -> Read | None:
+    def read(self, piece: Piece) -> PieceReading | None:
         """The likeliest meaning of a piece; None where there is none."""
         mentions = [_mention(i, p) for i, p in zip(piece.items, piece.places, strict=True)]
         of = self.reader.explore(piece.text, mentions)
@@ -111,20 +93,33 @@ class PieceReader:
         if not meanings:
             return None
         ranking = self.reader.rank_options(of, [Option(query, 0.0) for query in meanings])
+        words = Wording(self.reader, of, mentions)
         shares: dict[tuple[object, ...], dict[Meaning, float]] = {}
         for ranked in ranking.ranked:
             meaning = meanings[ranked.option.query]
-            same = shares.setdefault((meaning.kind, meaning.steps, meaning.sign), {})
-            same[meaning] = same.get(meaning, 0.0) + ranked.probability * _fits(meaning, piece.text)
+            same = shares.setdefault(meaning.key, {})
+            odds = _fits(meaning, piece.text) * (UNFIT if words.states_more(meaning) else 1.0)
+            same[meaning] = same.get(meaning, 0.0) + ranked.probability * odds
+        _weigh(words, shares)
         some = sum(sum(same.values()) for same in shares.values())
         if not shares or some <= 0:
             return None
         best = max(shares.values(), key=lambda same: sum(same.values()))
         order = sorted(best, key=lambda m: -best[m])
         order += _turned(of, shares, order[0])
-        named = _named(of, mentions, order[0]) if not _states_more(of, mentions, order[0]) else 0.0
+        named = words.named(order[0]) if not words.states_more(order[0]) else 0.0
         others = [(m, p / some) for same in shares.values() if same is not best for m, p in same.items()]
-        return Read(piece, tuple(order), sum(best.values()) / some, ranking.none, named, tuple(others))
+        share, said = sum(best.values()) / some, words.said(order[0])
+        return PieceReading(piece, tuple(order), share, ranking.none, named, said, tuple(others))
+
+
+def _weigh(words: Wording, shares: dict[tuple[object, ...], dict[Meaning, float]]) -> None:
+    """Where words say one of the likely meanings, little is left of those of which they say nothing."""
+    most = max((sum(same.values()) for same in shares.values()), default=0.0)
+    likely = {key: same for key, same in shares.items() if sum(same.values()) >= RIVAL * most}
+    said = {key: words.said(next(iter(same))) for key, same in likely.items()} if len(likely) > 1 else {}
+    for key in [key for key, how in said.items() if how == UNSAID and any(said.values())]:
+        shares[key] = {meaning: share * UNFIT for meaning, share in shares[key].items()}
 
 
 def _fits(meaning: Meaning, text: str) -> float:
@@ -148,41 +143,6 @@ def _turned(
     words = {*of.vocabulary.relations[relation].split(), *(w for _, _, w in of.likeness.words)}
     mutual = of.schema.inverse[relation] == relation or words & MUTUAL
     return list(shares.get(("path", (best.steps[0] ^ 1,), best.sign), {})) if mutual else []
-
-
-def _saying(of: Exploration, mentions: Sequence[Mention]) -> list[int]:
-    """The content words outside of the items that may name a relation."""
-    outside = content_share(of.likeness, [(m.start, m.stop) for m in mentions])
-    return [i for i, (_, _, word) in enumerate(of.likeness.words) if outside[i] and word not in LIGHT]
-
-
-def _states_more(of: Exploration, mentions: Sequence[Mention], meaning: Meaning) -> bool:
-    """Whether a word outside of the items is the name of a relation of which the meaning says nothing."""
-    like = of.likeness
-    rows = _saying(of, mentions)
-    if meaning.kind == "type":
-        return False
-    steps = list(meaning.steps)
-    types = [t for s in (*steps, *(s ^ 1 for s in steps)) if (t := of.vocabulary.end_types[s]) >= 0]
-    for row in rows:
-        told = float(like.relations[row, [s // 2 for s in steps]].max())
-        told = max(told, float(like.types[row, types].max()) if types else 0.0)
-        if told < EXPLAINED and float(like.exact_relations[row].max(initial=0.0)) >= STATED:
-            return True
-    return False
-
-
-def _named(of: Exploration, mentions: Sequence[Mention], meaning: Meaning) -> float:
-    """How like the words outside of the items are to what a meaning says; 1 where there are none."""
-    like = of.likeness
-    rows = _saying(of, mentions)
-    if not rows:
-        return 1.0
-    if meaning.kind == "type":
-        return float(like.exact_types[rows, meaning.steps[0]].min())
-    best = [like.relations[rows, s // 2].max() for s in meaning.steps]
-    best += [like.types[rows, t].max() for s in meaning.steps if (t := of.vocabulary.end_types[s ^ 1]) >= 0]
-    return float(max(best))
 
 
 def _mention(item: Item, place: tuple[int, int]) -> Mention:
@@ -229,25 +189,25 @@ def _meanings(of: Exploration, piece: Piece) -> Iterator[tuple[Query, Meaning]]:
     second = piece.items[1] if len(piece.items) > 1 else None
     if second is None:
         for c in first.candidates[:MOST_NODES]:
-            yield from _alone(of, Entity(c.node, 0), is_a=bool(_IS_A.match(piece.text, piece.places[0][1])))
+            yield from _alone(of, Anchor(c.node, 0), is_a=bool(_IS_A.match(piece.text, piece.places[0][1])))
         return
     if first.value is not None and not first.candidates and second.candidates:
         for c in second.candidates[:MOST_NODES]:
-            yield from _valued(of, Entity(c.node, 1), first.value, 0, counted=False)
+            yield from _valued(of, Anchor(c.node, 1), first.value, 0, counted=False)
         return
     word = _comparing(piece)
     for c in first.candidates[:MOST_NODES]:
-        here = Entity(c.node, 0)
+        here = Anchor(c.node, 0)
         if second.value is not None:
             counted = second.value.dates is None and piece.text[piece.places[1][1] :].strip() != ""
             yield from _valued(of, here, second.value, 1, counted=counted)
         for d in second.candidates[:MOST_NODES]:
             if d.node != c.node:
-                there = Entity(d.node, 1)
+                there = Anchor(d.node, 1)
                 yield from _compared(of, here, there, word) if word else _paths(of, here, there)
 
 
-def _alone(of: Exploration, here: Entity, *, is_a: bool) -> Iterator[tuple[Query, Meaning]]:
+def _alone(of: Exploration, here: Anchor, *, is_a: bool) -> Iterator[tuple[Query, Meaning]]:
     """What one thing has, or what it is."""
     node = np.array([here.node], np.int64)
     for step in [*of.steps_at(node), *of.absent_steps(here.node)]:
@@ -269,7 +229,7 @@ def may_stand(of: Exploration, node: int) -> NDArray[np.bool_]:
     return found
 
 
-def _paths(of: Exploration, here: Entity, there: Entity) -> Iterator[tuple[Query, Meaning]]:
+def _paths(of: Exploration, here: Anchor, there: Anchor) -> Iterator[tuple[Query, Meaning]]:
     """Paths of one or two steps from one thing to another, whether the graph has them or not."""
     stands, arrives = may_stand(of, here.node), may_stand(of, there.node)
     mine, theirs = (set(of.steps_at(np.array([n], np.int64))) for n in (here.node, there.node))
@@ -283,20 +243,20 @@ def _paths(of: Exploration, here: Entity, there: Entity) -> Iterator[tuple[Query
         yield from _forms(here, there, steps)
 
 
-def _far(of: Exploration, here: Entity) -> list[Base]:
+def _far(of: Exploration, here: Anchor) -> list[Base]:
     """Sets two steps from a thing, those that the words name best."""
     start = _base(of, here)
     ones = by_worth(list(of.grown(start)))[:MOST_GROWN]
     return by_worth([b for one in ones for b in of.grown(one)])[:MOST_FAR]
 
 
-def _base(of: Exploration, here: Entity) -> Base:
+def _base(of: Exploration, here: Anchor) -> Base:
     said = of.covered(here.mention)
     node = np.array([here.node], np.int64)
     return Base(here, node, -1, frozenset({here.mention}), (), said, 0.0)
 
 
-def _forms(here: Entity, there: Entity, steps: tuple[int, ...]) -> Iterator[tuple[Query, Meaning]]:
+def _forms(here: Anchor, there: Anchor, steps: tuple[int, ...]) -> Iterator[tuple[Query, Meaning]]:
     """The query graphs that say one path: from either end, or to what both lead to."""
     meaning = Meaning("path", here.node, steps, there.node)
     back = tuple(s ^ 1 for s in reversed(steps))
@@ -313,7 +273,7 @@ def _walk(part: Part, steps: Sequence[int]) -> Part:
 
 
 def _valued(
-    of: Exploration, here: Entity, value: ClaimedValue, mention: int, *, counted: bool
+    of: Exploration, here: Anchor, value: ClaimedValue, mention: int, *, counted: bool
 ) -> Iterator[tuple[Query, Meaning]]:
     """A value of a thing, or of what it leads to, or how many things it leads to."""
     start, sign = _base(of, here), _sign(value)
@@ -343,7 +303,7 @@ def _comparing(piece: Piece) -> str:
     return (hits[-1][1] or hits[-1][2]).lower().split()[-1]
 
 
-def _compared(of: Exploration, here: Entity, there: Entity, word: str) -> Iterator[tuple[Query, Meaning]]:
+def _compared(of: Exploration, here: Anchor, there: Anchor, word: str) -> Iterator[tuple[Query, Meaning]]:
     """*A is longer than B*: by what values both have; *A is broader than B*, as the relation of B says."""
     for relation, label in enumerate(of.vocabulary.relations):
         if word in label.split():
@@ -359,7 +319,7 @@ def _compared(of: Exploration, here: Entity, there: Entity, word: str) -> Iterat
             )
     for step, kind in of.attributes(_base(of, here)):
         timed = kind == DATE or bool(of.schema.years[step ^ 1])
-        if word in _TIMED and not timed:
+        if word in TIMED and not timed:
             continue
         sign = "<" if word in (EARLIER if timed else FEWER) else ">"
         query = Query("yes", Compared(here, (step,), sign, Walk(there, step)))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from clew.claims.claim_values import ClaimedValue, find_values
 from clew.reading.english import FUNCTION
 from clew.reading.mentions import NORMAL, PARTIAL, Candidate, Mention
+from clew.text.lexicon import Lexicon
 
 MOST_ITEMS = 7
 _FRAME = re.compile(
@@ -63,7 +64,8 @@ _LISTING = re.compile(
 _AND = re.compile(r"&|\b(?:and|or|nor|as well as|plus)\b", re.IGNORECASE)
 """What stands between things that are listed, and between the last two."""
 OR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
-VERB = re.compile(r"\s+(?:is|was|are|were|has|have|had|does|did|will)\b", re.IGNORECASE)
+_AUXILIARY = re.compile(r"\s+(?:is|was|are|were|has|have|had|does|did|will)\b", re.IGNORECASE)
+_WORD = re.compile(r"\s+([a-z]+)\b")
 JOINT = re.compile(
     r"(?:\s*,)?\s*\b(?:and|but|or|nor|as well as|while|whereas|although|though)\b\s*(?:also\b\s*)?"
     r"|\s*[;,&]\s*",
@@ -219,6 +221,17 @@ def positive(text: str) -> str:
     )
 
 
+def is_before_verb(text: str, stop: int) -> bool:
+    """Whether a finite verb follows: *and Cy works in …*, not *and Inception released in …*."""
+    if _AUXILIARY.match(text, stop):
+        return True
+    match = _WORD.match(text, stop)
+    if match is None or match[1].endswith(("ed", "ing")):
+        return False
+    word, lexicon = match[1], Lexicon.load()
+    return lexicon.mostly_verb(word) or (word.endswith("s") and lexicon.verb(word))
+
+
 def runs_of(claim: ClaimText) -> list[list[Item]]:
     """The items in order, those that are listed side by side (*A, B and C*) together."""
     items, text = claim.items, claim.text
@@ -231,7 +244,7 @@ def runs_of(claim: ClaimText) -> list[list[Item]]:
     made: list[list[Item]] = []
     for at, run in enumerate(runs):
         between = text[run[-2].stop : run[-1].start] if len(run) > 1 else ""
-        own_clause = at > 0 and VERB.match(text, run[-1].stop)
+        own_clause = at > 0 and is_before_verb(text, run[-1].stop)
         if len(run) > 1 and len(runs) > 1 and _AND.search(between) and not own_clause:
             made.append(run)
         else:
@@ -256,18 +269,18 @@ def beside(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ClauseSpan:
     """The words before a run of items, at [start, stop), without what joins them to those before."""
 
     start: int
     stop: int
 
 
-def clauses(text: str, start: int, stop: int) -> list[Clause]:
+def clauses(text: str, start: int, stop: int) -> list[ClauseSpan]:
     """The words at [start, stop), cut where something joins two clauses or verbs; empty ones left out."""
     cuts = [(hit.start(), hit.end()) for hit in JOINT.finditer(text, start, stop)]
     starts, stops = [start, *(b for _, b in cuts)], [*(a for a, _ in cuts), stop]
-    return [Clause(a, b) for a, b in zip(starts, stops, strict=True) if says(text[a:b])]
+    return [ClauseSpan(a, b) for a, b in zip(starts, stops, strict=True) if says(text[a:b])]
 
 
 def says(text: str) -> bool:

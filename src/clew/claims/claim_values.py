@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clew.graph.graph import ValueKind
@@ -16,6 +17,7 @@ from clew.reading.english import COMPARATORS
 from clew.reading.values import Written, written_in
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
+_DIGITS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e\+?\d+)?(?!\w)", re.IGNORECASE)
 SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("second", "seconds"), ("time", 1.0)),
@@ -102,6 +104,7 @@ def find_values(text: str) -> list[ClaimedValue]:
     """The numbers and dates of a claim, in order; no two overlap."""
     # *One of them*, *once*: no number is claimed.
     written = [w for w in written_in(text) if not (w.spelt and w.number == 1)]
+    written = sorted((*written, *_beyond_all(text)), key=lambda w: w.start)
     values: list[ClaimedValue] = []
     last: Written | None = None
     for value, following in zip(written, [*written[1:], None], strict=False):
@@ -114,6 +117,13 @@ def find_values(text: str) -> list[ClaimedValue]:
         else:
             values.append(_alone(text, value))
     return values
+
+
+def _beyond_all(text: str) -> Iterator[Written]:
+    """Numbers that no float holds, as the largest: without them a claim would say less than it does."""
+    for hit in _DIGITS.finditer(text):
+        if math.isinf(number := float(hit[0])):
+            yield Written(hit.start(), hit.end(), math.copysign(sys.float_info.max, number))
 
 
 def _alone(text: str, value: Written) -> ClaimedValue:

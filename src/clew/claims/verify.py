@@ -15,8 +15,9 @@ from time import perf_counter
 
 from clew.claims.check_claim import Checked, Checker, nobody, part_of, whole
 from clew.claims.claim_parts import Alternatives, pieces
-from clew.claims.claim_readings import PieceReader, Read
+from clew.claims.claim_readings import PieceReader, PieceReading
 from clew.claims.claim_text import ClaimText, frame_of, with_items
+from clew.claims.meanings import HINTED, UNSAID
 from clew.graph.implied_types import with_implied_types
 from clew.graph.schema import with_types_of
 from clew.grounding import cite
@@ -29,23 +30,23 @@ from clew.types import ClaimPart, Step, Verification
 
 LEAST = 0.4
 """Least probability of a meaning among all of its piece to be checked."""
-NAMED, SPELT = 0.3, 0.7
-"""Least likeness of some word with what a meaning says; with what one thing alone has or is."""
+SURE_HINTED = 0.95
+"""The least of one to be right where words only hint at the relation; where none does, it is left open."""
+SPELT = 0.7
+"""Least likeness of some word with what one thing alone has or is."""
 NAME = 0.9
 """Likeness from which a word is a relation's name, so that none of it means that there is none."""
-SURE = 0.2
-"""Probability that some meaning is right from which no word need be like it."""
-ALONE, SOME = 0.95, 0.015
-"""Share of one meaning, and probability of some, from which none need be where nothing else can be meant."""
+SURE = 0.3
+"""Probability that some meaning is right from which what one thing has or is need not be spelt."""
 _SUPERLATIVE = re.compile(r"\b(?:first|last|most|least|\w{2,}est)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CheckedPiece:
     """One piece of a claim as it was read and checked; `read` None where it means nothing here."""
 
     checked: Checked
-    read: Read | None = None
+    read: PieceReading | None = None
     either: int = -1
 
 
@@ -87,7 +88,7 @@ class Verify:
             id=id,
         )
 
-    def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[Read]]]:
+    def _read(self, claim: ClaimText) -> list[tuple[Alternatives, list[PieceReading]]]:
         """The readings of each piece; what may be no name and gives no reading is no name."""
         read = [(options, self._readings(options)) for options in pieces(claim)]
         doubtful = {
@@ -101,17 +102,19 @@ class Verify:
         kept = tuple(i for i in claim.items if i not in doubtful)
         return [(o, self._readings(o)) for o in pieces(replace(claim, items=kept))]
 
-    def _readings(self, options: Alternatives) -> list[Read]:
+    def _readings(self, options: Alternatives) -> list[PieceReading]:
         """What a piece likeliest means, said of each thing that it may be said of, the likeliest first."""
         read = [r for r in map(self.pieces.read, options) if r is not None]
         return sorted(read, key=lambda r: -r.probability)
 
-    def _checked(self, checker: Checker, read: Sequence[tuple[Alternatives, list[Read]]]) -> list[Part]:
-        parts: list[Part] = []
+    def _checked(
+        self, checker: Checker, read: Sequence[tuple[Alternatives, list[PieceReading]]]
+    ) -> list[CheckedPiece]:
+        parts: list[CheckedPiece] = []
         for options, readings in read:
             piece = options[0]
             likely = [r for r in readings if _is_likely(r) and self._claims(r)]
-            made = [Part(checker.check(r), r, piece.either) for r in likely]
+            made = [CheckedPiece(checker.check(r), r, piece.either) for r in likely]
             best = next((p for p in made if p.checked.found == "there"), made[0] if made else None)
             first = readings[0] if readings else None
             if (
@@ -120,17 +123,17 @@ class Verify:
                 and nobody(checker.claim)
                 and first.named < NAME
             ):
-                best = Part(
+                best = CheckedPiece(
                     Checked(piece.start, piece.stop, "unread", (), piece.negated), first, piece.either
                 )
             if best is None:
-                best = Part(
+                best = CheckedPiece(
                     Checked(piece.start, piece.stop, "unknown", (), piece.negated), first, piece.either
                 )
             parts.append(best)
         return parts
 
-    def _claims(self, read: Read) -> bool:
+    def _claims(self, read: PieceReading) -> bool:
         """Whether anything is said: a name alone says nothing."""
         words = read.piece.words
         vocabulary = self.reader.vocabulary
@@ -141,7 +144,7 @@ class Verify:
             return False
         return len(read.piece.items) > 1 or bool(words)
 
-    def _names(self, claim: ClaimText) -> list[Part]:
+    def _names(self, claim: ClaimText) -> list[CheckedPiece]:
         """Words that are written as names and name nothing that the graph has."""
         likeness = self.reader.explore(claim.text, ()).likeness
         spans = written_as_names(claim.text, likeness)
@@ -149,7 +152,7 @@ class Verify:
         if first and not self.reader.is_word(first[1]):
             spans.append((claim.frame + first.start(1), claim.frame + first.end(1)))
         return [
-            Part(Checked(start, stop, "unknown"))
+            CheckedPiece(Checked(start, stop, "unknown"))
             for start, stop in spans
             if start >= claim.frame and not any(i.start < stop and start < i.stop for i in claim.items)
         ]
@@ -161,7 +164,7 @@ class Verify:
         ]
         return Step("link", {"mentions": rows})
 
-    def _parts_step(self, parts: Sequence[Part]) -> Step:
+    def _parts_step(self, parts: Sequence[CheckedPiece]) -> Step:
         rows = [
             {
                 "text": p.read.piece.text,
@@ -173,6 +176,7 @@ class Verify:
                 "probability": round(p.read.probability, 3),
                 "none": round(p.read.none, 3),
                 "named": round(p.read.named, 3),
+                "said": p.read.said,
                 "found": p.checked.found,
             }
             for p in parts
@@ -181,18 +185,19 @@ class Verify:
         return Step("parts", {"parts": rows})
 
 
-def _is_likely(read: Read) -> bool:
-    least = {"type": SPELT, "exists": SPELT}.get(read.meaning.kind, NAMED)
-    plain = (
-        read.probability >= ALONE and 1 - read.none >= SOME and read.meaning.kind not in ("type", "exists")
-    )
-    return read.probability >= LEAST and (read.named >= least or 1 - read.none >= SURE or plain)
+def _is_likely(read: PieceReading) -> bool:
+    some = 1 - read.none
+    if read.meaning.kind in ("type", "exists") and read.named < SPELT and some < SURE:
+        return False
+    if read.said == HINTED and read.meaning.kind != "compare":
+        return read.probability * some >= SURE_HINTED
+    return read.said != UNSAID and read.probability >= LEAST
 
 
-def _at_least_one(parts: Sequence[Part]) -> list[Part]:
+def _at_least_one(parts: Sequence[CheckedPiece]) -> list[CheckedPiece]:
     """The parts, of those of which one is enough the best one."""
     order = {"there": 0, "unknown": 1, "unread": 2, "otherwise": 3}
-    best: dict[int, Part] = {}
+    best: dict[int, CheckedPiece] = {}
     for part in parts:
         known = best.get(part.either)
         if part.either >= 0 and (known is None or order[part.checked.found] < order[known.checked.found]):

@@ -19,7 +19,8 @@ from clew.llm.types import ChatModel
 class ClewRetriever(BaseRetriever):
     """A document for each citation of the answer: its text says the triples, its metadata has them.
 
-    `k` is how many at most, the best first; an abstention has none.
+    `k` is how many at most, the best first; an abstention has none. `llama_index.py` has the class of the
+    same name for the other framework: users of both look for that name.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -43,6 +43,14 @@ class Policy:
     replay: bool = False
 
 
+@dataclass(frozen=True)
+class Tracing:
+    """Where calls are written down: lines of a `file`, and spans."""
+
+    file: TraceFile | None = None
+    telemetry: Telemetry = field(default_factory=Telemetry)
+
+
 @dataclass
 class _Shared:
     """What all views of one model share."""
@@ -71,8 +79,7 @@ class ManagedModel(TypedReplies):
         policy: Policy | None = None,
         *,
         cache: ReplyCache | None = None,
-        trace: TraceFile | None = None,
-        telemetry: Telemetry | None = None,
+        tracing: Tracing | None = None,
         run: Ledger | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -82,8 +89,9 @@ class ManagedModel(TypedReplies):
         limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
         self._shared = _Shared(run or Ledger("run", policy.per_run), limit, refused)
         self._model, self.policy = model, policy
-        self._cache, self._trace, self._sleep = cache, trace, sleep
-        self._telemetry = telemetry or Telemetry()
+        tracing = tracing or Tracing()
+        self._cache, self._sleep = cache, sleep
+        self._trace, self._telemetry = tracing.file, tracing.telemetry
         self._question: Ledger = Ledger("question", policy.per_question)
         self._label: str | None = None
 

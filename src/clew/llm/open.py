@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.llm.budget import Ledger
 from clew.llm.cache import ReplyCache
-from clew.llm.managed import ManagedModel, Policy
+from clew.llm.managed import ManagedModel, Policy, Tracing
 from clew.llm.profiles import profile_of
 from clew.llm.settings import Settings
 from clew.llm.streamed import Listener, Streamed
@@ -62,7 +62,7 @@ def open_model(
         price=settings.prices.find(settings.model),
         replay=settings.replay,
     )
-    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else None
+    telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else Telemetry()
     cache = ReplyCache(settings.cache) if settings.cache else None
     trace = TraceFile(settings.trace) if settings.trace else None
-    return ManagedModel(adapter, policy, cache=cache, trace=trace, telemetry=telemetry, run=run)
+    return ManagedModel(adapter, policy, cache=cache, tracing=Tracing(trace, telemetry), run=run)

@@ -14,9 +14,11 @@ from clew.reading.execute import Executor, Nodes, OverBudget
 from clew.reading.mentions import EXACT, PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
+    Anchor,
     Both,
+    Compared,
     Counted,
-    Entity,
+    Extreme,
     OfType,
     Query,
     Walk,
@@ -144,7 +146,7 @@ def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
     """What names of the question were taken for that are written otherwise."""
     notes: list[str] = []
     for part in parts_of(query.part):
-        if isinstance(part, Entity) and part.mention >= 0:
+        if isinstance(part, Anchor) and part.mention >= 0:
             mention = reading.mentions[part.mention]
             how = next((c.how for c in mention.candidates if c.node == part.node), EXACT)
             if how in (PARTIAL, TYPO, WORDS):
@@ -175,7 +177,7 @@ def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None
     """Why not to answer, where a name may as well be another entity of which the same can be asked."""
     known = {key_of(r.option.query) for r in reading.ranking.ranked if r.option.size}
     for part in parts_of(query.part):
-        if not isinstance(part, Entity) or part.mention < 0:
+        if not isinstance(part, Anchor) or part.mention < 0:
             continue
         mention = reading.mentions[part.mention]
         mine = next((c for c in mention.candidates if c.node == part.node), None)
@@ -247,7 +249,7 @@ def _yes_or_no(
 def _instead(executor: Executor, query: Query) -> tuple[int, ...]:
     """Triples that the graph records in the place of what was asked for."""
     part = query.part
-    if isinstance(part, Both) and isinstance(part.right, Entity):
+    if isinstance(part, Both) and isinstance(part.right, Anchor):
         recorded = executor.members(part.left)
         return prove(executor, part.left, int(recorded[0])) if len(recorded) else ()
     for inner in parts_of(part):
@@ -291,13 +293,19 @@ def is_negated(query: Query) -> bool:
     return any(isinstance(p, Without) or (isinstance(p, Counted) and p.number == 0) for p in parts)
 
 
+def is_operation(query: Query) -> bool:
+    """Whether a query does more than follow and join relations."""
+    operations = (Compared, Counted, Extreme, Without)
+    return query.ask != "list" or any(isinstance(p, operations) for p in parts_of(query.part))
+
+
 def _notes(query: Query) -> tuple[str, ...]:
     return ("what the graph does not record is taken not to be so",) if is_negated(query) else ()
 
 
 def _empty(vocabulary: Vocabulary, query: Query) -> Abstention:
     match query:
-        case Query("list", Walk(Entity(node, _), step)):
+        case Query("list", Walk(Anchor(node, _), step)):
             relation, label = vocabulary.relations[step // 2], vocabulary.graph.labels[node]
             told = f'nothing whose "{relation}" is {label}' if step & 1 else f'no "{relation}" of {label}'
             return Abstention("empty_result", f"it records {told}")

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.reading.alignment import ALIGNED
 from clew.reading.describe import COMPARED, FEATURES, Kind, Token, with_distances
 
 Float32 = NDArray[np.float32]
 FROM_BEST = tuple(f"{name}_from_best" for name in COMPARED)
-OF_CANDIDATES = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))
-"""What weighs in the score of a candidate: its features, how often each kind of token is in it."""
+KNOWN_BEFORE = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))
+"""What is known of a candidate before the encoder reads: features, how often each kind of token is in it."""
+OF_CANDIDATES = (*KNOWN_BEFORE, *ALIGNED)
+"""What weighs in the score of a candidate; the weights of `ALIGNED` also say which alignment is the best."""
 OF_NONE = ("one", "best_score", "log_candidates", *FEATURES, *FROM_BEST)
 """What makes the score of none: one, the best score, how many candidates there are, features of the best."""
 
@@ -43,16 +46,24 @@ class Calibration:
         ]
         return cls(sharpness, *made)
 
+    @property
+    def of_alignment(self) -> Float32:
+        """The weights of what an alignment is made of, float32 [ALIGNED]."""
+        return self.candidates[len(KNOWN_BEFORE) :]
+
     def scores(self, scores: Float32, rows: Float32) -> Float32:
-        """Scores of candidates and none, float32 [n + 1], from the head's and `rows_of`."""
+        """Scores of candidates and none, float32 [n + 1], from the head's.
+
+        `rows` float32 [n, OF_CANDIDATES]: `rows_of`, and the features of alignments.
+        """
         made = self.sharpness * scores
         made[:-1] += rows @ self.candidates
-        made[-1] += none_of(scores, rows) @ self.none
+        made[-1] += none_of(scores, rows, int(made[:-1].argmax())) @ self.none
         return made.astype(np.float32)
 
 
 def rows_of(features: Float32, tokens: Sequence[Sequence[Token]]) -> Float32:
-    """What weighs in the scores of candidates: float32 [n, OF_CANDIDATES]."""
+    """What is known of candidates before the encoder reads: float32 [n, KNOWN_BEFORE]."""
     kinds = np.zeros((len(tokens), len(Kind)), np.float32)
     for row, said in enumerate(tokens):
         for kind, _ in said:
@@ -60,9 +71,8 @@ def rows_of(features: Float32, tokens: Sequence[Sequence[Token]]) -> Float32:
     return np.concatenate([with_distances(features), kinds], axis=1)
 
 
-def none_of(scores: Float32, rows: Float32) -> Float32:
-    """What makes the score of none: float32 [OF_NONE]."""
-    best = int(np.argmax(scores[:-1]))
+def none_of(scores: Float32, rows: Float32, best: int) -> Float32:
+    """What makes the score of none, where the candidate `best` is the likeliest: float32 [OF_NONE]."""
     known = len(FEATURES) + len(FROM_BEST)
     front = np.array([1.0, scores[best], np.log(len(rows))], np.float32)
     return np.concatenate([front, rows[best, :known]])

@@ -24,7 +24,7 @@ from clew.reading.joins import (
 from clew.reading.mentions import Mention
 from clew.reading.operations import Proposal, operations, yes_or_no
 from clew.reading.paths import Base, Exploration, Paths, by_worth
-from clew.reading.query import Entity, Query
+from clew.reading.query import Anchor, Query
 from clew.reading.vocabulary import Likeness, Vocabulary
 
 QUOTA = {
@@ -56,7 +56,7 @@ class Enumerator:
         joined = by_worth(list(joined_sets(of, paths)))
         bases = _sets(of, paths, [b for b in joined if len(b.members)])
         families: dict[str, dict[Query, Option]] = {}
-        _add(families, map(_listed, (b for b in bases if not isinstance(b.part, Entity))))
+        _add(families, map(_listed, (b for b in bases if not isinstance(b.part, Anchor))))
         _add(families, (_absent(of, base) for base in absent_sets(of, paths)))
         _add(families, operations(of, bases))
         if english.YES_NO.search(question):

@@ -19,11 +19,11 @@ from clew.reading.asked_type import OTHER, UNKNOWN
 from clew.reading.candidates import Option
 from clew.reading.mentions import PARTIAL, TYPO, Mention
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -34,7 +34,7 @@ from clew.reading.query import (
     parts_of,
 )
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, Likeness, Vocabulary, content_share
-from clew.reading.word_order import MOST_STEPS, Chain, chain_of, in_order
+from clew.reading.word_order import MOST_STEPS, StepChain, chain_of, in_order
 
 Float32 = NDArray[np.float32]
 MOST_TOKENS, MOST_VIEWS = 26, 10
@@ -117,11 +117,11 @@ def tokens_of(query: Query, vocabulary: Vocabulary) -> list[Token]:
 
 def _say(part: Part, vocabulary: Vocabulary, made: list[Token]) -> None:
     match part:
-        case Entity(node, -1) if node in vocabulary.truths:
+        case Anchor(node, -1) if node in vocabulary.truths:
             made.append((Kind.TRUE if vocabulary.truths[node] else Kind.FALSE, -1))
-        case Entity(node, mention):
+        case Anchor(node, mention):
             made.append((Kind.ANCHOR, mention))
-            _say_type(_type_of(node, vocabulary), made)
+            _say_type(vocabulary.type_of(node), made)
         case OfType(type_, end):
             made.append((Kind.ALL, -1))
             if type_ >= 0:
@@ -148,7 +148,7 @@ def _said_of(part: Compared | Counted | Extreme) -> list[Token]:
         case Compared(_, _, sign, value):
             if isinstance(value, Value):
                 return [(_SIGN[sign], -1), (Kind.VALUE, value.mention)]
-            named = [(Kind.ANCHOR, p.mention) for p in parts_of(value) if isinstance(p, Entity)]
+            named = [(Kind.ANCHOR, p.mention) for p in parts_of(value) if isinstance(p, Anchor)]
             return [(_SIGN[sign], -1), (Kind.ANOTHER, -1), *named]
         case Counted(_, _, _, 0, _):
             return [(Kind.HAS_NONE, -1)]
@@ -175,17 +175,20 @@ def _say_type(type_: int, made: list[Token]) -> None:
         made.append((Kind.TYPE, type_))
 
 
-def _type_of(node: int, vocabulary: Vocabulary) -> int:
-    types = vocabulary.types_of(node)
-    return int(types[0]) if len(types) else -1
-
-
 @dataclass(frozen=True, slots=True)
 class View:
-    """A question with the names masked that some candidates use; `places` are spans of mentions in it."""
+    """A question with the names masked that some candidates use; `places` are spans of mentions in it.
+
+    `shifts`: from which character of the question on its characters stand so much further in `text`.
+    """
 
     text: str
     places: dict[int, tuple[int, int]]
+    shifts: tuple[tuple[int, int], ...] = ((0, 0),)
+
+    def at(self, character: int) -> int:
+        """Where a character of the question outside of the masked names stands in the text."""
+        return character + max(s for s in self.shifts if s[0] <= character)[1]
 
 
 _MASKS = "XYZW"
@@ -194,7 +197,7 @@ _MASKS = "XYZW"
 def names_used(query: Query) -> tuple[int, ...]:
     """The mentions whose names a query uses, ascending; they are masked in its view."""
     return tuple(
-        sorted({p.mention for p in parts_of(query.part) if isinstance(p, Entity) and p.mention >= 0})
+        sorted({p.mention for p in parts_of(query.part) if isinstance(p, Anchor) and p.mention >= 0})
     )
 
 
@@ -218,7 +221,7 @@ def view_of(question: str, mentions: Sequence[Mention], used: Sequence[int]) -> 
         if i not in places and mention.values:
             shift = max(s for s in shifts if s[0] <= mention.start)[1]
             places[i] = (mention.start + shift, mention.stop + shift)
-    return View(text, places)
+    return View(text, places, tuple(shifts))
 
 
 UNEXPLAINED = 0.45
@@ -251,7 +254,7 @@ def with_distances(features: Float32) -> Float32:
 class _Facts:
     """What stands in a query: entities, mentions, steps, outer ones first, and declared types."""
 
-    entities: list[Entity] = field(default_factory=list[Entity])
+    entities: list[Anchor] = field(default_factory=list[Anchor])
     mentions: set[int] = field(default_factory=set[int])
     steps: list[int] = field(default_factory=list[int])
     types: list[int] = field(default_factory=list[int])
@@ -259,7 +262,7 @@ class _Facts:
     def add(self, part: Part) -> None:
         """Add one part, not those inside of it."""
         match part:
-            case Entity(_, mention):
+            case Anchor(_, mention):
                 self.entities.append(part)
                 self.mentions.add(mention)
             case OfType(type_, _):
@@ -318,7 +321,7 @@ class Describer:
     def features(self, options: Sequence[Option]) -> Float32:
         """The features of candidates, float32 [n, FEATURES]."""
         made = np.array([self._features(o) for o in options], np.float32).reshape(-1, len(FEATURES))
-        chains: dict[int, list[tuple[int, Chain]]] = {}
+        chains: dict[int, list[tuple[int, StepChain]]] = {}
         for row, option in enumerate(options):
             chain = chain_of(option.query.part)
             if chain is not None:
@@ -330,7 +333,7 @@ class Describer:
                 made[rows, -2:] = self._in_order(mention, outside, [chain for _, chain in found])
         return made
 
-    def _in_order(self, mention: int, outside: _Outside, chains: Sequence[Chain]) -> Float32:
+    def _in_order(self, mention: int, outside: _Outside, chains: Sequence[StepChain]) -> Float32:
         """How far words outside of a mention say the steps of its chains in their order, float32 [n, 2]."""
         steps = np.array([[*c.steps, *[0] * (MOST_STEPS - len(c.steps))] for c in chains])
         ends = np.array(self.vocabulary.end_types)[steps ^ 1]
@@ -440,8 +443,8 @@ class Describer:
                 return self._final_type(left)
             case Compared(source, _, _, _) | Counted(source, _, _, _, _) | Extreme(source, _, _, _, _):
                 return self._final_type(source)
-            case Entity(node, _):
-                return _type_of(node, self.vocabulary)
+            case Anchor(node, _):
+                return self.vocabulary.type_of(node)
 
 
 def _inside(mention: Mention, spans: Sequence[tuple[int, int]]) -> bool:

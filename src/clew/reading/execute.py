@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Adjacency, Graph, ValueKind
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -60,7 +60,7 @@ class Executor:
 
     def _evaluate(self, part: Part) -> Nodes:
         match part:
-            case Entity(node, _):
+            case Anchor(node, _):
                 return np.array([node], np.int64)
             case OfType(type_, end):
                 return self._of_type(type_, end)
@@ -139,9 +139,7 @@ class Executor:
         return self.spans(nodes, step // 2, self.side(step))[1]
 
     def _walk(self, part: Walk, source: Part, step: int) -> Nodes:
-        reached = distinct(self.edges(self.members(source), step)[1])
-        root = root_of(part)
-        return reached if root is None else reached[reached != root]
+        return onward(part, distinct(self.edges(self.members(source), step)[1]))
 
     def _of_type(self, type_: int, end: int) -> Nodes:
         key = type_ if type_ >= 0 else -2 - end
@@ -233,12 +231,20 @@ def _aggregate(ask: str, numbers: NDArray[np.float64]) -> float | None:
     return float(reduce(numbers))
 
 
-def root_of(part: Part) -> int | None:
-    """The entity that a chain of at least two walks begins at."""
-    length = 0
-    while isinstance(part, Walk):
-        part, length = part.source, length + 1
-    return part.node if isinstance(part, Entity) and length > 1 else None
+def onward(part: Walk, reached: Nodes) -> Nodes:
+    """What a walk reaches without the entity that its chain begins at.
+
+    Where that is all it reaches, it stays, if the walk is no way back: the children of the parents of an only
+    child, but no film with the director of a film that is his only one.
+    """
+    source, length = part.source, 1
+    while isinstance(source, Walk):
+        source, length = source.source, length + 1
+    if not isinstance(source, Anchor) or length == 1:
+        return reached
+    others = reached[reached != source.node]
+    is_back = isinstance(part.source, Walk) and part.source.step == part.step ^ 1
+    return others if len(others) or is_back else reached
 
 
 def stands(numbers: NDArray[np.float64] | Nodes, sign: Sign, value: float) -> NDArray[np.bool_]:

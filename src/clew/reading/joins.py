@@ -11,7 +11,7 @@ import numpy as np
 from clew.reading import english
 from clew.reading.execute import NONE, Nodes
 from clew.reading.paths import LONGEST, STEP_COST, WIDEST, Base, Exploration, Float32, Paths, by_worth, sample
-from clew.reading.query import Both, Counted, Either, Entity, OfType, Part, Walk, Without
+from clew.reading.query import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
 from clew.reading.sets import either, less, shared
 from clew.reading.vocabulary import LEAF, THING
 
@@ -35,11 +35,11 @@ def family_of(part: Part) -> str:
             return "less"
         case OfType(_, _):
             return "type"
-        case Walk(Entity(_, _), _):
+        case Walk(Anchor(_, _), _):
             return "one"
-        case Walk(Walk(Entity(_, _), _), _):
+        case Walk(Walk(Anchor(_, _), _), _):
             return "two"
-        case Walk(Walk(Walk(Entity(_, _), _), _), _):
+        case Walk(Walk(Walk(Anchor(_, _), _), _), _):
             return "three"
         case Walk(source, _):
             inner = family_of(source)
@@ -94,7 +94,7 @@ def flagged_sets(of: Exploration) -> Iterator[Base]:
     for worth, relation in named[:MOST_FLAGS]:
         for node in flags[relation][: 1 + negated]:
             if node >= 0 and worth < 0:
-                part = Walk(Entity(node), 2 * relation + 1)
+                part = Walk(Anchor(node), 2 * relation + 1)
                 members, said = of.members_of(part), of.relations_say[relation]
                 whole = len(members) <= WIDEST
                 yield Base(part, sample(members), 2 * relation, frozenset(), (), said, STEP_COST, whole)
@@ -125,7 +125,7 @@ def _pairs(of: Exploration, paths: Paths) -> list[Base]:
 
 def may_meet(of: Exploration, left: Base, right: Base) -> bool:
     """Whether two sets may share a member, as far as the types of their ends tell."""
-    if isinstance(left.part, Entity) or isinstance(right.part, Entity):
+    if isinstance(left.part, Anchor) or isinstance(right.part, Anchor):
         return True
     return of.vocabulary.may_meet(left.end, right.end)
 
@@ -221,7 +221,7 @@ def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:
     if not named:
         return
     for base in by_worth(bases)[:60]:
-        if isinstance(base.part, OfType | Entity):
+        if isinstance(base.part, OfType | Anchor):
             continue
         for type_ in named:
             kept = shared(base.members, of.members_of(OfType(type_)))
@@ -238,7 +238,7 @@ def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterat
         return
     yield from _one_less_another(of, paths)
     yield from _less_named(of, paths, bases)
-    whole = foremost([b for b in bases if b.whole and not isinstance(b.part, Entity)], 3)
+    whole = foremost([b for b in bases if b.whole and not isinstance(b.part, Anchor)], 3)
     for left in whole:
         for step in _missing(of, left):
             part = Counted(left.part, step, "=", 0)
@@ -254,7 +254,7 @@ def sets_without(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterat
 
 def _less_named(of: Exploration, paths: Paths, bases: Sequence[Base]) -> Iterator[Base]:
     """Sets less one entity of the question that is in them."""
-    for left in foremost([b for b in bases if b.whole and not isinstance(b.part, Entity)], 3):
+    for left in foremost([b for b in bases if b.whole and not isinstance(b.part, Anchor)], 3):
         for (i, node), group in paths.items():
             if of.is_free(i, left) and node in left.members and len(left.members) > 1:
                 others = left.members[left.members != node]

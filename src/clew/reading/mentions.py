@@ -433,23 +433,30 @@ def _foremost(mentions: Sequence[Mention], question: str, lexicon: Lexicon) -> l
 
 
 def _without_inner(mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions without those inside of a longer name that is written out: *Korea* in *South Korea*."""
+    """The mentions without those inside of a longer name that is written out: *Korea* in *South Korea*.
+
+    And without guesses at names that take some words of such a name and some beside it.
+    """
     whole = [
         m
         for m in mentions
         if m.strong
-        and len(m.text.split()) > 1
-        and m.text[0].isupper()
+        and len(re.split(r"[\s_]+", m.text)) > 1
+        and (m.text[0].isupper() or "_" in m.text)
         and any(c.how in (GIVEN, EXACT) for c in m.candidates)
     ]
-    return [
-        m
-        for m in mentions
-        if any(c.how == GIVEN for c in m.candidates)
-        or not any(
-            o.start <= m.start and m.stop <= o.stop and m.stop - m.start < o.stop - o.start for o in whole
-        )
-    ]
+    return [m for m in mentions if not any(_is_taken(m, o) for o in whole)]
+
+
+def _is_taken(mention: Mention, name: Mention) -> bool:
+    """Whether the words of a mention are better taken for a name that is written out."""
+    given = any(c.how == GIVEN for c in mention.candidates)
+    if given or not mention.overlaps(name) or (mention.start, mention.stop) == (name.start, name.stop):
+        return False
+    if name.start <= mention.start and mention.stop <= name.stop:
+        return True
+    around = mention.start <= name.start and name.stop <= mention.stop
+    return not around and all(c.how in (PARTIAL, TYPO, WORDS) for c in mention.candidates)
 
 
 def _is_strong(mention: Mention, lexicon: Lexicon) -> bool:

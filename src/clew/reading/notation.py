@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from clew.reading.query import (
+    Anchor,
     Ask,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -61,7 +61,7 @@ class NotationError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameLookup:
     """How names are found; each function gives an id, or None for a name that the graph lacks."""
 
     entity: Callable[[str], int | None]
@@ -69,7 +69,7 @@ class Names:
     type: Callable[[str], int | None]
 
 
-def read_query(text: str, names: Names) -> Query:
+def read_query(text: str, names: NameLookup) -> Query:
     """Read one query.
 
     Raises:
@@ -98,7 +98,7 @@ def _tokens(text: str) -> Iterator[str]:
 class _Reader:
     """A recursive descent over the tokens of one query."""
 
-    def __init__(self, tokens: list[str], names: Names) -> None:
+    def __init__(self, tokens: list[str], names: NameLookup) -> None:
         self._tokens, self._names, self._at, self._depth = tokens, names, 0, 0
 
     @property
@@ -147,7 +147,7 @@ class _Reader:
         if word == "(":
             part = self._bracketed()
         elif word.startswith("{"):
-            part = Entity(self._known(self._names.entity, self._take()[1:-1].strip(), "entity"))
+            part = Anchor(self._known(self._names.entity, self._take()[1:-1].strip(), "entity"))
         elif word in ("argmax", "argmin", "top", "bottom") and self._peek(1) == "(":
             part = self._extreme()
         elif word[:1] in (".", "^") and word:
@@ -221,7 +221,7 @@ class _Reader:
         date = date_of(text)
         if date is not None:
             return Compared(of, steps, sign, date)
-        return self._against(of, steps, sign, Entity(self._known(self._names.entity, text, "entity")))
+        return self._against(of, steps, sign, Anchor(self._known(self._names.entity, text, "entity")))
 
     def _against(self, of: Part, steps: tuple[int, ...], sign: Sign, other: Part) -> Part:
         """Compared with the members of a set: the same ones, or by their values."""

@@ -11,7 +11,7 @@ import numpy as np
 from clew.reading import english
 from clew.reading.joins import family_of, foremost
 from clew.reading.paths import STEP_COST, Base, Exploration, Paths, by_worth, sample
-from clew.reading.query import Ask, Both, Compared, Counted, Either, Entity, Extreme, Part, Query, Value, Walk
+from clew.reading.query import Anchor, Ask, Both, Compared, Counted, Either, Extreme, Part, Query, Value, Walk
 from clew.reading.vocabulary import DATE, THING
 
 MOST_ONWARD, MOST_FAR = 5, 12
@@ -54,7 +54,7 @@ def _counts(bases: Sequence[Base], filtered: Sequence[Base]) -> Iterator[Proposa
     ones = [b for b in bases if family_of(b.part) == "one"]
     less = [b for b in bases if family_of(b.part) == "less"]
     for base in dict.fromkeys([*filtered[:30], *ones[:60], *less[:30], *bases[:100]]):
-        if not isinstance(base.part, Entity):
+        if not isinstance(base.part, Anchor):
             size = len(base.members) if base.whole else -1
             yield Proposal("count", Query("count", base.part), base.worth + 0.05, size)
 
@@ -151,7 +151,7 @@ def _than_another(of: Exploration, things: Sequence[Base]) -> list[Base]:
     for base in [*free[:10], *(b for b in things[:10] if b.mentions)]:
         for step, _ in of.attributes(base)[:5]:
             for i, candidate in named:
-                other = Walk(Entity(candidate.node, i), step)
+                other = Walk(Anchor(candidate.node, i), step)
                 if not of.is_free(i, base) or not len(of.members_of(other)):
                     continue
                 said, cost = of.said_by(base, step, i), base.cost + STEP_COST + 1 - candidate.score
@@ -196,7 +196,7 @@ def _two_named(of: Exploration) -> Iterator[Base]:
     named = [(i, m.candidates[0]) for i, m in enumerate(of.mentions) if m.candidates]
     for (i, one), (j, other) in combinations(named, 2):
         if one.node != other.node and not of.overlap(i, j):
-            part = Either(Entity(one.node, i), Entity(other.node, j))
+            part = Either(Anchor(one.node, i), Anchor(other.node, j))
             members = np.array(sorted({one.node, other.node}), np.int64)
             said, cost = np.maximum(of.covered(i), of.covered(j)), 2 - one.score - other.score
             yield Base(part, members, -1, frozenset({i, j}), (), said, cost)
@@ -236,7 +236,7 @@ def yes_or_no(of: Exploration, paths: Paths, joined: Sequence[Base]) -> Iterator
             # What never stands at the end of a path's last step is of another kind: nobody asks that.
             fitting = [b for b in group[1:] if len(b.steps) <= 2 and b.end in ends[other]]
             for base in fitting[:15]:
-                part = Both(base.part, Entity(other, j))
+                part = Both(base.part, Anchor(other, j))
                 said = float(np.maximum(base.said, of.covered(j)).sum()) - base.cost
                 yield Proposal("yes", Query("yes", part), said + link + asked)
         for base in _whether_of_values(of, i, group[0]):

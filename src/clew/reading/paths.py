@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.schema import Schema
-from clew.reading.execute import NONE, Executor, Nodes, OverBudget, root_of
+from clew.reading.execute import NONE, Executor, Nodes, OverBudget, onward
 from clew.reading.mentions import Mention
-from clew.reading.query import Entity, OfType, Part, Walk
+from clew.reading.query import Anchor, OfType, Part, Walk
 from clew.reading.sets import distinct
 from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabulary
 
@@ -125,7 +125,7 @@ class Exploration:
     def paths_from(self, mention: int, node: int, score: float) -> list[Base]:
         """The paths from one entity, by their worth, the entity itself first."""
         here, said = np.array([node], np.int64), self.covered(mention)
-        start = Base(Entity(node, mention), here, -1, frozenset({mention}), (), said, 1.0 - score)
+        start = Base(Anchor(node, mention), here, -1, frozenset({mention}), (), said, 1.0 - score)
         front, found = [start], [start]
         for length, most in ((1, MOST_FIRST), (2, MOST_SECOND), (3, MOST_PATHS)):
             grown = by_worth([base for before in front for base in self.grown(before)])
@@ -138,7 +138,6 @@ class Exploration:
     def grown(self, base: Base) -> Iterator[Base]:
         """The set one step further, by each step that the members have."""
         around = self._around(base)
-        root = root_of(Walk(base.part, 0))
         for step in self.steps_at(base.members) if around is None else self._best_said(around):
             if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
                 continue
@@ -146,15 +145,15 @@ class Exploration:
                 # From all of a type and back again: nobody asks for what shares something with anything.
                 continue
             members = self.reached(base.members, step) if around is None else around[step]
-            if root is not None:
-                members = members[members != root]
+            part = Walk(base.part, step)
+            members = onward(part, members)
             if not len(members):
                 continue
             whole = base.whole and len(members) <= WIDEST
             said = np.maximum(base.said, self.steps_say[step])
             back = len(base.steps) >= 1 and base.steps[-1] ^ 1 == step
             cost = base.cost + STEP_COST + 0.1 * back
-            part, steps = Walk(base.part, step), (*base.steps, step)
+            steps = (*base.steps, step)
             yield Base(part, sample(members), step ^ 1, base.mentions, steps, said, cost, whole)
 
     def _around(self, base: Base) -> dict[int, Nodes] | None:
@@ -253,7 +252,7 @@ class Exploration:
 
     def is_of_things(self, base: Base) -> bool:
         """Whether a set has things in it, neither values nor one entity alone."""
-        if isinstance(base.part, Entity):
+        if isinstance(base.part, Anchor):
             return False
         kinds = (THING, LEAF) if isinstance(base.part, OfType) else (THING,)
         return base.end < 0 or self.vocabulary.ends[base.end] in kinds

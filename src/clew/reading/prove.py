@@ -7,11 +7,11 @@ import numpy as np
 from clew.graph.graph import Graph
 from clew.reading.execute import Executor, against, stands
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -35,7 +35,7 @@ def prove(executor: Executor, part: Part, member: int) -> tuple[int, ...]:
 
 def _prove(executor: Executor, part: Part, member: int) -> list[int]:
     match part:
-        case Entity(_, _):
+        case Anchor(_, _):
             return []
         case OfType(type_, end):
             return [] if type_ >= 0 else _edges(executor, member, end, 1)
@@ -130,7 +130,7 @@ def _lay_out(
 ) -> int | None:
     """Add what a set needs to a pattern; the place of its node, None where a pattern cannot say it."""
     match part:
-        case Entity(node, _) if at is None:
+        case Anchor(node, _) if at is None:
             nodes.append(PatternNode(graph.entities[node], known=True, entity=node))
             return len(nodes) - 1
         case Walk(source, step):

@@ -17,7 +17,7 @@ Ask = Literal["list", "count", "yes", "sum", "average", "largest", "smallest"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class Anchor:
     """One node; `mention` is the place of its mention in the question's list, -1 if it has none."""
 
     node: int
@@ -34,7 +34,7 @@ class OfType:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What one step leads to from a set; a chain of walks never comes back to where it begins."""
+    """What one step leads to from a set; see `execute.onward` for the way back."""
 
     source: Part
     step: int
@@ -106,7 +106,7 @@ class Extreme:
     number: int = 1
 
 
-Part = Entity | OfType | Walk | Both | Either | Without | Compared | Counted | Extreme
+Part = Anchor | OfType | Walk | Both | Either | Without | Compared | Counted | Extreme
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def parts_of(part: Part) -> Iterator[Part]:
 
 def with_entity(part: Part, node: int, other: int) -> Part:
     """The part with one entity in the place of another."""
-    if isinstance(part, Entity):
+    if isinstance(part, Anchor):
         return replace(part, node=other) if part.node == node else part
     inner = {f.name: getattr(part, f.name) for f in fields(part)}
     changed = {name: with_entity(p, node, other) for name, p in inner.items() if isinstance(p, Part)}
@@ -148,7 +148,7 @@ def mentions_of(query: Query) -> tuple[int, ...]:
     used: set[int] = set()
     for part in parts_of(query.part):
         match part:
-            case Entity(_, mention) | Counted(_, _, _, _, mention):
+            case Anchor(_, mention) | Counted(_, _, _, _, mention):
                 used.add(mention)
             case Compared(_, _, _, Value(_, _, _, mention)):
                 used.add(mention)
@@ -159,7 +159,7 @@ def mentions_of(query: Query) -> tuple[int, ...]:
 
 def entities_of(query: Query) -> tuple[int, ...]:
     """The entities that a query names, in order, each once."""
-    return tuple(dict.fromkeys(p.node for p in parts_of(query.part) if isinstance(p, Entity)))
+    return tuple(dict.fromkeys(p.node for p in parts_of(query.part) if isinstance(p, Anchor)))
 
 
 def steps_of(query: Query) -> tuple[int, ...]:
@@ -183,7 +183,7 @@ def key_of(query: Query) -> tuple[object, ...]:
 
 def _key(part: Part) -> tuple[object, ...]:
     match part:
-        case Entity(node, _):
+        case Anchor(node, _):
             return ("entity", node)
         case OfType(type_, end):
             return ("type", type_, end)

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from clew.errors import EmbedderError
 from clew.reading.adapter import Adapter
+from clew.reading.alignment import NOTHING, Aligner, Alignment, EncodedView
 from clew.reading.asked_type import asked_type
-from clew.reading.calibration import OF_CANDIDATES, Calibration, rows_of
+from clew.reading.calibration import KNOWN_BEFORE, Calibration, rows_of
 from clew.reading.candidates import Option
 from clew.reading.describe import (
     COMPARED,
@@ -79,13 +80,14 @@ class Ranking:
 class Scored:
     """Candidates with their rows of tokens and features, and their scores, that of none right last.
 
-    `rows` float32 [n, OF_CANDIDATES], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
+    `rows` float32 [n, KNOWN_BEFORE], `scores` float32 [n + 1]; `left_out` as of `Ranking`.
     """
 
     options: tuple[Option, ...]
     tokens: Sequence[Sequence[Token]]
     rows: Float32
     scores: Float32
+    alignment: Alignment
     left_out: int
 
     @property
@@ -208,7 +210,12 @@ class GraphRanker:
         kept = [option for option in sorted(options, key=lambda o: -o.worth) if rows.add(option)]
         if not kept:
             return Scored(
-                (), (), np.zeros((0, len(OF_CANDIDATES)), np.float32), np.zeros(1, np.float32), len(options)
+                (),
+                (),
+                np.zeros((0, len(KNOWN_BEFORE)), np.float32),
+                np.zeros(1, np.float32),
+                NOTHING,
+                len(options),
             )
         known = rows_of(rows.describer.features(kept), rows.tokens)
         signs = Signs(self.vocabulary, question, mentions, likeness)
@@ -216,18 +223,31 @@ class GraphRanker:
         best = self.ranker.first_pass.best(known, told)
         rows.keep(best.tolist())
         kept, known, told = [kept[i] for i in best], known[best], told[best]
-        scores = self._scores(rows, known[:, :GIVEN])
+        scores, labels, heard = self._scores(rows, known[:, :GIVEN])
+        aligner = Aligner(self.vocabulary, mentions, likeness, labels)
+        alignment = aligner.alignment([o.query for o in kept], [heard[v] for v in rows.view])
         asked = asked_type(question, mentions, likeness)
         if asked >= 0:
             scores[:-1] += [rows.describer.of_type(option.query, asked) for option in kept]
             _sift(self.vocabulary, kept, scores, asked)
         if self.ranker.calibration is not None:
-            scores = self.ranker.calibration.scores(scores, known)
+            aligned = alignment.features(self.ranker.calibration.of_alignment)
+            scores = self.ranker.calibration.scores(scores, np.concatenate([known, aligned], axis=1))
         scores[:-1] += told
-        return Scored(tuple(kept), rows.tokens, known, scores, len(options) - len(kept))
+        return Scored(tuple(kept), rows.tokens, known, scores, alignment, len(options) - len(kept))
 
-    def _scores(self, rows: _Rows, features: Float32) -> Float32:
-        """Scores of all rows with their features, that of none being right last."""
+    def vector(self, text: str) -> Float32:
+        """The vector of a text, of length 1: float32 [384]."""
+        return _unit(self.ranker.encode_labels([text])[0])
+
+    def likeness(self, vector: Float32, relation: int) -> float:
+        """How like a vector of `vector` is to that of the label of a relation: their cosine, in [-1, 1]."""
+        return float(_unit(self._encoded({(False, relation)})[0][0]) @ vector)
+
+    def _scores(
+        self, rows: _Rows, features: Float32
+    ) -> tuple[Float32, dict[tuple[bool, int], int], list[EncodedView]]:
+        """Scores of all rows with their features, that of none last; labels, and the views as heard."""
         states, mask, offsets = self.ranker.encode([view.text for view in rows.views.values()])
         labels, at = self._labels(rows)
         kinds, label_at, span_at = rows.arrays(at, offsets)
@@ -242,11 +262,22 @@ class GraphRanker:
             "view": np.array([*rows.view, 0], np.int64),
             "features": np.concatenate([features, features.max(0, keepdims=True)]),
         }
-        return self.ranker.head.run(None, given)[0]
+        unit = _unit(labels[: len(at)])
+        heard = [
+            EncodedView(view, _unit(state[: len(of)]) @ unit.T, of)
+            for view, state, of in zip(rows.views.values(), states, offsets, strict=True)
+        ]
+        return self.ranker.head.run(None, given)[0], at, heard
 
     def _labels(self, rows: _Rows) -> tuple[Float32, dict[tuple[bool, int], int]]:
         """Vectors of the labels that the rows use, and where each of them is."""
-        used = sorted({(k == Kind.TYPE, r) for tokens in rows.tokens for k, r in tokens if _is_label(k, r)})
+        return self._encoded(
+            {(k == Kind.TYPE, r) for tokens in rows.tokens for k, r in tokens if _is_label(k, r)}
+        )
+
+    def _encoded(self, labels: set[tuple[bool, int]]) -> tuple[Float32, dict[tuple[bool, int], int]]:
+        """Vectors of labels (whether of a type, and which), and where each of them is."""
+        used = sorted(labels)
         texts = [self.vocabulary.types[i] if is_type else self.vocabulary.relations[i] for is_type, i in used]
         new = sorted({t for t in texts if t not in self._vectors})
         every = {*self.vocabulary.relations, *self.vocabulary.types}
@@ -260,6 +291,10 @@ class GraphRanker:
             self._vectors |= dict(zip(new, self.ranker.encode_labels(new), strict=True))
         vectors = [self._vectors[t] for t in texts] or [np.zeros(384, np.float32)]
         return np.stack(vectors), {label: i for i, label in enumerate(used)}
+
+
+def _unit(vectors: Float32) -> Float32:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
 
 
 def _sift(vocabulary: Vocabulary, options: Sequence[Option], scores: Float32, asked: int) -> None:

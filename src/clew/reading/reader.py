@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.index.names.names import NamesIndex
@@ -118,6 +121,19 @@ class QuestionReader:
 
         """
         return self._ranker.rank(of.question, of.mentions, of.likeness, options)
+
+    def vector(self, text: str) -> NDArray[np.float32]:
+        """The vector that the ranker's encoder gives to a text, of length 1: float32 [384].
+
+        Raises:
+            EmbedderError: the shipped model cannot be opened.
+
+        """
+        return self._ranker.vector(text)
+
+    def likeness(self, vector: NDArray[np.float32], relation: int) -> float:
+        """How like a vector of `vector` is to that of the label of a relation, in [-1, 1]."""
+        return self._ranker.likeness(vector, relation)
 
     def _candidates(
         self, question: str, entities: Sequence[str], times: dict[str, float]

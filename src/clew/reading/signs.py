@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from clew.reading import english
 from clew.reading.mentions import Mention
 from clew.reading.query import (
+    Anchor,
     Compared,
     Counted,
-    Entity,
     Extreme,
     Query,
     Sign,
@@ -107,7 +107,7 @@ class Signs:
             told += math.log(IGNORED if self.past else LEFT_OPEN) if self.past != is_past else 0.0
         for part in parts_of(query.part):
             match part:
-                case Entity(_, mention) if self.beside.get(mention) or mention in self.ranges:
+                case Anchor(_, mention) if self.beside.get(mention) or mention in self.ranges:
                     told += math.log(IGNORED)
                 case Counted(_, _, sign, number, mention) if mention >= 0 and number:
                     told += self._of_value(mention, sign)

@@ -77,6 +77,11 @@ class Vocabulary:
         none = node + 1 >= len(types.offsets)
         return types.type[:0] if none else types.type[types.offsets[node] : types.offsets[node + 1]]
 
+    def type_of(self, node: int) -> int:
+        """The first declared type of a node, -1 where it has none."""
+        types = self.types_of(node)
+        return int(types[0]) if len(types) else -1
+
     def all_of_type(self, end: int, type_: int) -> bool:
         """Whether all nodes at an end are of a declared type."""
         return bool(self.schema.typed[end, type_] == self.schema.nodes[end])

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.reading.query import Both, Entity, OfType, Part, Walk
+from clew.reading.query import Anchor, Both, OfType, Part, Walk
 
 Float32 = NDArray[np.float32]
 MOST_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class StepChain:
     """A chain of steps from one name, the first first; `type`: that of what it keeps at its end, or -1."""
 
     mention: int
@@ -29,7 +29,7 @@ class Chain:
     type: int = -1
 
 
-def chain_of(part: Part) -> Chain | None:
+def chain_of(part: Part) -> StepChain | None:
     """The chain that a part is, None where it is none from one name in the question."""
     type_ = -1
     if isinstance(part, Both) and isinstance(part.right, OfType):
@@ -38,9 +38,9 @@ def chain_of(part: Part) -> Chain | None:
     while isinstance(part, Walk):
         steps.append(part.step)
         part = part.source
-    if not isinstance(part, Entity) or part.mention < 0 or not 0 < len(steps) <= MOST_STEPS:
+    if not isinstance(part, Anchor) or part.mention < 0 or not 0 < len(steps) <= MOST_STEPS:
         return None
-    return Chain(part.mention, tuple(reversed(steps)), type_)
+    return StepChain(part.mention, tuple(reversed(steps)), type_)
 
 
 def in_order(near: Float32, counts: NDArray[np.int64], right: Sequence[bool]) -> Float32:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from clew.reading.query import (
+    Anchor,
     Both,
     Compared,
     Counted,
     Either,
-    Entity,
     Extreme,
     OfType,
     Part,
@@ -47,7 +47,7 @@ _ASKS = {
 def say(query: Query, vocabulary: Vocabulary) -> str:
     """A query in one line of plain English."""
     match query:
-        case Query("yes", Both(left, Entity(node, _))):
+        case Query("yes", Both(left, Anchor(node, _))):
             return f"whether {vocabulary.graph.labels[node]} is {_say(left, vocabulary)}"
         case Query("list", part):
             return _say(part, vocabulary)
@@ -57,7 +57,7 @@ def say(query: Query, vocabulary: Vocabulary) -> str:
 
 def _say(part: Part, vocabulary: Vocabulary) -> str:
     match part:
-        case Entity(node, _):
+        case Anchor(node, _):
             return vocabulary.graph.labels[node]
         case OfType(type_, end):
             if type_ >= 0:

@@ -12,7 +12,7 @@ from clew.graph.graph import Names
 from clew.llm.prompting import prompt_named
 from clew.methods.kg_rag.chain import edges_of, follow, given_proofs, hops_of
 from clew.methods.kg_rag.decompose import plan_of
-from clew.methods.kg_rag.entities_named_in import entities_named_in, prove, without_names
+from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
 from clew.methods.kg_rag.reformulate import as_question, stop_of_question
 from clew.methods.kg_rag.retrieve import gone_on_from
 from clew.types import Pattern, PatternEdge, PatternNode
@@ -111,18 +111,6 @@ def test_names_are_taken_out_as_whole_words():
     graph = named_graph(["The Crow", "Crow", "A.B."], [])
     assert without_names(graph, "Is the crow a Crow, A.B. or Crows?", range(3)) == "Is  a ,  or Crows?"
     assert without_names(graph, "Is it?", range(3)) == "Is it?"
-
-
-def test_a_proof_is_the_shortest_path_from_what_is_known():
-    graph = named_graph(list("abcde"), [(0, 0, 1), (1, 1, 2), (0, 2, 2), (3, 0, 4)])
-    assert prove(graph, [2, 4], {0: ()}, range(4)) == {2: (1,)}
-    assert prove(graph, [2], {0: ()}, [0, 2]) == {2: (0, 2)}
-
-
-def test_a_known_entity_needs_a_path_from_another_one():
-    graph = named_graph(list("ab"), [(0, 0, 1), (0, 1, 1)])
-    assert prove(graph, [0], {0: ()}, [0]) == {}
-    assert prove(graph, [0], {0: (), 1: (7,)}, [0]) == {0: (7, 0)}
 
 
 def pattern(known: list[bool], edges: list[tuple[int, int, int]], answer: int | None) -> Pattern:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from clew.index.names.names import NamesIndex
 from clew.llm.prompting import Sampling, Talk, as_data, data_line, data_lines, prompt_named
 from clew.methods.schema_lines import SchemaText
-from clew.reading.notation import Names, NotationError, read_query
+from clew.reading.notation import NameLookup, NotationError, read_query
 from clew.reading.query import Query, key_of
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import Vocabulary, words_of_label
@@ -123,7 +123,7 @@ class Chooser:
                 lines.append(f"{as_data(mention.text)} = {' or '.join(names)}")
         return data_lines(dict.fromkeys(lines[:MOST_NAMES]))
 
-    def _finders(self, reading: Reading) -> Names:
+    def _finders(self, reading: Reading) -> NameLookup:
         """Names as a reply writes them: those that it was shown before others of the graph."""
         graph = self.vocabulary.graph
         linked = {
@@ -136,7 +136,7 @@ class Chooser:
             hits = self.names.exact(name)
             return hits[0].entity if hits else None
 
-        return Names(
+        return NameLookup(
             entity,
             _by_label([*graph.relation_labels], [*graph.relations]),
             _by_label([*graph.types.names], [*graph.types.names]),

@@ -12,7 +12,7 @@ class AutoSettings:
     """How sure the built-in reader must be. Raises UsageError for a confidence outside of [0, 1]."""
 
     confidence: float = option(
-        0.5, "how likely a learned reading must be to be answered from", least=0, most=1
+        0.45, "how likely a learned reading must be to be answered from", least=0, most=1
     )
 
     def __post_init__(self) -> None:

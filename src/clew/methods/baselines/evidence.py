@@ -11,7 +11,7 @@ from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, prompt_named
 from clew.llm.types import ChatModel
-from clew.methods.baselines.read_triples import Read, ReadTriples
+from clew.methods.baselines.read_triples import ReadTriples, TriplesAnswer
 from clew.methods.kg_rag.method import built_in_decompose
 from clew.methods.run import Run
 from clew.methods.topic_entities import FindTopicEntities
@@ -73,13 +73,13 @@ class EvidenceMethod(ABC):
                 found = self.retrieve(question, seeds, run.talk) if missing is None else found
             with run.stage("read"):
                 if missing is not None:
-                    read = Read(abstained=missing)
+                    read = TriplesAnswer(abstained=missing)
                 elif not found.triples:
-                    read = Read(abstained=Abstention("empty_result", "no triples were retrieved"))
+                    read = TriplesAnswer(abstained=Abstention("empty_result", "no triples were retrieved"))
                 else:
                     read = self.read(question, entities, called, found.triples, run.talk)
         except BudgetReached as error:
-            read = Read(abstained=Abstention("budget", str(error)))
+            read = TriplesAnswer(abstained=Abstention("budget", str(error)))
         run.steps.append(self._step(found))
         complete = read.complete and not found.notes
         return run.finish(replace(self._grounded(question, read), complete=complete))
@@ -102,7 +102,7 @@ class EvidenceMethod(ABC):
         ]
         return Step("evidence", {"triples": told, **({"notes": list(found.notes)} if found.notes else {})})
 
-    def _grounded(self, question: str, read: Read) -> Answer:
+    def _grounded(self, question: str, read: TriplesAnswer) -> Answer:
         if read.reply is not None and read.abstained is None:
             reply = read.reply
             answers, citations = reply.answers(self.graph), reply.citations(self.graph)

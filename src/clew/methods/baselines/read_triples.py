@@ -26,7 +26,7 @@ from clew.types import Abstention, Pattern
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class TriplesAnswer:
     """What was read: its text, the entities in it with their proofs, or why there are none.
 
     `complete` says that the triples held all that the graph has for what was asked, as far as that is known.
@@ -57,7 +57,7 @@ class ReadTriples:
         called: Mapping[str, tuple[int, ...]],
         triples: Sequence[int],
         talk: Talk | None,
-    ) -> Read:
+    ) -> TriplesAnswer:
         """Read the answer; `called` are the question's entities by what it calls them. Raises LlmError."""
         if talk is None:
             return self._by_pattern(question, entities, triples)
@@ -67,7 +67,7 @@ class ReadTriples:
         )
         return self._by_model(asked, talk)
 
-    def _by_model(self, asked: AskedSubQuestion, talk: Talk) -> Read:
+    def _by_model(self, asked: AskedSubQuestion, talk: Talk) -> TriplesAnswer:
         known = known_proofs(asked)
         lines = fact_lines(self.graph, asked.triples, known)
         given = Given(self.graph, lines.facts, known, frozenset(asked.seeds), self.is_name)
@@ -77,18 +77,20 @@ class ReadTriples:
             "QUESTION": as_data(asked.text),
         }
         found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
-        return Read(found.text, found.proofs, found.abstained, reply=found, complete=not found.cut)
+        return TriplesAnswer(found.text, found.proofs, found.abstained, reply=found, complete=not found.cut)
 
-    def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> Read:
+    def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> TriplesAnswer:
         pattern = self.decompose.pattern(question, entities)
         if isinstance(pattern, Abstention):
-            return Read(abstained=pattern)
+            return TriplesAnswer(abstained=pattern)
         proofs, complete = read_pattern(self.graph, pattern, triples)
         if not proofs:
             detail = "the triples that were retrieved do not hold the answer"
-            return Read(abstained=Abstention("empty_result", detail), pattern=pattern, complete=complete)
+            return TriplesAnswer(
+                abstained=Abstention("empty_result", detail), pattern=pattern, complete=complete
+            )
         text = " · ".join(self.graph.labels[e] for e in proofs)
-        return Read(text, proofs, pattern=pattern, complete=complete)
+        return TriplesAnswer(text, proofs, pattern=pattern, complete=complete)
 
 
 def read_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:

@@ -1,12 +1,11 @@
-"""Entities that a text names, and the paths that prove them: how the text of a model is grounded."""
+"""Entities that a text names, and the text without them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from clew.graph.graph import Graph
-from clew.methods.kg_rag.chain import Proofs
 from clew.text.labels import readable
 from clew.text.normalise import normalise
 
@@ -43,47 +42,3 @@ def without_names(graph: Graph, text: str, entities: Iterable[int]) -> str:
     labels = sorted({readable(graph.labels[e]) for e in entities}, key=lambda name: (-len(name), name))
     names = [re.escape(label) for label in labels if label.strip() and label.casefold() in text.casefold()]
     return re.sub(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", "", text, flags=re.IGNORECASE) if names else text
-
-
-def ends_of(graph: Graph, triples: Iterable[int]) -> list[int]:
-    """Heads and tails of triples, in order, each once."""
-    return list(dict.fromkeys(node for t in triples for node in graph.triple(t)[::2]))
-
-
-def prove(
-    graph: Graph, wanted: Sequence[int], known: Proofs, triples: Sequence[int]
-) -> dict[int, tuple[int, ...]]:
-    """Prove entities by the shortest path through `triples` from a known one; without one, they are left out.
-
-    Of paths as short, the one whose triples stand earlier. A known entity needs a path from another one.
-    """
-    around: dict[int, list[tuple[int, int]]] = {}
-    for triple in triples:
-        head, _, tail = graph.triple(triple)
-        around.setdefault(head, []).append((triple, tail))
-        if tail != head:
-            around.setdefault(tail, []).append((triple, head))
-    reached = _reach(around, known)
-    proofs: dict[int, tuple[int, ...]] = {}
-    for entity in wanted:
-        paths = reached
-        if entity in known:
-            paths = _reach(around, {e: p for e, p in known.items() if e != entity})
-        if entity in paths and (entity not in known or paths[entity]):
-            proofs[entity] = paths[entity]
-    return proofs
-
-
-def _reach(around: Mapping[int, Sequence[tuple[int, int]]], known: Proofs) -> dict[int, tuple[int, ...]]:
-    """Breadth-first from all known entities at once."""
-    paths = dict(known)
-    frontier = list(known)
-    while frontier:
-        following: list[int] = []
-        for node in frontier:
-            for triple, other in around.get(node, ()):
-                if other not in paths:
-                    paths[other] = (*paths[node], triple)
-                    following.append(other)
-        frontier = following
-    return paths

@@ -1,0 +1,140 @@
+"""What a piece of a claim may mean, and how surely its words say so.
+
+The ranker tells which of the graph's relations is likeliest meant, also where none is: of *Emma Thomas sued
+Christopher Nolan* it finds that they are married. So the words must say the relation of a meaning: by a word
+that is like its name, or by being like it, taken together, to the ranker's encoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.claims.claim_values import ClaimedValue
+from clew.reading.english import LIGHT
+from clew.reading.mentions import Mention
+from clew.reading.paths import Exploration
+from clew.reading.query import Sign
+from clew.reading.reader import QuestionReader
+from clew.reading.vocabulary import DATE, content_share
+
+Kind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
+UNSAID, HINTED, SAID = range(3)
+"""How surely the words of a piece say a meaning."""
+STATED, EXPLAINED = 0.7, 0.45
+"""Likeness by spelling of a word that is the name of a relation; likeness of one that a relation says."""
+LEAST_OF_STATED = 0.7
+"""Share of the likeness with the relation that it is the name of, from which a word may say another."""
+SAYS, HINTS, NEARLY = 0.32, 0.2, 0.35
+"""Likeness, to the ranker's encoder, of words with a relation that they say, and of those that hint at it;
+likeness of a word beside which a hint is enough. Set on claims about the development graphs: of a thousand
+with a verb that the graph lacks ten are as like as the first, of those that paraphrase most are."""
+TIMED = frozenset("before after later earlier sooner recent".split())
+"""Words that compare times and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a piece may mean: `steps` from one node to another, to a value, to a number of nodes, or to any.
+
+    `kind` type: `steps` is the one declared type. `sign` is of comparisons.
+    """
+
+    kind: Kind
+    node: int
+    steps: tuple[int, ...]
+    other: int = -1
+    value: ClaimedValue | None = None
+    sign: Sign = "="
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for the meanings that say the same of other things."""
+        return self.kind, self.steps, self.sign
+
+
+class Wording:
+    """The words of one piece outside of its items, beside what they may mean."""
+
+    def __init__(self, reader: QuestionReader, of: Exploration, mentions: Sequence[Mention]) -> None:
+        self.reader, self.like, self.vocabulary = reader, of.likeness, of.vocabulary
+        outside = content_share(self.like, [(m.start, m.stop) for m in mentions])
+        self.rows = [i for i, is_outside in enumerate(outside.tolist()) if is_outside]
+        self.saying = [i for i in self.rows if self._word(i) not in LIGHT]
+        """Those that may name a relation."""
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def _word(self, row: int) -> str:
+        return self.like.words[row][2]
+
+    def states_more(self, meaning: Meaning) -> bool:
+        """Whether a word is the name of a relation of which the meaning says nothing."""
+        if meaning.kind == "type":
+            return False
+        like, types = self.like, self._types(meaning)
+        for row in self.saying:
+            told = float(like.relations[row, [s // 2 for s in meaning.steps]].max())
+            told = max(told, float(like.types[row, types].max()) if types else 0.0)
+            stated = float(like.exact_relations[row].max(initial=0.0))
+            if stated >= STATED and told < max(EXPLAINED, LEAST_OF_STATED * stated):
+                return True
+        return False
+
+    def named(self, meaning: Meaning) -> float:
+        """How like some word is to what a meaning says; 1 where there are no words."""
+        like, rows = self.like, self.saying
+        if not rows:
+            return 1.0
+        if meaning.kind == "type":
+            return float(like.exact_types[rows, meaning.steps[0]].min())
+        ends = self.vocabulary.end_types
+        best = [like.relations[rows, s // 2].max() for s in meaning.steps]
+        best += [like.types[rows, t].max() for s in meaning.steps if (t := ends[s ^ 1]) >= 0]
+        return float(max(best))
+
+    def said(self, meaning: Meaning) -> int:
+        """How surely the words say every step of a meaning: `SAID`, `HINTED` or `UNSAID`."""
+        if meaning.kind == "type":
+            return SAID
+        types = self._types(meaning)
+        timed = meaning.kind == "compare" and self.vocabulary.ends[meaning.steps[0] ^ 1] == DATE
+        # What names the sort of an end says no relation, nor does that something was before.
+        rows = [
+            i
+            for i in self.rows
+            if not (timed and self._word(i) in TIMED)
+            and not (types and float(self.like.exact_types[i, types].max()) >= STATED)
+        ]
+        words = [self._word(i) for i in rows]
+        heavy = [word for word in words if word not in LIGHT]
+        if not heavy:
+            return SAID
+        texts = {" ".join(words), " ".join(heavy), *(words if len(meaning.steps) > 1 else ())}
+        how = [self._step_said(rows, texts, s // 2) for s in meaning.steps]
+        # *A film by X stars Y* has no word for the first of its two steps.
+        return min(how) if len(words) > 1 else max(how)
+
+    def _step_said(self, rows: Sequence[int], texts: Iterable[str], relation: int) -> int:
+        """How surely words, or some of the texts that they make, say one relation."""
+        word = float(self.like.relations[rows, relation].max())
+        if word >= EXPLAINED:
+            return SAID
+        text = max(self.reader.likeness(self._vector(text), relation) for text in texts)
+        if text >= SAYS or (text >= HINTS and word >= NEARLY):
+            return SAID
+        return HINTED if text >= HINTS else UNSAID
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        """The vector of some words, which is made once for all meanings."""
+        if text not in self._vectors:
+            self._vectors[text] = self.reader.vector(text)
+        return self._vectors[text]
+
+    def _types(self, meaning: Meaning) -> list[int]:
+        """The types of the ends of the steps of a meaning."""
+        ends = self.vocabulary.end_types
+        return [t for s in meaning.steps for t in (ends[s], ends[s ^ 1]) if t >= 0]
