@@ -68,6 +68,8 @@ ROOT = Path(__file__).resolve().parents[1]
 keep_machine_code()
 os.environ["NUMBA_CACHE_DIR"] = str(COMPILING.folder)
 """Programs that tests start with a cache of their own use the machine code that is there."""
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+"""Haystack reports its use from a thread of its own, in the middle of a later test."""
 FILMS = ROOT / "examples" / "films.tsv"
 
 
