@@ -284,5 +284,6 @@ def _missing(of: Exploration, base: Base) -> list[int]:
     """Steps that some of a set have and some have not, the best named first."""
     if len(base.members) < 2 and not base.mentions:
         return []
-    steps = [s for s in of.steps_at(base.members) if not base.steps or s != base.steps[-1] ^ 1]
+    back = of.vocabulary.back_over(base.steps[-1]) if base.steps else -1
+    steps = [s for s in of.steps_at(base.members) if s != back]
     return sorted(steps, key=lambda s: -of.gain_of(base, s))[:5]

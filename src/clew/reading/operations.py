@@ -69,7 +69,7 @@ def _onward(of: Exploration, base: Base, far: int) -> Iterator[Proposal]:
     for step in steps[:far]:
         there = replace(base, members=sample(of.reached(base.members[:60], step), 60))
         for after in of.steps_at(there.members):
-            if after == step ^ 1 or of.vocabulary.ends[step ^ 1] != THING:
+            if after == of.vocabulary.back_over(step) or of.vocabulary.ends[step ^ 1] != THING:
                 continue
             said = np.maximum(np.maximum(base.said, of.steps_say[step]), of.steps_say[after])
             worth = float(said.sum()) - base.cost - 2 * STEP_COST - 0.05

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,10 +138,11 @@ class Exploration:
     def grown(self, base: Base) -> Iterator[Base]:
         """The set one step further, by each step that the members have."""
         around = self._around(base)
-        for step in self.steps_at(base.members) if around is None else self._best_said(around):
+        for step in self.steps_at(base.members) if around is None else self._followed(around):
             if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
                 continue
-            if base.steps and not base.mentions and base.steps[-1] == step ^ 1:
+            back = bool(base.steps) and base.steps[-1] == self.vocabulary.back_over(step)
+            if back and not base.mentions:
                 # From all of a type and back again: nobody asks for what shares something with anything.
                 continue
             members = self.reached(base.members, step) if around is None else around[step]
@@ -151,7 +152,6 @@ class Exploration:
                 continue
             whole = base.whole and len(members) <= WIDEST
             said = np.maximum(base.said, self.steps_say[step])
-            back = len(base.steps) >= 1 and base.steps[-1] ^ 1 == step
             cost = base.cost + STEP_COST + 0.1 * back
             steps = (*base.steps, step)
             yield Base(part, sample(members), step ^ 1, base.mentions, steps, said, cost, whole)
@@ -183,15 +183,17 @@ class Exploration:
 
     def goes_in_circles(self, steps: Sequence[int], step: int) -> bool:
         """Whether a step only leads back: at once where each has one, or the third time the same way."""
-        if not steps or steps[-1] != step ^ 1:
+        if not steps or steps[-1] != self.vocabulary.back_over(step):
             return False
-        if len(steps) > 1 and steps[-2] == step:
+        if len(steps) > 1 and steps[-2] == step != steps[-1]:
             return True
         return not self.schema.repeated[step]
 
     def _leaves_a_value(self, base: Base, step: int) -> bool:
         """Whether a step goes on from a number, a date or a text that is no thing, but for the way back."""
-        if not base.steps or base.end < 0 or (step == base.steps[-1] ^ 1 and base.mentions):
+        if not base.steps or base.end < 0:
+            return False
+        if base.mentions and step == self.vocabulary.back_over(base.steps[-1]):
             return False
         kind = self.vocabulary.ends[base.end]
         return kind in (NUMBER, DATE) or (kind == LEAF and bool(self.vocabulary.types))
@@ -201,7 +203,7 @@ class Exploration:
         some = sample(nodes, most)
         around = self.executor.around(some)
         if around is not None:
-            return sorted(self._best_said(around))
+            return sorted(self._followed(around))
         found: set[int] = set()
         graph = self.vocabulary.graph
         for side, adjacency in enumerate((graph.out, graph.into)):
@@ -211,10 +213,12 @@ class Exploration:
                     found.update(2 * r + side for r in _distinct(adjacency.relation, start, stop))
                 elif stop > start:
                     found.update(2 * r + side for r in set(adjacency.relation[start:stop].tolist()))
-        return sorted(self._best_said(found))
+        return sorted(self._followed(found))
 
-    def _best_said(self, steps: Collection[int]) -> Iterable[int]:
-        """The steps; where they are too many to be followed, those that the question says best."""
+    def _followed(self, steps: Collection[int]) -> Collection[int]:
+        """The steps, each of what is recorded twice once; where they are many, those that are said best."""
+        same = self.vocabulary.canonical
+        steps = [s for s in steps if (c := same[s]) == s or c not in steps]
         if len(steps) <= MOST_STEPS:
             return steps
         chosen = np.array(sorted(steps))
@@ -236,7 +240,8 @@ class Exploration:
             like &= share >= IMPLIED
         else:
             return []
-        like[there] = False
+        like[[*there, *self.vocabulary.canonical[there]]] = False
+        like &= self.vocabulary.canonical == np.arange(len(like))
         return np.flatnonzero(like).tolist()
 
     def repeated_steps_at(self, nodes: Nodes) -> list[int]:

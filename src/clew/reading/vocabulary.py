@@ -26,6 +26,8 @@ TRUTH = {"yes": True, "y": True, "true": True, "t": True, "no": False, "n": Fals
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 PAST = frozenset("former formerly previous previously past ex".split())
 """Words in the name of a relation that holds no longer."""
+INVERTED = frozenset("inverse inverted inv reverse reversed".split())
+"""Words in the name of a relation that only say of which other one it is the inverse."""
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
 
@@ -90,6 +92,32 @@ class Vocabulary:
     def kept(self) -> Kept:
         """Sets that do not depend on a question, and what lies around them."""
         return Kept()
+
+    @cached_property
+    def canonical(self) -> NDArray[np.int64]:
+        """The step that stands for each, int64 [steps]: another where a relation has an inverse.
+
+        *narrower* stands for *broader* against its direction, and one way of a symmetric relation for both.
+        A relation that is only named as an inverse (`in_country_inverse`) is never gone over.
+        """
+        same = np.arange(2 * len(self.relations))
+        for one, other in enumerate(self.schema.inverse.tolist()):
+            if other < 0 or self.schema.inverse[other] != one:
+                continue
+            if self._is_inverted(other, one):
+                same[2 * other], same[2 * other + 1] = 2 * one + 1, 2 * one
+            elif not self._is_inverted(one, other):
+                same[2 * one + 1] = 2 * other
+        return same
+
+    def _is_inverted(self, relation: int, other: int) -> bool:
+        """Whether a relation is named as the inverse of another."""
+        mine, others = set(self.relations[relation].split()), set(self.relations[other].split())
+        return others < mine and mine - others <= INVERTED
+
+    def back_over(self, step: int) -> int:
+        """The step that leads back over another."""
+        return int(self.canonical[step ^ 1])
 
     @cached_property
     def past_relations(self) -> frozenset[int]:
