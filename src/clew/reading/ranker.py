@@ -43,6 +43,7 @@ from clew.reading.mentions import Mention
 from clew.reading.query import Both, OfType, Query, Walk, key_of
 from clew.reading.signs import Signs
 from clew.reading.vocabulary import Likeness, Vocabulary
+from clew.text.onnx_session import open_session
 
 Float32 = NDArray[np.float32]
 MODEL = Path(__file__).with_name("model")
@@ -124,13 +125,8 @@ class Ranker:
                 raise EmbedderError(
                     f"{folder}: the reader's model is of another version. Install clew again."
                 )
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = options.inter_op_num_threads = 1
-            options.log_severity_level = 3
-            kind = ["CPUExecutionProvider"]
             encoder, head = [
-                onnxruntime.InferenceSession(str(folder / name), options, providers=kind)
-                for name in ("encoder.onnx", "head.onnx")
+                open_session(onnxruntime, folder / name, threads=1) for name in ("encoder.onnx", "head.onnx")
             ]
             text = gzip.decompress((folder / "tokenizer.json.gz").read_bytes()).decode("utf-8")
             tokenizer = Tokenizer.from_str(text)

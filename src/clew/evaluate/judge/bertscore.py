@@ -21,6 +21,7 @@ from clew.evaluate.records import Record
 from clew.evaluate.run.rundir import BERT, Lines, RunDirectory, key_of
 from clew.text.embedder import unit_rows
 from clew.text.embedders.extras import require
+from clew.text.onnx_session import open_session
 
 Float32 = NDArray[np.float32]
 SEPARATOR = " · "
@@ -121,7 +122,7 @@ def open_tokens(spec: str) -> TokenEmbedder:
     if not model.is_file() or not tokenizer.is_file():
         raise EmbedderError(f"{path}: there is no model.onnx with a tokenizer.json beside it")
     try:
-        session = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+        session = open_session(runtime, model)
         opened = tokenizers.Tokenizer.from_file(str(tokenizer))
     except Exception as error:  # both libraries raise bare Exceptions of their own
         raise EmbedderError(f"{model}: cannot open the model ({error})") from error

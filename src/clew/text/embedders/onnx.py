@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clew.errors import EmbedderError
 from clew.text.embedder import Float32, checked_rows, hash_of, with_content
 from clew.text.embedders.extras import require
+from clew.text.onnx_session import open_session
 
 BATCH = 64
 """Texts at a time; texts of like length go together, so that little is padded."""
@@ -59,7 +60,7 @@ class OnnxEmbedder:
                 f"{model.parent}: there is no tokenizer.json. Export it together with the model."
             )
         try:
-            session = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+            session = open_session(runtime, model)
             return cls(session, tokenizers.Tokenizer.from_file(str(tokenizer)), model)
         except EmbedderError:
             raise
