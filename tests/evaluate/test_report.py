@@ -4,6 +4,8 @@ import csv
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -11,8 +13,20 @@ from hypothesis import strategies as st
 from made import ROOT
 
 from clew.errors import InputError
-from clew.evaluate.report.charts import BarChart, ChartBar, Point, PointChart, log_ticks, nice_ticks
-from clew.evaluate.report.svg import svg
+from clew.evaluate.report import files
+from clew.evaluate.report.charts import (
+    BarChart,
+    ChartBar,
+    ChartTable,
+    Point,
+    PointChart,
+    TableCell,
+    log_ticks,
+    nice_ticks,
+)
+from clew.evaluate.report.files import write_item
+from clew.evaluate.report.html import Section, page
+from clew.evaluate.report.svg import lone_svg, svg
 from clew.evaluate.run.engine_ask import accepted
 from clew.evaluate.run.experiments import experiment_of, read_experiment
 from clew.evaluate.run.toml_text import toml_text
@@ -337,6 +351,58 @@ def test_charts_of_nothing_and_of_one_value_are_drawn():
     for chart in (empty, one, bars, full):
         assert svg(chart).startswith("<svg")
     assert "&lt;&amp;&gt;" in svg(one)
+
+
+def hostile():
+    """A table, bars and points with markup in every text."""
+    x = "</script><u>&"
+    table = ChartTable(x, x, (x, x), ((x, TableCell(x, x, best=True)), (x,)), x)
+    bars = BarChart(x, x, x, (x,), (x,), ((ChartBar(1.0),),), x)
+    few = PointChart(x, x, x, x, ((x, (Point(1.0, 1.0, x),)),), note=x)
+    many = PointChart(x, x, x, x, ((x, tuple(Point(float(n), 1.0, x) for n in range(20))),))
+    return x, (table, bars, few, many)
+
+
+def test_names_are_text_and_no_markup_in_the_page():
+    x, items = hostile()
+    text = page(x, x, [Section(x, x, items)], [{"q": x}], x)
+    assert "<u>" not in text
+    assert text.count("</script>") == 2
+    assert text.count("&lt;u&gt;") > 20
+    (data,) = re.findall(r'<script id="questions" type="application/json">(.*?)</script>', text, re.S)
+    assert json.loads(data) == [{"q": x}]
+
+
+def test_names_are_text_and_no_markup_in_a_drawing():
+    x, items = hostile()
+    for item in items:
+        drawing = ElementTree.fromstring(lone_svg(item))  # noqa: S314
+        assert x in {node.text for node in drawing.iter()}
+        assert not list(drawing.iter("{http://www.w3.org/2000/svg}u"))
+
+
+def test_a_file_of_a_drawing_has_its_own_colours():
+    for item in hostile()[1]:
+        assert "var(" not in lone_svg(item)
+
+
+def test_signs_that_xml_lacks_are_no_error_of_a_drawing():
+    table = ChartTable("n", "a\x00b\udc80c", ("h",), ())
+    assert ElementTree.fromstring(lone_svg(table)).get("aria-label") == "a\ufffdb\ufffdc"  # noqa: S314
+
+
+def test_the_legend_names_series_and_marks():
+    points = tuple(Point(float(n), 1.0, f"part {n}") for n in range(20))
+    text = svg(PointChart("n", "t", "x", "y", (("first", points), ("second", points))))
+    for name in ("first", "second", *(p.label for p in points)):
+        assert text.count(f">{name}</text>") == 1
+
+
+def test_a_png_without_any_font_is_refused(tmp_path, monkeypatch):
+    blank = SimpleNamespace(svg_to_bytes=lambda drawing, **options: b"")
+    monkeypatch.setattr(files, "require", lambda package, extra: blank)
+    with pytest.raises(InputError, match="needs a font"):
+        write_item(hostile()[1][0], tmp_path / "x.png")
 
 
 def test_clew_datasets_lists_them(run):

@@ -37,8 +37,9 @@ def report(
         def tell(what: str, done: int, total: int) -> None:
             bar.update(what, done, total, "questions" if what == "reading" else "files")
 
-        typeset = [ending for ending, wanted in ((".md", markdown), (".tex", latex)) if wanted]
-        folder = build_report(runs, page, png=png, typeset=typeset, progress=tell)
+        wanted = ((".png", png), (".md", markdown), (".tex", latex))
+        also = [ending for ending, asked in wanted if asked]
+        folder = build_report(runs, page, also=also, progress=tell)
     if json:
         write_json({"page": str(page), "folder": str(folder)})
     elif not quiet:

@@ -8,5 +8,5 @@ and `names` hold the values that are handed on. Tasks come back in their order f
 that a run writes the same file each time. A method may name walks to be asked over (`corpus`): each part
 then has one more index for each corpus. Scores are never stored: they are computed from the records, and a
 `Row` keeps of a record only what figures need, so that a run of any length fits into memory. Charts are data
-(`report/charts.py`), drawn as SVG without a library, as PNG by matplotlib, and written as CSV.
+(`report/charts.py`), drawn as SVG without a library, and written as SVG, as PNG drawn from it, and as CSV.
 """

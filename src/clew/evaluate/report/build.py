@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.report.browser import entries, most_of_a_cell, told
-from clew.evaluate.report.charts import Chart, ChartTable
+from clew.evaluate.report.charts import ChartTable
+from clew.evaluate.report.files import TYPESET, write_item
 from clew.evaluate.report.html import Section, page
 from clew.evaluate.report.papers import paper_view
-from clew.evaluate.report.png import write_png
 from clew.evaluate.report.summary import LoadedRun, load
-from clew.evaluate.report.typeset import TYPESET
 from clew.evaluate.report.views import (
     charts,
     comparison_table,
@@ -41,18 +39,17 @@ def build_report(
     paths: Sequence[Path],
     out: Path,
     *,
-    png: bool = False,
-    typeset: Collection[str] = (),
+    also: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Path:
-    """Write `out` (an HTML file) and, beside it, a folder of CSV and PNG files; returns the folder.
+    """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 
-    `typeset` are endings of `TYPESET`: forms in which tables are written too.
+    `also` are endings of further files (`files.py`): `.png`, and those of `TYPESET` of tables alone.
 
     Raises:
         InputError: a path is no run directory, or nothing can be written.
         UsageError: a run has no records.
-        MissingExtra: PNG is wanted and matplotlib is not installed.
+        MissingExtra: PNG is wanted and the extra `report` is not installed.
 
     """
     tell = progress or _say_nothing
@@ -76,7 +73,9 @@ def build_report(
         folder.mkdir(exist_ok=True)
         items = [(section, item) for section in sections for item in section.items]
         for at, (section, item) in enumerate(items, 1):
-            _write(item, folder / f"{_slug(section.id)}-{_slug(item.name)}", png=png, typeset=typeset)
+            for ending in (".csv", *also):
+                if isinstance(item, ChartTable) or ending not in TYPESET:
+                    write_item(item, folder / f"{_slug(section.id)}-{_slug(item.name)}{ending}")
             tell("writing", at, len(items))
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}). Give another -o") from error
@@ -125,17 +124,6 @@ def _sections(run: LoadedRun, *, several: bool) -> list[Section]:
     )
     sections.append(Section(f"{id}more", f"In detail{mark}", [t for t in tables if t is not None]))
     return sections
-
-
-def _write(item: ChartTable | Chart, path: Path, *, png: bool, typeset: Collection[str]) -> None:
-    with path.with_name(path.name + ".csv").open("w", encoding="utf-8", newline="", errors="replace") as file:
-        csv.writer(file, lineterminator="\n").writerows(item.csv())
-    if isinstance(item, ChartTable):
-        for ending in typeset:
-            text = TYPESET[ending](item)
-            path.with_name(path.name + ending).write_text(text, "utf-8", errors="replace")
-    if png:
-        write_png(item, path.with_name(path.name + ".png"))
 
 
 def _slug(text: str) -> str:

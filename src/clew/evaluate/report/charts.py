@@ -1,9 +1,10 @@
-"""Charts and tables as data; `svg.py`, `png.py` and `html.py` draw them, CSV comes from the same values."""
+"""Charts and tables as data; `svg.py` and `html.py` draw them, CSV comes from the same values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import floor, log10
 
 
@@ -50,6 +51,8 @@ class Point:
     high: float | None = None
 
 
+LONG_TEXT = 24
+"""A cell of more characters makes a column one of texts."""
 MOST_LABELS = 12
 """More labelled points than these have shapes in place of labels."""
 
@@ -103,6 +106,17 @@ class ChartTable:
     rows: tuple[tuple[TableCell | str, ...], ...]
     note: str = ""
     names: int = 1
+
+    @cached_property
+    def long(self) -> frozenset[int]:
+        """Columns of texts (definitions, ids), which are read from the left as names are."""
+        rows = (row for row in self.rows if len(row) > 1)
+        return frozenset(
+            at
+            for row in rows
+            for at, cell in enumerate(row)
+            if at >= self.names and isinstance(cell, str) and len(cell) > LONG_TEXT
+        )
 
     def csv(self) -> list[list[object]]:
         """Header and rows, with the small print in columns of its own where there is some."""

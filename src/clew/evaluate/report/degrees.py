@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from clew.errors import InputError, UsageError
 from clew.evaluate.report.charts import Point, PointChart
-from clew.evaluate.report.png import write_png
-from clew.evaluate.report.svg import lone_svg
+from clew.evaluate.report.files import write_item
 from clew.graph.graph import Graph
 from clew.text.counted import counted
 
@@ -44,12 +42,6 @@ def check_plot(path: Path) -> None:
 def write_plot(chart: PointChart, path: Path) -> None:
     """Write a chart by the ending of the file. Raises InputError, and MissingExtra for a PNG."""
     try:
-        if path.suffix == ".png":
-            write_png(chart, path)
-        elif path.suffix == ".svg":
-            path.write_text(lone_svg(chart), "utf-8")
-        else:
-            with path.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows(chart.csv())
+        write_item(chart, path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}). Give another --plot") from error

@@ -1,48 +1,97 @@
-"""Charts as SVG, without any library; colours come from the page's style, so that they follow its theme."""
+"""Charts and tables as SVG, without any library; on the page colours follow its theme."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
 from html import escape
+from importlib.resources import files
 from math import log10
+from textwrap import wrap
 
 from clew.evaluate.report.charts import (
     BarChart,
     Chart,
     ChartBar,
+    ChartTable,
     Point,
     PointChart,
+    TableCell,
     log_ticks,
     nice_ticks,
     series_range,
 )
-from clew.evaluate.report.colours import LIGHT, SHADES
+from clew.evaluate.report.colours import LIGHT, SHADES, shade_rules
 
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 58, 16, 18, 58
 WIDE = 560
+CHARACTER, LINE = 6.6, 15
+"""Pixels of a character, about, and of a line of text."""
+WIDEST_CELL = 60
+"""Characters of a line in a cell of a table."""
+MOST_ROWS = 120
+"""Rows of a table that are drawn; its CSV has all."""
 Scale = Callable[[float], float]
+_VARIABLE = re.compile(r"var\(--(\w+)\)")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What is drawn, before it is a picture of the page or a file."""
+
+    width: int
+    height: int
+    title: str
+    parts: list[str]
 
 
 def svg(chart: Chart) -> str:
-    """Draw a chart."""
-    return _bars(chart) if isinstance(chart, BarChart) else _points(chart)
+    """Draw a chart for the page, whose style gives it its colours."""
+    return _picture(_chart(chart))
 
 
-_ALONE = (
-    "text{font:11px system-ui,sans-serif;fill:#444}.mid{text-anchor:middle}.end{text-anchor:end}"
-    ".grid{stroke:#ddd}.axis{stroke:#777;fill:none}"
-)
+def lone_svg(item: Chart | ChartTable) -> str:
+    """Draw a chart or a table as a file of its own: with its title, its colours, and a ground."""
+    drawing = _table(item) if isinstance(item, ChartTable) else _chart(item)
+    style = _VARIABLE.sub(lambda found: LIGHT[found[1]], shade_rules() + chart_rules())
+    ground = f'<rect width="100%" height="100%" fill="{LIGHT["bg"]}"/>'
+    title = f'<text class="mid name" x="{drawing.width / 2:.0f}" y="12">{escape(drawing.title)}</text>'
+    return f"{_picture(drawing, f'<style>{style}</style>{ground}{title}')}\n"
 
 
-def lone_svg(chart: Chart) -> str:
-    """Draw a chart as a file of its own: with its title, its colours, and a white ground."""
-    drawn = svg(chart)
-    start = drawn.index(">") + 1
-    style = f"<style>{_ALONE}.c0{{fill:{LIGHT[0]}}}</style>"
-    ground = '<rect width="100%" height="100%" fill="white"/>'
-    title = f'<text class="mid" x="{WIDE / 2:.0f}" y="12">{escape(chart.title)}</text>'
-    opened = drawn[: start - 1].replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-    return f"{opened}>{style}{ground}{title}{drawn[start:]}\n"
+@cache
+def chart_rules() -> str:
+    """Read the style of charts, which the page has too."""
+    return (files("clew.evaluate.report") / "charts.css").read_text("utf-8")
+
+
+def _chart(chart: Chart) -> _Drawing:
+    """Draw a chart, and its legend below it."""
+    drawing = _bars(chart) if isinstance(chart, BarChart) else _points(chart)
+    x, y, parts = LEFT, HEIGHT + 6, list(drawing.parts)
+    for shape, name in _keys(chart):
+        wide = int(28 + CHARACTER * len(name))
+        if x > LEFT and x + wide > drawing.width:
+            x, y = LEFT, y + LINE
+        label = f'<text class="name" x="14">{escape(name)}</text>'
+        parts.append(f'<g transform="translate({x} {y})">{shape}{label}</g>')
+        x += wide
+    return replace(drawing, height=y + 6, parts=parts)
+
+
+def _keys(chart: Chart) -> list[tuple[str, str]]:
+    """Pair the shapes of a legend with what they mean: series, then marks."""
+    names = chart.series if isinstance(chart, BarChart) else tuple(name for name, _ in chart.series)
+    marks = () if isinstance(chart, BarChart) else chart.marks
+    series = [
+        (f'<rect class="{_shade(at, name, chart)}" y="-9" width="9" height="9"/>', name)
+        for at, name in enumerate(names)
+    ]
+    shapes = [(_mark(at, 4.5, -4.5, "plain", 4), name) for at, name in enumerate(marks)]
+    return [(shape, name) for shape, name in series + shapes if name]
 
 
 def bars_width(chart: BarChart) -> int:
@@ -50,7 +99,7 @@ def bars_width(chart: BarChart) -> int:
     return max(460, min(1120, LEFT + RIGHT + len(chart.groups) * (26 + 24 * len(chart.series))))
 
 
-def _bars(chart: BarChart) -> str:
+def _bars(chart: BarChart) -> _Drawing:
     width = bars_width(chart)
     bars = [bar for row in chart.bars for bar in row if bar is not None]
     ends = [v for bar in bars for v in (bar.value, bar.low, bar.high) if v is not None]
@@ -66,9 +115,9 @@ def _bars(chart: BarChart) -> str:
             bar = chart.bars[s][g]
             if bar is not None:
                 x = middle + (s - len(chart.series) / 2) * each
-                style = f"c{s % SHADES}{' hollow' if name in chart.hollow else ''}"
+                style = _shade(s, name, chart)
                 parts.append(_bar(x, each * 0.88, y, bar, style, f"{name}, {group}"))
-    return _svg(width, parts, chart.title)
+    return _Drawing(width, HEIGHT, chart.title, parts)
 
 
 def _bar(x: float, width: float, y: Scale, bar: ChartBar, style: str, name: str) -> str:
@@ -89,7 +138,7 @@ def _error_bar(x: float, low: float, high: float) -> str:
     return f'<path class="err" d="M{x:.1f} {low:.1f}V{high:.1f}{caps}"/>'
 
 
-def _points(chart: PointChart) -> str:
+def _points(chart: PointChart) -> _Drawing:
     width = WIDE
     points = [p for _, row in chart.series for p in row]
     xs = [_x(p.x, chart) for p in points]
@@ -107,13 +156,13 @@ def _points(chart: PointChart) -> str:
         return place(_y(value, chart))
 
     for s, (name, row) in enumerate(chart.series):
-        style = f"c{s % SHADES}{' hollow' if name in chart.hollow else ''}"
+        style = _shade(s, name, chart)
         if chart.lines and len(row) > 1:
             path = "L".join(f"{x(_x(p.x, chart)):.1f} {y(p.y):.1f}" for p in row)
             parts.append(f'<path class="line {style}" d="M{path}"/>')
         size = 2.2 if chart.lines and len(row) > 1 and len(chart.series) > 4 else 4.5
         parts += [_point(p, chart, name, (x(_x(p.x, chart)), y), style, size) for p in row]
-    return _svg(width, parts, chart.title)
+    return _Drawing(width, HEIGHT, chart.title, parts)
 
 
 def _x(value: float, chart: PointChart) -> float:
@@ -137,11 +186,11 @@ def _point(
         place = f'class="end" x="{x - 7:.1f}"' if x > 0.6 * WIDE else f'x="{x + 7:.1f}"'
         label = f'<text {place} y="{at - 6:.1f}">{escape(point.label)}</text>'
     mark = chart.marks.index(point.label) if point.label in chart.marks else 0
-    shape = mark_shape(mark, x, at, style, size)
+    shape = _mark(mark, x, at, style, size)
     return f"<g><title>{escape(told)}</title>{error}{shape}{label}</g>"
 
 
-def mark_shape(mark: int, x: float, y: float, style: str, size: float) -> str:
+def _mark(mark: int, x: float, y: float, style: str, size: float) -> str:
     """Draw the shape of a mark around a place: circle, square, triangle, diamond, cross, and so on again."""
     kind = mark % 5
     if kind == 0:
@@ -207,9 +256,47 @@ def _number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _svg(width: int, parts: Iterable[str], title: str) -> str:
-    inner = "".join(parts)
-    return (
-        f'<svg viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" role="img"'
-        f' aria-label="{escape(title)}">{inner}</svg>'
+def _shade(at: int, name: str, chart: Chart) -> str:
+    return f"c{at % SHADES}{' hollow' if name in chart.hollow else ''}"
+
+
+def _table(table: ChartTable) -> _Drawing:
+    """Draw the header and the rows, columns as wide as their texts; a heading has a row of its own."""
+    rows = [table.header, *table.rows[:MOST_ROWS]]
+    left = len(table.rows) - MOST_ROWS
+    rows += [(f"… and {left} more in the CSV file",)] if left > 0 else []
+    texts = [[_lines(cell) for cell in row] for row in rows]
+    whole = [row for row in texts if len(row) == len(table.header)]
+    widths = [
+        CHARACTER * (3 + max(len(line) for cell in cells for line in cell))
+        for cells in zip(*whole, strict=True)
+    ]
+    parts: list[str] = []
+    y = 2.0 * LINE
+    for at, (row, lines) in enumerate(zip(rows, texts, strict=True)):
+        x = CHARACTER
+        for column, (cell, width) in enumerate(zip(row, widths, strict=False)):
+            best = at == 0 or (isinstance(cell, TableCell) and cell.best)
+            from_left = column < table.names or len(row) < len(widths) or column in table.long
+            place = f'class="{"best" if best else "head" if len(row) < len(widths) else "name"}'
+            place += f'" x="{x:.0f}"' if from_left else f' end" x="{x + width - 2 * CHARACTER:.0f}"'
+            for down, line in enumerate(lines[column]):
+                parts.append(f'<text {place} y="{y + down * LINE:.0f}">{escape(line)}</text>')
+            x += width
+        y += LINE * max(map(len, lines)) + 4
+    return _Drawing(int(max(sum(widths), CHARACTER * len(table.title))), int(y), table.title, parts)
+
+
+def _lines(cell: TableCell | str) -> list[str]:
+    """Break the text of a cell, and its small print, into lines."""
+    texts = [cell] if isinstance(cell, str) else [cell.text, *filter(None, [cell.small])]
+    return [line for text in texts for line in wrap(text, WIDEST_CELL) or [""]]
+
+
+def _picture(drawing: _Drawing, head: str = "") -> str:
+    width, height, inner = drawing.width, drawing.height, "".join(drawing.parts)
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
+        f' height="{height}" role="img" aria-label="{escape(drawing.title)}">{head}{inner}</svg>'
     )
+    return _NOT_XML.sub("\ufffd", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from clew.evaluate.report.charts import ChartTable, TableCell
 
@@ -67,10 +67,6 @@ def latex(table: ChartTable) -> str:
 def escaped(text: str) -> str:
     """Text as LaTeX shows it."""
     return _SPECIAL.sub(lambda found: _LATEX[found[0]], text)
-
-
-TYPESET: Mapping[str, Callable[[ChartTable], str]] = {".md": markdown, ".tex": latex}
-"""Ending of a file → what writes a table so."""
 
 
 def _marked(cell: TableCell | str, shown: Callable[[str], str], bold: str) -> str:
