@@ -1,9 +1,11 @@
 """Types that triples say."""
 
+from time import process_time
+
 import pytest
 
 from clew.graph.build.build import graph_of
-from clew.graph.implied_types import relation_path, typing_relations, with_implied_types
+from clew.graph.implied_types import MOST_TYPES, relation_path, typing_relations, with_implied_types
 
 SAID = """
 a	instance of	lake
@@ -70,3 +72,12 @@ def test_a_typing_relation_is_one_that_most_things_have():
 )
 def test_the_parts_of_a_relations_name(label, parts):
     assert relation_path(label) == parts
+
+
+@pytest.mark.parametrize("relation", ["film.kind{}.rel{}", "instance of"])
+def test_very_many_types_take_no_time_each(relation):
+    triples = [(f"n{i}", relation.format(i, i), f"m{i}") for i in range(60_000)]
+    plain = graph_of(triples)
+    began = process_time()
+    assert len(with_implied_types(plain).types.names) == MOST_TYPES
+    assert process_time() - began < 10

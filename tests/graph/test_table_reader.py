@@ -217,10 +217,21 @@ def test_a_wide_table_is_an_entity_a_row(tmp_path: Path) -> None:
         ("position,start,end\nking,1272,1307\nqueen,1553,1558\nheir,1700,1701\n", ("king", "start", "1272")),
         ("person,from,to,office\nAnn,1999,2004,mayor\nBob,2004,2010,mayor\n", ("Ann", "from", "1999")),
         ("animal,legs\ndog,4\nbird,2\n", ("dog", "legs", "4")),
+        (
+            "State,Capital,Tree\nOhio,Columbus,Buckeye\nIowa,Des Moines,Oak\nUtah,Ogden,Aspen\n",
+            ("Ohio", "Capital", "Columbus"),
+        ),
+        (
+            "name,address 1,city\nAnn,12 Elm St,Rome\nBob,7 Oak St,Oslo\nCat,9 Low St,Bonn\n",
+            ("Ann", "address 1", "12 Elm St"),
+        ),
+        ("country,population 2020,size\nPeru,7,a\nChad,8,b\nIran,9,c\n", ("Peru", "population 2020", "7")),
     ],
 )
 def test_other_wide_tables(text: str, first: Triple, tmp_path: Path) -> None:
-    assert Found(write(tmp_path / "a.csv", text)).triples[0] == first
+    found = Found(write(tmp_path / "a.csv", text))
+    assert found.triples[0] == first
+    assert ("--format tsv or csv" in found.note) == text.startswith(("State", "name,address"))
 
 
 @pytest.mark.parametrize(
@@ -230,6 +241,11 @@ def test_other_wide_tables(text: str, first: Triple, tmp_path: Path) -> None:
         "Memento,director,Nolan\nMemento,year,2000\nHeat,director,Mann\n",
         "a,b,c\n",
         "a,b,c\nd,e,f\n",
+        "Q90,P17,Q142\nQ64,P36,Q183\nQ220,P190,Q38\nQ84,P6,Q145\n",
+        "Thing 1,made of,x\nThing 2,built by,y\nThing 3,sold in,z\nThing 4,lost at,w\n",
+        "Rome,capital of,Italy\nOslo,near,Drammen\nParis,lies on,Seine\nBonn,birthplace of,Beethoven\n",
+        "ann,Knows,bob\nbob,Likes,cat\ncat,Fears,dan\ndan,Sees,eve\n",
+        "http://e.org/a,http://p.org/b,c\nx,y,z\nu,v,w\nr,s,t\n",
     ],
 )
 def test_triples_without_a_header_stay_triples(text: str, tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.graph import Graph, Int64, Names, Types
 
@@ -100,10 +102,8 @@ def _said(graph: Graph) -> Iterator[tuple[str, Int64]]:
         for narrow, wide in zip(heads[rows].tolist(), tails[rows].tolist(), strict=True):
             wider.setdefault(narrow, set()).add(wide)
     rows = np.isin(relations, typing)
-    things, said = heads[rows].astype(np.int64), tails[rows]
     members: dict[int, list[Int64]] = {}
-    for type in np.unique(said).tolist():
-        own = things[said == type]
+    for type, own in _by_key(tails[rows], heads[rows]):
         for wide in _up(type, wider):
             members.setdefault(wide, []).append(own)
     for type, parts in members.items():
@@ -124,15 +124,22 @@ def _up(type: int, wider: dict[int, set[int]]) -> set[int]:
 def _named(graph: Graph) -> Iterator[tuple[str, Int64]]:
     """(type, its nodes) by the names of relations: the part before the last is the type of the heads."""
     paths = [relation_path(label) for label in graph.relation_labels]
-    named: dict[str, list[int]] = {}
-    for r, path in enumerate(paths):
-        if len(path) > 1:
-            named.setdefault(path[-2], []).append(r)
-    if sum(map(len, named.values())) * 2 < len(paths):
+    named: dict[str, int] = {}
+    kind = np.array([named.setdefault(p[-2], len(named)) if len(p) > 1 else -1 for p in paths], np.int64)
+    if 2 * int((kind >= 0).sum()) < len(paths):
         return
+    names = list(named)
     heads, relations, _ = graph.out.columns()
-    for name, own in named.items():
-        yield name, np.unique(heads[np.isin(relations, own)]).astype(np.int64)
+    for number, own in _by_key(kind[relations], heads):
+        if number >= 0:
+            yield names[number], np.unique(own)
+
+
+def _by_key(keys: NDArray[Any], nodes: NDArray[Any]) -> Iterator[tuple[int, Int64]]:
+    """Each key with the nodes that stand beside it, in their order."""
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    yield from zip(found.tolist(), np.split(nodes[order].astype(np.int64), starts[1:]), strict=True)
 
 
 def _words(label: str) -> str:

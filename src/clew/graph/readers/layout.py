@@ -53,6 +53,7 @@ _DIRECTIONS = {"directed": False, "undirected": True, "mutual": True}
 _KEY = re.compile(r"[A-Za-z]*(?:[a-z]I[Dd]|_id|_ID)")
 _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
+_NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
 
 
@@ -127,13 +128,17 @@ class NodeColumns:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the columns are; `header`: the first record names them. With both kinds, rows are mixed."""
+    """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
+
+    `may_be_triples`: the header is in words of its own, and could be a triple as the rows could.
+    """
 
     columns: tuple[Column, ...]
     edges: EdgeColumns | None = None
     nodes: NodeColumns | None = None
     header: bool = True
     left_out: tuple[str, ...] = ()
+    may_be_triples: bool = False
 
     @property
     def kind(self) -> str:
@@ -186,7 +191,7 @@ def layout_of(
     columns = tuple(Column.of(cell) for cell in cells)
     found = _mixed(columns) or _edges(columns, rows, hints) or _nodes(columns, rows)
     if found is None and (headed or _is_wide(cells, rows)):
-        found = _wide(columns, rows)
+        found = replace(_wide(columns, rows), may_be_triples=not headed and _are_texts(cells, rows))
     if found is None and len(cells) == 2 and rows and not headed:
         unnamed = tuple(Column("") for _ in cells)
         found = Layout(unnamed, EdgeColumns(0, 1, named=hints.relation or LINK), header=False)
@@ -326,12 +331,38 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
     if len(cells) != 3 or len(names) < len(cells) or _KEY.fullmatch(cells[0]):
         return True
-    if len(same) < FEW_ROWS:
+    if len(same) < FEW_ROWS or _is_triple(cells, same):
         return False
     # Of triples, relations come again and again, and so do heads; no number below a word is either.
     if any(values and all(parse_value(value) != NOTHING for value in values) for values in below[:2]):
         return True
     return len(below[0]) == len(same) and 2 * len(below[1]) > len(same)
+
+
+def _is_triple(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a first record of three cells is one as those below, and names no columns.
+
+    What names a column stands nowhere below, is no address, and is not what most cells below are but for
+    its number (*Q5*, *Q17*); nor are there relations in the middle, written unlike the names on both sides.
+    """
+    if any(cell in row for row in rows for cell in cells) or any("://" in cell for cell in cells):
+        return True
+    for i, cell in enumerate(cells):
+        form = _NUMBER.sub("0", cell)
+        if _NUMBER.search(cell) and 2 * sum(form == _NUMBER.sub("0", row[i]) for row in rows) > len(rows):
+            return True
+    return _joins(cells) and 2 * sum(map(_joins, rows)) > len(rows)
+
+
+def _are_texts(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether records are three texts each, as triples are."""
+    held = (cell for row in (cells, *rows) for cell in row)
+    return len(cells) == 3 and all(cell and parse_value(cell) == NOTHING for cell in held)
+
+
+def _joins(cells: Sequence[str]) -> bool:
+    """Whether only the middle cell begins in lower case: *Rome, capital of, Italy*."""
+    return [cell[:1].islower() for cell in cells] == [False, True, False]
 
 
 def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:

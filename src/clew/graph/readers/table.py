@@ -115,7 +115,9 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     layout = layout_of(cells, [fields for _, fields in first[1:]], tally.hints)
     if layout is None:
         raise unclear(path, line, cells)
-    tally.note(f"{path}: {layout.told()}")
+    doubt = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
+    otherwise = ". If the first line is a triple too, give --format tsv or csv" if doubt else ""
+    tally.note(f"{path}: {layout.told()}{otherwise}")
     yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
 
 

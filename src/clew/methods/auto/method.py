@@ -36,7 +36,7 @@ from clew.reading.mentions import HOW
 from clew.reading.query import Anchor, Both, Query, Walk
 from clew.reading.ranker import MODEL
 from clew.reading.reader import QuestionReader, Reading
-from clew.reading.rules.auto import Auto, auto_of
+from clew.reading.rules.auto import MOST_RELATIONS, auto_of, with_types
 from clew.reading.rules.comparison import Span
 from clew.reading.rules.direction import preferred_step
 from clew.reading.rules.link import unknown_names
@@ -114,10 +114,11 @@ class BuiltIn:
 
     def __init__(self, index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> None:
         self.index, self.confidence = index, (settings or AutoSettings()).confidence
-        self.rules: Auto = auto_of(index, embedder)
-        graph = self.rules.graph
+        few = len(index.graph.relations) <= MOST_RELATIONS
+        self.rules = auto_of(index, embedder) if few else None
+        graph, schema = with_types(index) if self.rules is None else (self.rules.graph, self.rules.schema)
         learned = open_adapter(index.path, index.graph, MODEL).adapter
-        self.reader = QuestionReader(graph, self.rules.schema, index.names, embedder, adapter=learned)
+        self.reader = QuestionReader(graph, schema, index.names, embedder, adapter=learned)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.
@@ -129,8 +130,7 @@ class BuiltIn:
         known = not unknown_names(self.index.names, entities)
         if read.learned is not None and read.likely >= read.least_sure(self.confidence) and known:
             return self._finished(read.learned, read.reading, began, id)
-        by_rules = self.rules.answer(question, id=id, entities=entities)
-        return self._considered(read, by_rules, known, began).answer
+        return self._considered(read, self._by_rules(question, id, entities), known, began).answer
 
     def consider(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Considered:
         """Answer one question by both readers, and say whether they agree.
@@ -138,9 +138,25 @@ class BuiltIn:
         Raises EmbedderError if the shipped model cannot be opened.
         """
         began = perf_counter()
-        by_rules = self.rules.answer(question, id=id, entities=entities)
+        by_rules = self._by_rules(question, id, entities)
         known = not unknown_names(self.index.names, entities)
         return self._considered(self._read(question, entities), by_rules, known, began)
+
+    def _by_rules(self, question: str, id: str | None, entities: Sequence[str]) -> Answer:
+        """What the rules answer; of a graph of too many relations for them, why they do not."""
+        if self.rules is not None:
+            return self.rules.answer(question, id=id, entities=entities)
+        unknown = unknown_names(self.index.names, entities)
+        if unknown:
+            left = Abstention("no_entity", f'it has no entity "{", ".join(unknown)}" (given)')
+        else:
+            relations = len(self.index.graph.relations)
+            left = Abstention(
+                "no_relation",
+                f"no reading is likely enough. It has {relations:,} relations; the rules, which are asked "
+                f"where the ranker is not sure, read up to {MOST_RELATIONS:,}",
+            )
+        return Answer(question, abstained=left, method=self.name, id=id)
 
     def _read(self, question: str, entities: Sequence[str]) -> Learned:
         """What the learned reader makes of a question; an answer only where it is likely and can be given."""
@@ -172,7 +188,12 @@ class BuiltIn:
             turned = replace(query, part=replace(part, step=step))
             # What would find nothing was not meant to be turned around.
             return turned if step != part.step and self._finds(turned) else query
-        if query.ask != "yes" or not isinstance(part, Both) or not isinstance(part.right, Anchor):
+        if (
+            self.rules is None
+            or query.ask != "yes"
+            or not isinstance(part, Both)
+            or not isinstance(part.right, Anchor)
+        ):
             return query
         if not isinstance(part.left, Walk) or not isinstance(part.left.source, Anchor):
             return query
@@ -199,7 +220,7 @@ class BuiltIn:
 
     def _way(self, reading: Reading, entity: Anchor, step: int, entities: Sequence[str]) -> int:
         """The step as words have it, where both ends are of one sort: *who knows Bob*, *whom Bob knows*."""
-        if entity.mention < 0 or step // 2 not in self.rules.reader.one_way:
+        if self.rules is None or entity.mention < 0 or step // 2 not in self.rules.reader.one_way:
             return step
         mention = reading.mentions[entity.mention]
         comparison = self.rules.interpreter.link(reading.question, entities).comparison

@@ -123,10 +123,12 @@ def make_synaptiqa(
     settings: SynaptiqaSettings | None = None,
 ) -> PatternQuery | SynaptiQA:
     """Make `synaptiqa` over an index: with a model, or by patterns. Raises MissingExtra without ladybug."""
+    reader = auto_of(
+        index, embedder
+    )  # refuses too many relations, of which the store would be made for minutes
     store = embedded_store(index.graph)
     if model is None:
         return PatternQuery(index, embedder, store)
-    reader = auto_of(index, embedder)
     find = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
     return SynaptiQA(
         QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings,

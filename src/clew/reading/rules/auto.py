@@ -15,9 +15,9 @@ from dataclasses import replace
 from time import perf_counter
 from weakref import WeakValueDictionary
 
-from clew.graph.graph import ValueKind
+from clew.graph.graph import Graph, ValueKind
 from clew.graph.implied_types import with_implied_types
-from clew.graph.schema import with_types_of
+from clew.graph.schema import Schema, with_types_of
 from clew.graph.values import parse_value
 from clew.grounding import ground
 from clew.index.store.directory import Index
@@ -61,11 +61,23 @@ from clew.types import Abstention, Answer, MatchResult, Pattern, Step
 
 NAMELIKE = 0.5
 """Below this cost (`Reader.common`) words are taken for a name where one is expected."""
+MOST_RELATIONS = 2_000
+"""Relations of a graph that is read by rules in seconds and in 1 GiB; both grow with their square."""
 _NO_PATTERN = Abstention("no_entity", "it names no entity of this graph")
 
 
+def with_types(index: Index) -> tuple[Graph, Schema]:
+    """The graph of an index with the types that it implies, and its schema."""
+    schema = schema_of_index(index)
+    graph = with_implied_types(index.graph, named_countries(index, schema))
+    return graph, schema if graph is index.graph else with_types_of(schema, graph)
+
+
 class Auto:
-    """Answers questions over one open index without a model."""
+    """Answers questions over one open index without a model.
+
+    Raises InputError for a graph of so many relations that the machine has not the memory to compare them.
+    """
 
     name = "auto"
 
@@ -78,11 +90,9 @@ class Auto:
         scale: Scale | None = None,
         trust: Trust | None = None,
     ) -> None:
-        schema = schema_of_index(index)
-        self.index, self.graph = index, with_implied_types(index.graph, named_countries(index, schema))
+        self.index, (self.graph, self.schema) = index, with_types(index)
         self.weights, self.trust = weights or Weights(), trust or Trust()
         lexicon = Lexicon.load()
-        self.schema = schema if self.graph is index.graph else with_types_of(schema, self.graph)
         vocabulary = vocabulary_of(self.graph, self.schema, embedder, lexicon)
         self.table = WordTable(vocabulary, scale or Scale())
         self.reader = Reader.of(self.graph, self.schema, vocabulary, self.weights)

@@ -246,6 +246,7 @@ def _end_classes(
 
 def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lexicon) -> Vocabulary:
     """Read the words of a graph."""
+    company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
     full = [label_words(label) for label in graph.relation_labels]
     words = [tuple(content_words(f)) for f in full]
     index = {w: i for i, w in enumerate(sorted({w for ws in words for w in ws}))}
@@ -259,7 +260,6 @@ def vocabulary_of(graph: Graph, schema: Schema, embedder: Embedder, lexicon: Lex
             word_relation[index[w], r] = 1.0 / np.sqrt(counts[index[w]])
     relation_vectors = embedder.embed([" ".join(ws) for ws in words]).astype(np.float64)
     ends = np.repeat(relation_vectors, 2, axis=0)
-    company = schema.cooccur / np.maximum(schema.nodes[:, None], 1)
     end_vectors = _unit(company @ ends)
     richness = np.clip((company.sum(axis=1) - 1) / RICH, 0.0, 1.0)
     types = [tuple(content_words(label_words(name))) for name in graph.types.names]
