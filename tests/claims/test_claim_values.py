@@ -140,3 +140,18 @@ def test_a_number_beyond_all_is_claimed_and_nothing_holds_it(number):
     assert value.text == number
     assert not value.holds(1, 2000.0)
     assert find_values("Memento was released in 1e5.")[0].exact == 1e5
+
+
+@pytest.mark.parametrize(
+    ("text", "timed"),
+    [
+        ("in 1921", True),
+        ("since the year 1921", True),
+        ("before 1921", True),
+        ("of 1921", False),
+        ("in 21", False),
+    ],
+)
+def test_a_year_after_a_word_of_time_is_nothing_else(text, timed):
+    (value,) = find_values(f"it happened {text} there")
+    assert value.timed is timed

@@ -280,7 +280,8 @@ def _valued(
     things = [b for b in by_worth(list(of.grown(start))) if of.is_of_things(b)][:MOST_GROWN]
     for base in (start, *things):
         for step, kind in of.attributes(base):
-            for shown in _values(value):
+            no_year = value.timed and kind == NUMBER and not of.schema.years[step ^ 1]
+            for shown in _values(value) if not no_year else ():
                 if shown.date == (kind == DATE):
                     shown = replace(shown, mention=mention)
                     query = Query("yes", Compared(base.part, (step,), sign, shown))
@@ -304,10 +305,10 @@ def _comparing(piece: Piece) -> str:
 
 
 def _compared(of: Exploration, here: Anchor, there: Anchor, word: str) -> Iterator[tuple[Query, Meaning]]:
-    """*A is longer than B*: by what values both have; *A is broader than B*, as the relation of B says."""
+    """*A is longer than B*: by values of both, or as a relation says of B (`broader`) or A (`older than`)."""
     for relation, label in enumerate(of.vocabulary.relations):
         if word in label.split():
-            yield from _forms(here, there, (2 * relation + 1,))
+            yield from _forms(here, there, (2 * relation + ("than" not in label.split()),))
     if word in _COUNTING:
         both = Either(here, there)
         for step in of.repeated_steps_at(np.array([here.node, there.node], np.int64)):

@@ -17,6 +17,9 @@ from clew.reading.english import COMPARATORS
 from clew.reading.values import Written, written_in
 
 _BETWEEN = re.compile(r"\bbetween $", re.IGNORECASE)
+_TIMED = re.compile(
+    r"\b(?:in|during|since|before|after|until|throughout)(?: the)?(?: years?)? $", re.IGNORECASE
+)
 _DIGITS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e\+?\d+)?(?!\w)", re.IGNORECASE)
 SAME = 1e-14
 UNITS: dict[str, tuple[str, float]] = {
@@ -58,6 +61,7 @@ class ClaimedValue:
 
     `exact` is the number as written, None for a date; `compared` that words such as *more than* stand
     before it. `unit` is the word after it, if that is a unit. `or_dates`: where day and month may be either.
+    `timed`: words such as *in* before it say that it is a year, and no number of anything.
     """
 
     start: int
@@ -69,6 +73,7 @@ class ClaimedValue:
     compared: bool = False
     unit: str | None = None
     or_dates: Range | None = None
+    timed: bool = False
 
     def holds(self, kind: int, value: float, factor: float = 1.0) -> bool:
         """Whether a value of the graph is what is claimed; `factor` turns it into the claim's unit."""
@@ -134,9 +139,11 @@ def _alone(text: str, value: Written) -> ClaimedValue:
         made = _compared(text, value.start, value.stop, None, days, None)
         either = None if made.compared or value.or_day is None else Range(value.or_day, value.or_day)
         return replace(made, or_dates=either)
-    if value.width:
-        return _compared(text, value.start, value.stop, Range(number, number + value.width), days, None)
-    return _compared(text, value.start, value.stop, Range(number - half, number + half), days, number)
+    timed = days is not None and _TIMED.search(text[: value.start]) is not None
+    held, exact = (number, number + value.width), None
+    if not value.width:
+        held, exact = (number - half, number + half), number
+    return replace(_compared(text, value.start, value.stop, Range(*held), days, exact), timed=timed)
 
 
 def _between(text: str, first: Written, second: Written) -> ClaimedValue:

@@ -25,9 +25,11 @@ from clew.index.store.stored_schema import schema_of_index
 from clew.reading.near_names import near_names
 from clew.reading.rules.alignment import Weights
 from clew.reading.rules.compare_two import compare_two
+from clew.reading.rules.comparison import Span
 from clew.reading.rules.confidence import Trust, confidence
 from clew.reading.rules.contrast import Contrast, find_contrast
 from clew.reading.rules.countries import named_countries
+from clew.reading.rules.direction import compared_step
 from clew.reading.rules.doubt import before_asked, confident, doubt, with_recorded
 from clew.reading.rules.found import Found, nothing, text_of
 from clew.reading.rules.interpret import Interpreter, Work
@@ -148,7 +150,7 @@ class Auto:
     def _found(self, work: Work) -> Found:
         """What a question asks for: two things compared, or what one pattern finds."""
         contrast = find_contrast(work.question)
-        if contrast is not None:
+        if contrast is not None and compared_step(work.comparison, Span(0, 0)) is None:
             return self._compared(work, contrast)
         question, names = work.question, [(m.start, m.stop) for m in work.mentions]
         likely = [(m.start, m.stop) for m in work.mentions if self.reader.common(question, m) < NAMELIKE]

@@ -12,6 +12,7 @@ from typing import Literal
 from clew.reading.rules.comparison import ITSELF, Comparison, Span
 from clew.reading.rules.english import AUXILIARY
 from clew.reading.rules.question import Word
+from clew.reading.rules.similarity import is_comparative
 from clew.reading.rules.vocabulary import Vocabulary, is_noun
 
 Part = Literal["agent", "patient", "owner", "owned"]
@@ -20,6 +21,8 @@ Part = Literal["agent", "patient", "owner", "owned"]
 BEING = frozenset("is are was were be been being".split())
 DOING = frozenset("do does did".split())
 DETERMINERS = frozenset("the a an 's his her its their whose which what any all".split())
+NOUN_AND_THAN = 3
+"""Words after a comparative among which *than* stands, or *of*: *a broader subject term than*."""
 PLAIN = 0.4
 """Evidence from which a word names a relation."""
 
@@ -94,17 +97,28 @@ def preferred_step(comparison: Comparison, span: Span, relation: int, *, stated:
     return 2 * relation + (acting != wanted)
 
 
+def compared_step(comparison: Comparison, span: Span) -> int | None:
+    """The step from X to Y in *X is a broader term than Y* by a relation that says no more than that.
+
+    Of Y it is recorded what is `broader`; of X what it `is broader than`.
+    """
+    words, vocabulary = comparison.question.words, comparison.vocabulary
+    for at, word in enumerate(words):
+        than = any(w.norm in ("than", "of") for w in words[at + 1 : at + 1 + NOUN_AND_THAN])
+        if not than or not is_comparative(vocabulary.lexicon, word.norm):
+            continue
+        for relation, label in enumerate(vocabulary.labels):
+            if word.norm in label and {word.norm, "than"}.issuperset(set(label) - BEING):
+                return 2 * relation + ((span.stop <= word.start) != ("than" in label))
+    return None
+
+
 def _compared(comparison: Comparison, span: Span, relation: int) -> int | None:
-    """The step from X in *X is broader than Y*: of Y it is recorded what is broader."""
-    named, words = _naming_word(comparison, span, relation), comparison.question.words
-    if (
-        named is None
-        or not named.norm.endswith("er")
-        or comparison.vocabulary.labels[relation] != (named.norm,)
-    ):
-        return None
-    after = [w.norm for w in words if w.start >= named.stop][:1]
-    return 2 * relation + (span.stop <= named.start) if after == ["than"] else None
+    """The step of a comparison by a relation, or by the one that is its inverse."""
+    step = compared_step(comparison, span)
+    if step is None or step // 2 == relation:
+        return step
+    return 2 * relation + 1 - step % 2 if comparison.vocabulary.inverse[relation] == step // 2 else None
 
 
 def _is_its_verb(comparison: Comparison, span: Span, relation: int) -> bool:

@@ -18,7 +18,7 @@ from clew.graph.graph import Graph
 from clew.graph.schema import Schema
 from clew.reading.rules.alignment import Space, Weights, best_joins, best_paths
 from clew.reading.rules.comparison import Comparison, Span, is_asked
-from clew.reading.rules.direction import preferred_step
+from clew.reading.rules.direction import compared_step, preferred_step
 from clew.reading.rules.english import ASKING_TYPES, FUNCTION
 from clew.reading.rules.one_way import OneWay
 from clew.reading.rules.question import Question
@@ -253,6 +253,10 @@ class Reader:
         found: list[tuple[Reading, Anchor]] = []
         for first, second in self._sets(comparison, mentions, 2):
             if first.cost > MOST_COMMON or second.cost > MOST_COMMON:
+                continue
+            compared = compared_step(comparison, first.span)
+            if compared is not None:
+                found.append((Reading((first,), ((compared,),), (), first.cost + second.cost), second))
                 continue
             ends, start = self._start(first.entity)
             start = self.charged(comparison, first.span, start)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clew.reading.rules.english import SORTING
 from clew.reading.rules.thesaurus import ALIKE
 from clew.reading.rules.vocabulary import SAME, Vocabulary, class_row, is_noun, names_tail
-from clew.text.lexicon import CLASSES
+from clew.text.lexicon import CLASSES, Lexicon
 
 Float = NDArray[np.float64]
 
@@ -74,6 +74,8 @@ HALF = 0.4
 """What a word is worth that only modifies the name of a type."""
 MIXED = 0.6
 """How far the name of a type names nodes of which only some are of it; the answers are then sifted by it."""
+OWN = 0.8
+"""Similarity of words that compare by the same (*wider*, *broader*), and not by opposites."""
 BESIDE = 0.6
 """What is left of a word's similarity with other relations than those that it is the whole name of."""
 
@@ -115,6 +117,24 @@ def _beside_identifiers(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
     """[W, R]: `APART` where a word is not the one that makes the relation an identifier (`productID`)."""
     identifying = [IDENTIFYING & set(ws) if len(ws) > 1 else frozenset[str]() for ws in vocabulary.labels]
     return np.array([[APART if ids and w not in ids else 1.0 for ids in identifying] for w in words])
+
+
+def _beside_comparatives(vocabulary: Vocabulary, words: Sequence[str]) -> Float:
+    """[W, R]: 0 where a word may say the opposite of what a relation compares by (*narrower*: `broader`)."""
+    lexicon, names = vocabulary.lexicon, [ws[0] if len(ws) == 1 else "" for ws in vocabulary.labels]
+    compared = [is_comparative(lexicon, name) for name in names]
+    rows = [
+        [of and lexicon.similarity(w, name) < OWN for of, name in zip(compared, names, strict=True)]
+        if is_comparative(lexicon, w)
+        else [False] * len(names)
+        for w in words
+    ]
+    return np.where(np.array(rows, bool), 0.0, 1.0)
+
+
+def is_comparative(lexicon: Lexicon, word: str) -> bool:
+    """Whether a word is a form of an adjective that compares: *broader*, not *teacher*."""
+    return word.endswith("er") and lexicon.lemmas(word)[:1] not in ((word,), ())
 
 
 def _sorted_by(vocabulary: Vocabulary, words: Sequence[str]) -> NDArray[np.bool_]:
@@ -214,6 +234,7 @@ def similarities(vocabulary: Vocabulary, words: Sequence[str], scale: Scale) -> 
     kind = np.where(noun[:, None], kind, 0.0)
     cosine = cosine * (1 - scale.generic * kind.max(axis=1, keepdims=True))
     beside = _beside_namesakes(vocabulary, words) * _beside_identifiers(vocabulary, words)
+    beside *= _beside_comparatives(vocabulary, words)
     sorts = _sorted_by(vocabulary, words)
     beside = np.where(sorts, beside * APART, beside)
     relation = (1 - (1 - cosine) * (1 - scale.lexical * lexical)) * beside
