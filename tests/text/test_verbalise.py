@@ -72,8 +72,3 @@ def test_what_is_behind_the_end_of_a_walk_is_not_said(templates):
 
 def test_an_outline_names_the_root_only(templates):
     assert templates.outline(0, [0, 1]) == "Memento is directed by, which directed"
-
-
-def test_a_paragraph_says_common_beginnings_once(templates):
-    said = templates.paragraph(1, [([1], [0]), ([1], [2]), ([1, 0], [0, 1])])
-    assert said == "C Nolan directed Memento (which is directed by C Nolan) and Tenet."

@@ -95,11 +95,6 @@ class ClaimedValue:
         mine, theirs = UNITS.get(self.unit or ""), _unit_of(label)
         return theirs[1] / mine[1] if mine and theirs and mine[0] == theirs[0] else 1.0
 
-    def measures(self, label: Sequence[str]) -> bool:
-        """Whether the words of a relation's name have a unit of what this value's unit measures."""
-        mine, theirs = UNITS.get(self.unit or ""), _unit_of(label)
-        return bool(mine and theirs and mine[0] == theirs[0])
-
 
 def _unit_of(label: Sequence[str]) -> tuple[str, float] | None:
     return next((UNITS[w] for w in label if w in UNITS and len(w) > 1), None)

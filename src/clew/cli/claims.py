@@ -42,11 +42,11 @@ class Claim:
 
 def verify_all(batch: BatchRun, asked: AskedWith, claims: str, *, closed_world: bool) -> None:
     """Verify all claims of a file; all are read before the first is verified."""
-    batch.run(asked, claims, read_claims(claims), _One(asked, closed_world))
+    batch.run(asked, claims, read_claims(claims), _VerifyOne(asked, closed_world))
 
 
 @dataclass(frozen=True, slots=True)
-class _One:
+class _VerifyOne:
     """Verifies one claim."""
 
     asked: AskedWith

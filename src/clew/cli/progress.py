@@ -6,7 +6,6 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Timer
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from clew.cli.console import err, warn
@@ -55,12 +54,7 @@ class Bar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None

@@ -48,11 +48,11 @@ def ask_all(batch: BatchRun, asked: AskedWith, questions: str, keep: Callable[[A
 
     All questions are read before the first is asked, so that a malformed line costs nothing.
     """
-    batch.run(asked, questions, read_questions(questions), _One(asked, keep))
+    batch.run(asked, questions, read_questions(questions), _AskOne(asked, keep))
 
 
 @dataclass(frozen=True, slots=True)
-class _One:
+class _AskOne:
     """Asks one question."""
 
     asked: AskedWith

@@ -85,13 +85,6 @@ class Schema:
         same = (relation[:, None] == relation) | (inverse[:, None] == relation)
         return (plain[:, None] | plain) & ~same & ~same.T
 
-    def follows(self, step: int) -> Int64:
-        """int64 [2R]: nodes at which `step` arrives and from which each step can go on."""
-        arrived = step ^ 1
-        row = self.together.row(arrived).copy()
-        row[arrived] = self.repeated[arrived]
-        return row
-
 
 @entry
 def _count_ends(graph, kind, value, nodes, ends, square):

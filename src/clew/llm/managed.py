@@ -18,7 +18,6 @@ from clew.llm.budget import Ledger, Limits, Reservation
 from clew.llm.cache import ReplyCache
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
-from clew.llm.profiles import Form
 from clew.llm.retry import Retry
 from clew.llm.telemetry import CallSpan, Telemetry
 from clew.llm.trace import TraceFile
@@ -57,7 +56,6 @@ class _Shared:
 
     run: Ledger
     limit: PerLoop[asyncio.Semaphore]
-    refused: set[Form]
     reached: bool = False
 
 
@@ -84,10 +82,9 @@ class ManagedModel(TypedReplies):
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         policy = policy or Policy()
-        refused: set[Form] = set()
-        super().__init__(model.name, model.profile, refused)
+        super().__init__(model.name, model.profile)
         limit = PerLoop(lambda: asyncio.Semaphore(policy.concurrency))
-        self._shared = _Shared(run or Ledger("run", policy.per_run), limit, refused)
+        self._shared = _Shared(run or Ledger("run", policy.per_run), limit)
         self._model, self.policy = model, policy
         tracing = tracing or Tracing()
         self._cache, self._sleep = cache, sleep
@@ -99,11 +96,6 @@ class ManagedModel(TypedReplies):
     def run(self) -> Ledger:
         """What the whole run has spent."""
         return self._shared.run
-
-    @property
-    def question(self) -> Ledger:
-        """What this question has spent; of a model without `for_question`, everything is one question."""
-        return self._question
 
     def for_question(self, label: str | None = None) -> ManagedModel:
         """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""

@@ -69,7 +69,7 @@ def make_app(
         lifespan=lifespan,
     )
     app.include_router(Api(service, work, counts).router)
-    _add_signs_of_life(app, graphs, work, counts)
+    _add_signs_of_life(app, graphs, counts)
     _add_problems(app, graphs)
     if agents is not None:
         app.router.routes.append(Route("/mcp", agents))
@@ -139,7 +139,7 @@ def _told(task: asyncio.Task[None]) -> None:
         log.error("background task ended", exc_info=error)
 
 
-def _add_signs_of_life(app: FastAPI, graphs: Graphs, work: Work, counts: Metrics) -> None:
+def _add_signs_of_life(app: FastAPI, graphs: Graphs, counts: Metrics) -> None:
     async def healthz() -> PlainTextResponse:
         """The process is there."""
         return PlainTextResponse("ok\n")

@@ -77,7 +77,7 @@ class _Column:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rewriting:
+class _Rewriter:
     """What statements are rewritten by: relations of a node to itself, and types of relations to values."""
 
     loops: frozenset[str]
@@ -100,7 +100,7 @@ class _Loaded:
     graph: Graph
     database: Any
     schema: GraphSchema
-    rewriting: _Rewriting
+    rewriting: _Rewriter
     tables: NDArray[np.int64]
     labels: Sequence[str]
 
@@ -118,7 +118,7 @@ class _Loaded:
                 connection.close()
         except RuntimeError as error:
             raise StoreError(f"The graph cannot be loaded into the embedded store: {error}") from error
-        rewriting = _Rewriting(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
+        rewriting = _Rewriter(layout.loops, {graph.relations[r]: kind for r, kind in layout.kinds.items()})
         return cls(graph, database, layout.schema(), rewriting, layout.table, layout.labels)
 
 

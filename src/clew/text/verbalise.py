@@ -1,15 +1,14 @@
 """Walks as sentences by templates: the built-in form of Walk&Retrieve's `verbalise` step (section 2.1).
 
 A relation's name becomes a phrase for each direction: `directed_by` is *is directed by* and *directed*,
-`has_genre` is *has genre* and *is genre of*. The walks of one root become a paragraph in which no beginning
-is said twice.
+`has_genre` is *has genre* and *is genre of*.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.text.labels import readable, relation_text
@@ -76,13 +75,6 @@ def _ending(words: Sequence[str], whole: str) -> Phrases:
     return Phrases(whole or text, f"is that {last} which {body}")
 
 
-@dataclass(slots=True)
-class _Branch:
-    """What is said after one node; `then` by (step, node)."""
-
-    then: dict[tuple[int, int], _Branch] = field(default_factory=dict["tuple[int, int]", "_Branch"])
-
-
 class Templates:
     """Sentences over one graph; names are the labels that people read."""
 
@@ -141,26 +133,3 @@ class Templates:
         """Say a walk without the names of the nodes behind its root."""
         said = (self._phrases[step] for step in steps if step >= 0)
         return f"{self.name(root)} {', which '.join(said)}"
-
-    def paragraph(self, root: int, walks: Iterable[tuple[Sequence[int], Sequence[int]]]) -> str:
-        """Say the walks of one root together, their common beginnings once."""
-        trunk = _Branch()
-        for steps, nodes in walks:
-            branch = trunk
-            for step, node in zip(steps, nodes, strict=True):
-                if step < 0:
-                    break
-                branch = branch.then.setdefault((step, node), _Branch())
-        return f"{self.name(root)} {self._said(trunk)}." if trunk.then else f"{self.name(root)}."
-
-    def _said(self, branch: _Branch) -> str:
-        """Say what follows, clauses of one relation together: *is directed by A and B, has genre C*."""
-        grouped: dict[int, list[str]] = {}
-        for (step, node), then in branch.then.items():
-            more = f" (which {self._said(then)})" if then.then else ""
-            grouped.setdefault(step, []).append(self.name(node) + more)
-        return "; ".join(f"{self._phrases[step]} {_listed(names)}" for step, names in grouped.items())
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

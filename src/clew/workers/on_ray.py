@@ -12,7 +12,6 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
 from clew.errors import ClewError, MissingExtra
@@ -77,12 +76,7 @@ class RayWorkers:
         self._began = monotonic()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Disconnect; a local cluster ends."""
         self._ray.shutdown()
 

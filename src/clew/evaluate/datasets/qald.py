@@ -46,7 +46,7 @@ class Qald:
             text = _text(fields)
             without += text is None
             if text is not None:
-                questions.append(_question(fields, text, part))
+                questions.append(_question(fields, text))
         notes = (f"{without} questions have no text in {LANGUAGE} and are left out",) if without else ()
         return Part(f"qald/{part}", unique(questions, file), (file,), notes=notes)
 
@@ -58,7 +58,7 @@ def _text(fields: Fields) -> str | None:
     return None
 
 
-def _question(fields: Fields, text: str, part: str) -> EvalQuestion:
+def _question(fields: Fields, text: str) -> EvalQuestion:
     sparql = fields.child("query").text_or("sparql") if fields.get("query") is not None else ""
     answers = tuple(g for one in fields.objects("answers", optional=True) for g in _answers(one))
     return EvalQuestion(

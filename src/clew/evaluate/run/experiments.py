@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -94,7 +94,6 @@ class Experiment:
     scale: float = 100.0
     differs: tuple[str, ...] = ()
     x_title: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def has_paper(self) -> bool:

@@ -133,7 +133,7 @@ def batches_of(
 
     `unit` is what is numbered, unless these are lines.
     """
-    place = _Place(path, unit)
+    place = _RowPlace(path, unit)
     rows_of, width = _row_kinds(place, layout, tally), len(layout.columns)
     batches: dict[type[_NodeRows | _EdgeRows], Batch] = {_NodeRows: Batch(), _EdgeRows: Batch(joined=True)}
     for number, fields in records:
@@ -151,7 +151,7 @@ def batches_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _RowPlace:
     """Where rows are, for faults in them."""
 
     path: Path
@@ -165,7 +165,7 @@ class _Place:
 
 
 def _row_kinds(
-    place: _Place, layout: Layout, tally: Tally
+    place: _RowPlace, layout: Layout, tally: Tally
 ) -> Callable[[Sequence[str]], _NodeRows | _EdgeRows]:
     """What says of the fields of a row whether it is a node or an edge."""
     edges = None if layout.edges is None else _EdgeRows(place, layout.columns, layout.edges, tally)
@@ -180,7 +180,7 @@ def _row_kinds(
 class _NodeRows:
     """Rows that are nodes."""
 
-    def __init__(self, place: _Place, layout: Layout, nodes: NodeColumns, tally: Tally) -> None:
+    def __init__(self, place: _RowPlace, layout: Layout, nodes: NodeColumns, tally: Tally) -> None:
         self._place, self._tally, self._at = place, tally, nodes
         self._id = layout.columns[nodes.id]
         self._seen: set[int] | None = set() if layout.edges is None else None
@@ -233,7 +233,7 @@ def _listed(column: Column) -> Column:
 class _EdgeRows:
     """Rows that are edges."""
 
-    def __init__(self, place: _Place, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
+    def __init__(self, place: _RowPlace, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
         self._place, self._tally, self._at = place, tally, edges
         self._head, self._tail = columns[edges.head], columns[edges.tail]
         self._properties = [(i, columns[i]) for i in edges.properties]

@@ -47,7 +47,7 @@ def with_following(
     stated = after.stated_types
     if stated is None or not (_speaks(after, stated) or edit.characters_removed):
         return edit, None
-    work = _Work(after, stated)
+    work = _Again(after, stated)
     if not work.is_touched(edit):
         return edit, None
     triples, types = work.infer()
@@ -76,7 +76,7 @@ def _speaks(graph: Graph, stated: Stated) -> bool:
     return bool(stated.characters) or any(map(is_schema, graph.relations))
 
 
-class _Work:
+class _Again:
     """An edited graph, and the ontology that its sources state."""
 
     def __init__(self, graph: Graph, stated: Stated) -> None:

@@ -134,7 +134,7 @@ def built_in_steps(auto: Auto, frontier: Frontier) -> KgRagSteps:
 
 
 @dataclass(slots=True)
-class _Work:
+class _Asked:
     """What is known of a question while it is worked on."""
 
     question: str
@@ -190,14 +190,14 @@ class KgRag:
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question with its reasoning chain, or abstain with a reason. Raises LlmError."""
-        work = _Work(question, Run.begin(self.name, id, self.model))
+        work = _Asked(question, Run.begin(self.name, id, self.model))
         try:
             answer = self._answer(work, entities)
         except BudgetReached as error:
-            answer = self._abstain(work, Abstention("budget", f"{error}{_so_far(self.graph, work.links)}"))
+            answer = self._abstain(work, Abstention("budget", f"{error}{_so_far(work.links)}"))
         return work.run.finish(answer)
 
-    def _answer(self, work: _Work, entities: Sequence[str]) -> Answer:
+    def _answer(self, work: _Asked, entities: Sequence[str]) -> Answer:
         with work.run.stage("link"):
             work.called = self.find_topic_entities.called(work.question, entities)
             work.seeds = tuple(dict.fromkeys(entity for found in work.called.values() for entity in found))
@@ -229,7 +229,7 @@ class KgRag:
             return self._abstain(work, self._ended(work))
         return self._grounded(work, self._draft(work))
 
-    def _draft(self, work: _Work) -> Synthesis:
+    def _draft(self, work: _Asked) -> Synthesis:
         """Section 3.4.4; the answer to a lone sub-question is the answer."""
         link = work.links[0]
         if self.model is not None and self._asks_alone(work):
@@ -238,12 +238,12 @@ class KgRag:
         with work.run.stage("synthesise"):
             return self.steps.synthesise(main, work.plan, work.links, work.talk)
 
-    def _asks_alone(self, work: _Work) -> bool:
+    def _asks_alone(self, work: _Asked) -> bool:
         """Whether a plan is one sub-question, in whose place the main question is asked."""
         return len(work.plan.questions) == 1 and not self._says_all
 
     def _candidates(
-        self, work: _Work, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
+        self, work: _Asked, entities: Sequence[int], hops: int, text: str, name: str = "candidates"
     ) -> CandidateTriples:
         """Section 3.4.2, with the bounds for hubs, which the trace reports."""
         settings = self.settings
@@ -263,7 +263,7 @@ class KgRag:
         work.notes += hub_notes(found)
         return found
 
-    def _link(self, work: _Work, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
+    def _link(self, work: _Asked, question: SubQuestion, candidates: CandidateTriples) -> Link | None:
         """Section 3.4.3: reformulate, take the top K, answer. None for a sub-question that adds nothing."""
         text, notes = question.text, ()
         if work.links:
@@ -290,11 +290,11 @@ class KgRag:
             return None
         return link
 
-    def _sub_answer(self, work: _Work, asked: AskedSubQuestion) -> Link:
+    def _sub_answer(self, work: _Asked, asked: AskedSubQuestion) -> Link:
         with work.run.stage("sub_answers"):
             return self.steps.answer(asked, work.talk)
 
-    def _farther(self, work: _Work, asked: AskedSubQuestion, text: str) -> Link | None:
+    def _farther(self, work: _Asked, asked: AskedSubQuestion, text: str) -> Link | None:
         """Ask once more, with the nearest triples of the whole graph and, in a chain, of N hops (4.4.3)."""
         hops, top = self.settings.hops, self.settings.k
         if self.settings.directed:
@@ -310,11 +310,11 @@ class KgRag:
             return None
         return self._sub_answer(work, replace(asked, triples=tuple(more), notes=(*asked.notes, note)))
 
-    def _is_whole(self, work: _Work, question: SubQuestion) -> bool:
+    def _is_whole(self, work: _Asked, question: SubQuestion) -> bool:
         """Whether a sub-question among others is the question itself; without an answer it ends nothing."""
         return len(work.plan.questions) > 1 and normalise(question.text) == normalise(work.question)
 
-    def _top(self, work: _Work, candidates: CandidateTriples, text: str) -> Top:
+    def _top(self, work: _Asked, candidates: CandidateTriples, text: str) -> Top:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers = self.settings, _answers(work)
         around: tuple[int, ...] = work.seeds
@@ -348,27 +348,25 @@ class KgRag:
         """Whether the chain goes on with what the model says, proved or not, as the paper's does."""
         return self.model is not None and self.settings.handed == "sentences"
 
-    def _ended(self, work: _Work) -> Abstention:
+    def _ended(self, work: _Asked) -> Abstention:
         """Why a chain ended early, and how far it came."""
         last = work.links[-1]
         said = short(last.text) if self.model is not None else ""
         named = f', and "{said}" is not proved by it' if said else ""
-        detail = (
-            f'the evidence holds no answer to "{last.asked}"{named}{_so_far(self.graph, work.links[:-1])}'
-        )
+        detail = f'the evidence holds no answer to "{last.asked}"{named}{_so_far(work.links[:-1])}'
         return Abstention("not_in_evidence" if said else "empty_result", detail)
 
-    def _abstain(self, work: _Work, abstained: Abstention) -> Answer:
+    def _abstain(self, work: _Asked, abstained: Abstention) -> Answer:
         pattern, chain = work.plan.pattern, self._chain(work)
         return Answer(
             work.question, abstained=abstained, chain=chain, pattern=pattern, complete=work.complete
         )
 
-    def _chain(self, work: _Work) -> Chain | None:
+    def _chain(self, work: _Asked) -> Chain | None:
         plan = work.plan
         return as_chain(self.graph, plan, work.links, work.notes) if plan.questions else None
 
-    def _grounded(self, work: _Work, draft: Synthesis) -> Answer:
+    def _grounded(self, work: _Asked, draft: Synthesis) -> Answer:
         """Keep what is proved; a number for *how many*, yes for a pattern that only had to hold."""
         if draft.abstained is not None:
             return self._abstain(work, draft.abstained)
@@ -394,7 +392,7 @@ class KgRag:
         )  # fmt: skip
 
 
-def _answers(work: _Work) -> tuple[int, ...]:
+def _answers(work: _Asked) -> tuple[int, ...]:
     """What the chain has reached."""
     return tuple(dict.fromkeys(entity for link in work.links for entity in link.proofs))
 
@@ -406,7 +404,7 @@ def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
     return entities >= link.proofs.keys() and all(triples.issuperset(p) for p in link.proofs.values())
 
 
-def _so_far(graph: Graph, links: Sequence[Link]) -> str:
+def _so_far(links: Sequence[Link]) -> str:
     if not links:
         return ""
     told = (f'"{link.asked}" ({len(link.proofs)} found)' for link in links)

@@ -67,7 +67,7 @@ class ModelAnswer:
         }
         found = ask_and_ground(talk, self.prompt, self.sampling, given, values)
         notes = (*asked.notes, *found.notes)
-        if found.proofs and _leaps(self.graph, found.proofs, known):
+        if found.proofs and _leaps(found.proofs, known):
             notes = (*notes, "under-decomposed: this sub-question spans several triples")
         complete = lists_are_whole(self.graph, found.proofs, set(asked.triples))
         return Link(
@@ -76,7 +76,7 @@ class ModelAnswer:
         )  # fmt: skip
 
 
-def _leaps(graph: Graph, proofs: Proofs, known: Proofs) -> bool:
+def _leaps(proofs: Proofs, known: Proofs) -> bool:
     """Whether every proof goes more than one triple beyond what was known."""
     held = set(known.values()) | {()}
     return all(proof[:-1] not in held and len(proof) > 1 for proof in proofs.values())

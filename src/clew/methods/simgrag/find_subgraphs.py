@@ -79,7 +79,7 @@ def find_tied(graph: Graph, pattern: Pattern, distances: Distances, best: Match,
     found: dict[int, Match] = {}
     complete = True
     for way in ways:
-        fixed = _fixed(graph, pattern, way, turned)
+        fixed = _fixed(pattern, way, turned)
         every = match(
             graph,
             fixed,
@@ -143,7 +143,7 @@ def same_relations(graph: Graph, pattern: Pattern, distances: Distances, best: M
     return same
 
 
-def _fixed(graph: Graph, pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Pattern:
+def _fixed(pattern: Pattern, way: Sequence[int], turned: Sequence[bool]) -> Pattern:
     """The pattern with entities and relations fixed, and its edges in the direction of the best match."""
     count = len(pattern.nodes)
     nodes = tuple(

@@ -50,16 +50,6 @@ class VerifyWithModel(Retrieval):
 
     name = "simgrag"
 
-    def __init__(
-        self,
-        index: Index,
-        embedder: Embedder,
-        *,
-        model: ChatModel | None = None,
-        settings: SimgragSettings | None = None,
-    ) -> None:
-        super().__init__(index, embedder, model=model, settings=settings)
-
     def verify(self, claim: str, *, id: str | None = None, closed_world: bool = False) -> Verification:
         """Verify one claim; raises LlmError if the model cannot be asked."""
         return run_sync(self.verify_async(claim, id=id, closed_world=closed_world))

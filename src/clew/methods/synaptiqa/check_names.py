@@ -41,7 +41,7 @@ class CheckedStatement:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Spot:
     """Where a name stands, and how a chosen one is written there."""
 
     token: int
@@ -89,7 +89,7 @@ class NameCheck:
         return self._replaced(statement, [p for p in places if p is not None], question, choose)
 
     def _replaced(
-        self, statement: Statement, places: Sequence[_Place], question: str, choose: Choose
+        self, statement: Statement, places: Sequence[_Spot], question: str, choose: Choose
     ) -> CheckedStatement:
         if not places:
             return CheckedStatement(statement)
@@ -109,9 +109,9 @@ class NameCheck:
         text = render(statement.tokens, edits)
         return CheckedStatement(parse(text) if edits else statement, tuple(made), left)
 
-    def _relations(self, statement: Statement) -> list[_Place]:
+    def _relations(self, statement: Statement) -> list[_Spot]:
         """Relations that the graph lacks, with those like them that the labels at their ends allow."""
-        places: list[_Place] = []
+        places: list[_Spot] = []
         ends = type_ends(statement)
         for use in uses_of(statement).names:
             if use.kind != "relation" or use.text in self._types:
@@ -119,9 +119,7 @@ class NameCheck:
             near = self._types.nearest(use.text, len(self._types.names))
             fitting = self._between(*ends.get(use.token, (None, None)))
             kept = [n for n in near if n.name in fitting] or near
-            places.append(
-                _Place(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name)
-            )
+            places.append(_Spot(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name))
         return places
 
     def _between(self, left: NodePattern | None, right: NodePattern | None) -> set[str]:
@@ -133,9 +131,9 @@ class NameCheck:
                     found.add(hop.type)
         return found
 
-    def _labels_at(self, statement: Statement) -> list[_Place]:
+    def _labels_at(self, statement: Statement) -> list[_Spot]:
         """Labels that the graph lacks; the only one that the relations there allow is what is meant."""
-        places: list[_Place] = []
+        places: list[_Spot] = []
         allowed = allowed_labels(statement, self.schema)
         for use in uses_of(statement).names:
             if use.kind != "label" or use.text in self._labels:
@@ -145,14 +143,12 @@ class NameCheck:
             kept = [n for n in near if n.name in fitting] or list(near[:CANDIDATES])
             if len(fitting) == 1 and kept[0].score < SAME:
                 kept = [Near(kept[0].name, SAME, "the only label that its relations allow")]
-            places.append(
-                _Place(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name)
-            )
+            places.append(_Spot(use.token, Unknown(use.kind, use.text, tuple(kept[:CANDIDATES])), quote_name))
         return places
 
-    def _properties(self, statement: Statement) -> list[_Place]:
+    def _properties(self, statement: Statement) -> list[_Spot]:
         implied = implied_labels(statement, self.schema)
-        places: list[_Place] = []
+        places: list[_Spot] = []
         for use in uses_of(statement).names:
             if use.kind != "property":
                 continue
@@ -161,7 +157,7 @@ class NameCheck:
             if known and use.text not in known:
                 near = self._near_property(use.text, known)
                 unknown = Unknown("property", use.text, near, " or ".join(of))
-                places.append(_Place(use.token, unknown, quote_name))
+                places.append(_Spot(use.token, unknown, quote_name))
         return places
 
     def _known(self, use: NameUse, of: Sequence[str]) -> frozenset[str]:
@@ -182,7 +178,7 @@ class NameCheck:
         others = (n for n in near if n.name != naming and n.score < score)
         return (Near(naming, score, "it names these nodes"), *others)
 
-    def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Place | None:
+    def _value(self, use: ValueUse, implied: dict[str, tuple[str, ...]]) -> _Spot | None:
         """Look for a value; None if the graph has it, or nothing can be said."""
         labels = use.of or implied.get(use.variable, ())
         owned = self.schema.label_properties if use.owner == "node" else self.schema.type_properties
@@ -195,12 +191,12 @@ class NameCheck:
         other = _of_other_type(use.value)
         if other is not None and use.operator == "=" and self._values.has(place, "=", other):
             unknown = Unknown("value", str(use.value), (Near(str(other), SAME),), of)
-            return _Place(use.token, unknown, lambda _: repr(other) if isinstance(other, str) else str(other))
+            return _Spot(use.token, unknown, lambda _: repr(other) if isinstance(other, str) else str(other))
         if has is None or not isinstance(use.value, str):
             return None
         near = self._values.near if use.operator == "=" else self._values.near_parts
         unknown = Unknown("value", use.value, near(place, use.value, CANDIDATES), of)
-        return _Place(use.token, unknown, lambda name: quote_text(_cased(name, use.function)))
+        return _Spot(use.token, unknown, lambda name: quote_text(_cased(name, use.function)))
 
 
 def type_ends(statement: Statement) -> dict[int, tuple[NodePattern | None, NodePattern | None]]:

@@ -1,6 +1,6 @@
 """`synaptiqa` without a model: the question's pattern becomes a Cypher query, whose rows are the answer.
 
-The query is written from the pattern of the question by `write_query.py`, so that names, values and
+The query is written from the pattern of the question by `write_query`, so that names, values and
 directions are those of the graph by construction; it still goes through the guard. Rows hold the triples that
 matched, which are the citations. Questions that count, compare or sort are answered by `auto`'s operators
 over the same pattern, and the steps say so.
@@ -8,15 +8,15 @@ over the same pattern, and the steps say so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.methods.synaptiqa.write_query import write_query
 from clew.reading.rules.auto import auto_of
 from clew.reading.rules.question import read_question
+from clew.stores.cypher.tokens import quote_name
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Rows
 from clew.text.embedder import Embedder
@@ -51,17 +51,17 @@ class PatternQuery:
         if query is None:
             return _noted(drafted, "the pattern has no form as a query on the embedded store")
         began = perf_counter()
-        rows = self._store.run(query.text)
+        rows = self._store.run(query)
         timings = {**drafted.timings_ms, "query": round((perf_counter() - began) * 1000, 3)}
         shown = {
-            "query": query.text,
+            "query": query,
             "sent": rows.sent.text,
             "rows": len(rows.rows),
             "complete": rows.complete,
         }
         return replace(
             self._of_rows(drafted, rows),
-            query=query.text,
+            query=query,
             timings_ms=timings,
             steps=(*drafted.steps, Step("query", shown)),
         )
@@ -101,3 +101,34 @@ def _turns(pattern: Pattern) -> bool:
 
 def _noted(answer: Answer, note: str) -> Answer:
     return replace(answer, steps=(*answer.steps, Step("query", {"note": note})))
+
+
+def write_query(
+    pattern: Pattern, label: Callable[[int], str | None], relation: Callable[[int], str], *, trail: bool
+) -> str | None:
+    """Write a pattern as Cypher for the embedded store; None for a pattern that has no such form.
+
+    Rows are the answer node's id and then the id of every edge's triple.
+
+    `label` gives the label of an entity (None for a literal, which is no node there), `relation` the name of
+    a relation id. With `trail` no triple is used twice: the edges share a MATCH; else each has its own.
+    """
+    if pattern.answer is None or not pattern.edges or any(e.fixed is None for e in pattern.edges):
+        return None
+    if any(not node.known and node.type is not None for node in pattern.nodes):
+        return None  # a node of several types is in the table of the first
+    nodes: list[str] = []
+    for at, node in enumerate(pattern.nodes):
+        own = None if node.entity is None else label(node.entity)
+        if node.known and own is None:
+            return None
+        known = f":{quote_name(own)} {{clew_id: {node.entity}}}" if own is not None else ""
+        nodes.append(f"(n{at}{known})")
+    hops = [
+        f"{nodes[e.head]}-[r{at}:{quote_name(relation(e.fixed))}]->{nodes[e.tail]}"
+        for at, e in enumerate(pattern.edges)
+        if e.fixed is not None
+    ]
+    match = "MATCH " + ", ".join(hops) if trail else " ".join(f"MATCH {hop}" for hop in hops)
+    triples = "".join(f", r{at}.clew_triple AS r{at}" for at in range(len(hops)))
+    return f"{match} RETURN n{pattern.answer}.clew_id AS answer{triples}"

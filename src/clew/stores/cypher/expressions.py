@@ -76,7 +76,7 @@ class ExpressionParser(Cursor):
 
     def _climb(self, least: int) -> Expression:
         start = self.at
-        left = self._prefixed(least)
+        left = self._prefixed()
         while True:
             token = self.token()
             power = _BINARY.get(token.value, 0) if token.kind in ("word", "symbol") else 0
@@ -123,7 +123,7 @@ class ExpressionParser(Cursor):
             self.fail("expected a type")
         return " ".join(words)
 
-    def _prefixed(self, least: int) -> Expression:
+    def _prefixed(self) -> Expression:
         start = self.at
         if self.is_word("NOT") and not self.is_symbol(".", 1):
             self.at += 1
@@ -134,7 +134,7 @@ class ExpressionParser(Cursor):
             sign = "NEG" if self.is_symbol("-") else "POS"
             self.at += 1
             with self.deeper():
-                operand = self._prefixed(_SIGN)
+                operand = self._prefixed()
             return Calculation(start, self.at, sign, (operand,))
         return self._postfixed()
 

@@ -27,11 +27,10 @@ _ESCAPE = re.compile(r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}")
 
 @dataclass(frozen=True, slots=True)
 class SparqlToken:
-    """A piece of a query: its kind (a group of the expression above), its text, where it begins."""
+    """A piece of a query: its kind (a group of the expression above) and its text."""
 
     kind: str
     text: str
-    start: int
 
     @property
     def keyword(self) -> str:
@@ -54,9 +53,7 @@ def tokens_of(text: str) -> list[SparqlToken]:
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup is None:
             raise QuerySyntaxError(f"{text[at : at + 20]!r} is no SPARQL", text, at)
-        if found.lastgroup == "comment":
-            tokens.append(SparqlToken("space", " ", at))
-        else:
-            tokens.append(SparqlToken(found.lastgroup, found[0], at))
+        is_comment = found.lastgroup == "comment"
+        tokens.append(SparqlToken("space", " ") if is_comment else SparqlToken(found.lastgroup, found[0]))
         at = found.end()
     return tokens

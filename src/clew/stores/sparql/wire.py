@@ -39,11 +39,6 @@ class Address:
     shown: str
     authorization: str | None
 
-    @property
-    def host(self) -> tuple[str | None, int | None]:
-        """Host and port."""
-        return self.url.hostname, self.url.port
-
 
 def address_of(text: str) -> Address:
     """Read `sparql+https://[user:password@]host[:port]/path`; UsageError for anything else."""
