@@ -80,14 +80,13 @@ def graph(
             (head, rng.choice([r[0] for r in schema["relations"] if r[2] in LITERALS] or ["note"]), word)
         )
     types = {n: [t] for t, members in names.items() for n in members} if variant.typed else {}
+    told = asked if variant.typed else [(text, _without_types(tree, _ends(schema))) for text, tree in asked]
     other = _other_names(schema, rng) if variant.renamed else {}
     other |= {name: one for name, (one, _) in _shared(schema).items()} if variant.shared else {}
     triples = {(h, other.get(r, r), t) for h, r, t in triples}
     ordered = sorted(triples, key=lambda t: (rng.random(), t))
     made = graph_of(ordered, types, schema.get("aliases", {}))
-    typed = [
-        (text if variant.seed == 1 else _typed(text, rng), _renamed(tree, other)) for text, tree in asked
-    ]
+    typed = [(text if variant.seed == 1 else _typed(text, rng), _renamed(tree, other)) for text, tree in told]
     return made, typed
 
 
@@ -170,6 +169,23 @@ def _with_types(tree: Tree, shared: dict[str, tuple[str, str]]) -> Tree:
     if made[0] == "walk" and made[2][0] == "^" and made[2][1] in shared:
         return ("&", made, ("type", shared[made[2][1]][1]))
     return made
+
+
+def _ends(schema: dict[str, Any]) -> dict[str, tuple[Tree, ...]]:
+    """The ends of relations at which things of each type stand, as the steps that leave them."""
+    ends: dict[str, list[Tree]] = {type_: [] for type_ in schema["types"]}
+    for name, head, tail, *_ in schema["relations"]:
+        for way, type_ in ((".", head), ("^", tail)):
+            if type_ in ends:
+                ends[type_].append((way, name))
+    return {type_: tuple(found) for type_, found in ends.items() if found}
+
+
+def _without_types(tree: Tree, ends: dict[str, tuple[Tree, ...]]) -> Tree:
+    """A meaning in a graph without types: all of a type are those that stand at its ends."""
+    if tree[0] == "type" and tree[1] in ends:
+        return ("sort", ends[tree[1]])
+    return tuple(_without_types(part, ends) if isinstance(part, tuple) and part else part for part in tree)
 
 
 def _renamed(tree: Tree, other: dict[str, str]) -> Tree:

@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import reduce
 from typing import Any
 
 from clew.reading.query import (
@@ -193,8 +194,8 @@ class Translator:
                 return Anchor(self.entities[name])
             case ("type", name):
                 return OfType(self.types[name])
-            case ("heads", name):
-                return OfType(-1, 2 * self.relations[name])
+            case ("sort", ends):
+                return reduce(Either, (OfType(-1, end) for end in self.steps(ends)))
             case ("walk", of, step):
                 return Walk(self.part(of), self.steps((step,))[0])
             case ("&", left, right):
@@ -237,7 +238,7 @@ class Translator:
         if sign in ("=", "!=") and len(steps) == 1:
             end = self.part(other) if value is None else Anchor(self.entities[value])
             back = Walk(end, self.steps(steps)[0] ^ 1)
-            if value is not None and of[0] == "type" and sign == "=":
+            if value is not None and of[0] in ("type", "sort") and sign == "=":
                 return back
             return Both(self.part(of), back) if sign == "=" else Without(self.part(of), back)
         if value is not None:

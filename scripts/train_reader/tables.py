@@ -125,7 +125,7 @@ def _meaning(question: Wanted, key: str) -> Tree:
         one: Tree = ("entity", value) if column == key else ("walk", ("entity", value), ("^", column))
         rows = one if rows is None else ("&", rows, one)
     for column, sign, value in (c for c in question.conditions if c[1] != "="):
-        rows = ("compared", rows or ("heads", column), ((".", column),), sign, ("value", value))
+        rows = ("compared", rows or ("sort", ((".", column),)), ((".", column),), sign, ("value", value))
     if rows is None:
         raise ValueError(f"no condition: {question.text}")
     if question.aggregate == "count":

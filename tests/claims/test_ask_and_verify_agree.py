@@ -181,7 +181,8 @@ def test_a_thesaurus_is_broader_one_way(left_out, tmp_path):
                     assert answer.text in ("", "yes" if holds else "no"), (one, other)
                     assert verdict in ("not_enough_info", "supported" if holds else "refuted"), (one, other)
                     left_open += [(one, form, other)] if answer.abstained else []
-    assert left_out == "broader" or not left_open
+    # With both relations one pair is left open in both forms: that the two share a wider one is as likely.
+    assert left_out == "broader" or len(left_open) <= 2
 
 
 @pytest.mark.parametrize("relation", ["older than", "isOlderThan"])

@@ -22,8 +22,8 @@ KNOWN_BEFORE = (*FEATURES, *FROM_BEST, *(kind.name for kind in Kind))
 """What is known of a candidate before the encoder reads: features, how often each kind of token is in it."""
 OF_CANDIDATES = (*KNOWN_BEFORE, *ALIGNED)
 """What weighs in the score of a candidate; the weights of `ALIGNED` also say which alignment is the best."""
-OF_NONE = ("one", "best_score", "log_candidates", *FEATURES, *FROM_BEST)
-"""What makes the score of none: one, the best score, how many candidates there are, features of the best."""
+OF_NONE = ("one", "best_score", "log_candidates", *KNOWN_BEFORE)
+"""What makes the score of none: one, the best score, how many candidates there are, what the best is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,5 @@ def rows_of(features: Float32, tokens: Sequence[Sequence[Token]]) -> Float32:
 
 def none_of(scores: Float32, rows: Float32, best: int) -> Float32:
     """What makes the score of none, where the candidate `best` is the likeliest: float32 [OF_NONE]."""
-    known = len(FEATURES) + len(FROM_BEST)
     front = np.array([1.0, scores[best], np.log(len(rows))], np.float32)
-    return np.concatenate([front, rows[best, :known]])
+    return np.concatenate([front, rows[best, : len(KNOWN_BEFORE)]])

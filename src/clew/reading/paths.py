@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,11 @@ class Base:
     cost: float
     whole: bool = True
     """Whether `members` are all of them."""
+    worth: float = field(init=False)
+    """How much of the question it says."""
 
-    @property
-    def worth(self) -> float:
-        """How much of the question it says."""
-        return float(self.said.sum()) - self.cost
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "worth", float(self.said.sum()) - self.cost)
 
 
 Paths = dict[tuple[int, int], list[Base]]
@@ -84,6 +84,7 @@ class Exploration:
     def __post_init__(self) -> None:
         """Tell which words each step and each type says, float32 [2 relations, words] and [types, words]."""
         self.executor = Executor(self.vocabulary.graph)
+        self._steps: dict[bytes, list[int]] = {}
         self.relations_say = _said(self.likeness.relations.T)
         self.types_say = _said(self.likeness.types.T)
         arrived = np.array(self.vocabulary.end_types, np.int64).reshape(-1, 2)[:, ::-1].ravel()
@@ -201,6 +202,13 @@ class Exploration:
     def steps_at(self, nodes: Nodes, most: int = 200) -> list[int]:
         """The steps that leave some of the nodes, ascending; `most` of them are looked at."""
         some = sample(nodes, most)
+        key = some.tobytes()
+        known = self._steps.get(key)
+        if known is None:
+            known = self._steps[key] = self._steps_at(some)
+        return known
+
+    def _steps_at(self, some: Nodes) -> list[int]:
         around = self.executor.around(some)
         if around is not None:
             return sorted(self._followed(around))
