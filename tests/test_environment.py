@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from clew.compiling import COMPILING
+from clew.engine import index_sources, update_index_files
 from clew.environment import default_cache, keep_machine_code
 from clew.index.store import folders
+from clew.index.update.edit_files import EditFiles
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,19 @@ def test_machine_code_is_kept_beside_the_indexes_or_where_it_is_said(monkeypatch
     monkeypatch.setattr(COMPILING, "folder", None)
     keep_machine_code()
     assert COMPILING.folder == tmp_path / kept
+
+
+def test_machine_code_of_an_index_and_of_its_update_is_kept(monkeypatch, tmp_path):
+    kept = COMPILING.folder
+    (tmp_path / "a.tsv").write_text("Heat\tyear\t1995\n")
+    (tmp_path / "b.tsv").write_text("Heat\tgenre\tcrime\n")
+    for change in (
+        lambda: index_sources([tmp_path / "a.tsv"], tmp_path / "a.clew"),
+        lambda: update_index_files(tmp_path / "a.clew", EditFiles([tmp_path / "b.tsv"])),
+    ):
+        monkeypatch.setattr(COMPILING, "folder", None)
+        change()
+        assert COMPILING.folder == kept is not None
 
 
 def test_a_user_without_a_home_directory_has_a_cache(monkeypatch):

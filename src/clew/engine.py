@@ -741,6 +741,7 @@ def update_index_files(
     progress: UpdateProgress | None = None,
 ) -> Updated:
     """Change the index `path` by files; raises as `read_edits` and `update_index` of `clew.index`."""
+    keep_machine_code()
     from clew.index.store.manifest import read_manifest
     from clew.index.update.edit_files import read_edits
     from clew.index.update.edits import EditRules

@@ -263,9 +263,9 @@ sys.path.insert(0, sys.argv[2])
 from film_corpus import EMBEDDER
 from clew.index.update.edits import EditRules, Edits
 from clew.index.update.update import update_index
-print("go", flush=True)
 for i in itertools.count():
     update_index(Path(sys.argv[1]), Edits(add=[(f"new {i}", "year", str(i))]), embedder=EMBEDDER)
+    print("done", flush=True)
 """
 
 

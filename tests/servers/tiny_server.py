@@ -13,9 +13,11 @@ import xllamacpp
 
 NAME = "tiny"
 SLOTS = 4
+LONGEST = 256
+"""Tokens after which a reply is cut off, as random words seldom end by themselves."""
 
 
-def start(model: Path, *, key: str | None = None) -> tuple[Any, str]:
+def start(model: Path, *, key: str | None = None, longest: int = LONGEST) -> tuple[Any, str]:
     """Start a server on a free port and return it with its base URL; it stops when it is deleted."""
     settings = xllamacpp.CommonParams()
     settings.model.path = str(model)
@@ -25,6 +27,7 @@ def start(model: Path, *, key: str | None = None) -> tuple[Any, str]:
     settings.n_threads_http = 48
     settings.n_parallel = SLOTS
     settings.n_ctx = SLOTS * 8192
+    settings.n_predict = longest
     settings.warmup = False
     settings.verbosity = 0
     if key:
@@ -34,7 +37,7 @@ def start(model: Path, *, key: str | None = None) -> tuple[Any, str]:
 
 
 if __name__ == "__main__":
-    running, url = start(Path(sys.argv[1]))
+    running, url = start(Path(sys.argv[1]), longest=-1)
     sys.stdout.write(url + "\n")
     sys.stdout.flush()
     sys.stdin.read()
