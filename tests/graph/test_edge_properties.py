@@ -164,7 +164,7 @@ def test_rdf_says_them_of_reifiers_and_reified_statements(tmp_path):
         ("http://ex.org/Bergen", {"since": "2005", "airline": "SAS"}),
         ("http://ex.org/Paris", {"since": "1999"}),
     ]
-    assert any("1 statements with properties are of triples that no source states" in note for note in notes)
+    assert any("1 statement with properties is of a triple that no source states" in note for note in notes)
     assert any("1 reified statements lack an end" in note for note in notes)
 
 
@@ -257,3 +257,10 @@ def test_arrays_that_do_not_fit_are_refused(flights, name):
     with pytest.raises(Misfit, match="holds ids from"):
         check_structure({**sections, f"graph.statements.{name}": spoilt})
     assert FormatError.exit_code == 2
+
+
+def test_names_and_types_of_a_named_graph_are_no_statements_that_are_missed(tmp_path):
+    text = ':g { :Oslo a :City ; <http://www.w3.org/2000/01/rdf-schema#label> "Oslo" ; :size 3 . }'
+    found, notes = edges_of(tmp_path, "f.trig", NAMED + text)
+    assert [held for _, held in found] == [{"graph": "g"}]
+    assert not any("no source states" in note for note in notes)

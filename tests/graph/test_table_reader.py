@@ -402,3 +402,16 @@ def test_an_unclear_folder_names_its_tables(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", "a,b,c\nd,b,f\n")
     with pytest.raises(InputError, match=r"not clear what the columns of 1 of its tables are \(a\.csv\)"):
         Found(tmp_path)
+
+
+@pytest.mark.parametrize("header", [",city,age", "Unnamed: 0,city,age"])
+def test_an_unnamed_column_of_names_calls_the_rows(header: str, tmp_path: Path) -> None:
+    found = Found(write(tmp_path / "a.csv", header + "\nAnn,Rome,30\nBob,Oslo,41\n"))
+    assert found.nodes == ["Ann", "Bob"]
+    assert found.triples == [
+        ("Ann", "city", "Rome"),
+        ("Ann", "age", "30"),
+        ("Bob", "city", "Oslo"),
+        ("Bob", "age", "41"),
+    ]
+    assert Found(write(tmp_path / "b.csv", ",age\nAnn,30\nBob,41\n")).triples[0] == ("Ann", "age", "30")

@@ -131,7 +131,12 @@ def build_graph(
     strangers = assembler.strangers()
     graph, duplicates = assembler.graph()
     unstated = assembler.unstated
-    about = f"{unstated:,} statements with properties are of triples that no source states: left out"
+    few = (
+        "statement with properties is of a triple"
+        if unstated == 1
+        else "statements with properties are of triples"
+    )
+    about = f"{unstated:,} {few} that no source states: left out"
     notes = (*strangers, *_suspicions(graph), *([about] if unstated else []), *_inferences(graph, assembler))
     return graph, _summary(reports, side, assembler, duplicates, notes)
 

@@ -320,16 +320,16 @@ def _refers(column: Column, at: int, id_: int, rows: Sequence[Sequence[str]]) ->
 
 def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether a first record is a header of columns, in words of its own."""
-    names = [cell for cell in cells if not _INDEX.fullmatch(cell)]
     same = [row for row in rows if len(row) == len(cells)]
+    names = [cell for i, cell in enumerate(cells) if not _INDEX.fullmatch(cell) or _are_names(same, i)]
     if len(names) < 2 or len({name.lower() for name in names}) < len(names) or not same:
         return False
-    if any(parse_value(name) != NOTHING or len(name) > 60 for name in names):
+    if any((name and parse_value(name) != NOTHING) or len(name) > 60 for name in names):
         return False
     below = [{row[i] for row in same if row[i]} for i in range(len(cells))]
     if any(cell in values for cell, values in zip(cells, below, strict=True)) or names[0] in below[-1]:
         return False
-    if len(cells) != 3 or len(names) < len(cells) or _KEY.fullmatch(cells[0]):
+    if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or _KEY.fullmatch(cells[0]):
         return True
     if len(same) < FEW_ROWS or _is_triple(cells, same):
         return False
@@ -366,9 +366,11 @@ def _joins(cells: Sequence[str]) -> bool:
 
 
 def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
-    """Rows are known by a unique key, else by a unique name or text, two cells together, or a number."""
+    """Rows are known by an unnamed column of names, a unique key, name or text, two cells, or a number."""
     same = [row for row in rows if len(row) == len(columns)]
     kept = [i for i, column in enumerate(columns) if not _INDEX.fullmatch(column.name)]
+    own = [i for i in range(len(columns)) if i not in kept and _are_names(same, i)][:1]
+    kept = own + kept
     # 7 as an order is no 7 as a customer.
     held = tuple(replace(c, group=c.name) if _KEY.fullmatch(c.name) else c for c in columns)
     cells = {i: [row[i] for row in same] for i in kept}
@@ -377,7 +379,7 @@ def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
     keys = [i for i in unique if held[i].group]
     texts = [i for i in unique if all(parse_value(cell) == NOTHING for cell in cells[i])]
     codes = [i for i in unique if any(parse_value(cell) == NOTHING for cell in cells[i])]
-    known = [*keys, *(i for i in names if i in unique), *texts, *codes]
+    known = [*own, *keys, *(i for i in names if i in unique), *texts, *codes]
     pair = None if known else _pair(cells, len(same))
     if pair is not None:
         return Layout(held, nodes=NodeColumns(pair[0], None, None, tuple(kept), literals=False, key=pair[1:]))
@@ -385,6 +387,12 @@ def _wide(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Layout:
     name = next((i for i in names if i != id_), None) if held[id_].group else None
     rest = tuple(i for i in kept if i not in (id_, name))
     return Layout(held, nodes=NodeColumns(id_, name, None, rest, literals=False))
+
+
+def _are_names(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether each row has a cell of its own there, and these are no numbers that count them."""
+    cells = [row[column] for row in rows]
+    return all(cells) and len(set(cells)) == len(cells) and not all(cell.isdecimal() for cell in cells)
 
 
 def _pair(cells: Mapping[int, Sequence[str]], rows: int) -> tuple[int, int] | None:

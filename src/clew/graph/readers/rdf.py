@@ -223,7 +223,7 @@ class _Sorter:
             reason = f"near line {self._tally.line}: <{broken}> is no IRI"
             self._tally.error(ParseError(str(self._path), 0, reason, _LINES_ADVICE))
             return
-        self._notice_graph(quad)
+        triples = len(self.batch.heads)
         if isinstance(object_, self._triple):
             self._take_about(subject, predicate, object_)
         elif predicate in _REIFIED or (self._reified and self._name(subject) in self._reified):
@@ -239,15 +239,16 @@ class _Sorter:
                 self.batch.types.append((self._name(subject), object_.value))
         else:
             self.batch.add(self._name(subject), predicate, self._name(object_))
+        if len(self.batch.heads) > triples:
+            self._notice_graph(quad)
 
     def _notice_graph(self, quad: pyoxigraph.Quad) -> None:
         """Keep the name of a graph as a property of the statement."""
-        graph, object_ = quad.graph_name, quad.object
-        if isinstance(graph, self._default) or isinstance(object_, self._triple):
+        if isinstance(quad.graph_name, self._default):
             return
-        property_ = ("graph", self._name(graph), None)
+        property_ = ("graph", self._name(quad.graph_name), None)
         self.batch.statements.append(
-            (self._name(quad.subject), quad.predicate.value, self._key(object_), (property_,))
+            (self._name(quad.subject), quad.predicate.value, self._key(quad.object), (property_,))
         )
 
     def _take_about(self, subject: _Term, predicate: str, triple: _Term) -> None:
