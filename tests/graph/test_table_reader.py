@@ -415,3 +415,13 @@ def test_an_unnamed_column_of_names_calls_the_rows(header: str, tmp_path: Path) 
         ("Bob", "age", "41"),
     ]
     assert Found(write(tmp_path / "b.csv", ",age\nAnn,30\nBob,41\n")).triples[0] == ("Ann", "age", "30")
+
+
+@pytest.mark.parametrize("name", ["edges.tsv", "edges.txt"])
+def test_remarks_before_a_list_of_edges_are_left_out(name: str, tmp_path: Path) -> None:
+    text = "# Directed graph\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n"
+    found = Found(write(tmp_path / name, text))
+    assert found.triples == [("0", "linked to", "1"), ("1", "linked to", "2")]
+    assert "lines before the first row that begin with # are left out: 2" in found.note
+    kept = Found(write(tmp_path / "b.csv", "#ai,likes,#ml\n#ml,likes,#ir\n"))
+    assert kept.triples == [("#ai", "likes", "#ml"), ("#ml", "likes", "#ir")]

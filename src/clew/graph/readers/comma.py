@@ -2,7 +2,8 @@
 
 A first record with words of `TRIPLE_HEADER` is a header and reported. Where semicolons or tabs separate the
 fields of the first record, as some spreadsheets write them, they do so in all, which is reported too.
-Whitespace around a field is stripped, quoted or not; there are no backslash escapes and no comments.
+Whitespace around a field is stripped, quoted or not; there are no backslash escapes. Lines before the first
+row that begin with # and have another number of fields are remarks, which are left out and counted.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ class Records:
         self._path, self._tally, self._line = path, tally, 0
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        delimiter = _delimiter(_first_line(self._path, self._tally), self._path)
+        first_line = _first_line(self._path, self._tally)
+        delimiter = _delimiter(first_line, self._path)
+        width = len(next(csv.reader([first_line], delimiter=delimiter), []))
+        begun, remarks = False, 0
         if delimiter != "," and not is_tabbed(self._path):
             self._tally.note(f"{self._path}: fields are separated by {DELIMITERS[delimiter][0]}")
         reader = csv.reader(self._lines(), strict=True, skipinitialspace=True, delimiter=delimiter)
@@ -50,6 +54,14 @@ class Records:
                 self._tally.error(ParseError(str(self._path), first, reason, advice))
                 continue
             fields = [field.strip() for field in record]
+            if not begun and fields and fields[0].startswith("#") and len(fields) != width:
+                remarks += 1
+                continue
+            if remarks and not begun:
+                self._tally.note(
+                    f"{self._path}: lines before the first row that begin with # are left out: {remarks}"
+                )
+            begun = True
             if any(fields):
                 yield first, fields
             else:
@@ -63,9 +75,15 @@ class Records:
 
 
 def _first_line(path: Path, tally: Tally) -> str:
-    """First line of a file that is not blank."""
+    """First line of a file that is neither blank nor a remark (#); else the first that is not blank."""
     blocks = line_blocks(path, Tally(on_error="skip", hints=tally.hints), legacy=True)
-    return next((line for _, lines in blocks for line in lines if line.strip()), "")
+    remark = ""
+    for _, lines in blocks:
+        for line in filter(str.strip, lines):
+            if not line.startswith("#"):
+                return line
+            remark = remark or line
+    return remark
 
 
 def is_tabbed(path: Path) -> bool:
