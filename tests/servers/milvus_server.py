@@ -36,8 +36,9 @@ server.set_base_dir(home)
 server.listen_port = int(port)
 server.config.configs["etcd_port"] = int(clients)
 os.environ["ETCD_CONFIG_PATH"] = home + "/etcd.yaml"
-for name in ("PROXY_TIMETICKINTERVAL", "QUERYCOORD_CHECKINTERVAL", "QUERYCOORD_DISTPULLINTERVAL"):
-    os.environ[name] = "20"
+os.environ["PROXY_TIMETICKINTERVAL"] = "20"
+for name in ("CHECKINTERVAL", "CHECKSEGMENTINTERVAL", "CHECKCHANNELINTERVAL", "DISTPULLINTERVAL"):
+    os.environ["QUERYCOORD_" + name] = "20"
 os.environ["COMMON_SESSION_TTL"] = "2"  # for how long one that starts waits for one that was killed
 server.start()
 server.wait_started(60_000)
