@@ -112,12 +112,12 @@ def test_the_value_is_found(case: str):
 
 @pytest.mark.parametrize("case", BAD)
 def test_no_value_is_made_up(case: str):
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(ReplyInvalid) as caught:
         read(BAD[case], PROMPT)
     assert caught.value.reason
     assert len(str(caught.value)) < 400
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize(

