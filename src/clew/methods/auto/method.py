@@ -33,7 +33,7 @@ from clew.reading.answer import (
 )
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.mentions import HOW
-from clew.reading.query import Anchor, Both, Query, Walk
+from clew.reading.query import Anchor, Both, Query, Walk, mentions_of
 from clew.reading.ranker import MODEL
 from clew.reading.reader import QuestionReader, Reading
 from clew.reading.rules.auto import MOST_RELATIONS, auto_of, with_types
@@ -164,8 +164,8 @@ class BuiltIn:
         best = likeliest(Executor(self.reader.graph), reading)
         likely = best.probability if best is not None else 0.0
         vocabulary = self.reader.vocabulary
-        if best is not None and likely < SURE_UNSAID and says_nothing(vocabulary, reading, best.option.query):
-            likely = 0.0
+        if best is not None and likely < _least_unsaid(best.option.query):
+            likely *= not says_nothing(vocabulary, reading, best.option.query)
         query = (
             None if best is None or likely < AGREES else self._as_stated(reading, best.option.query, entities)
         )
@@ -306,6 +306,12 @@ class BuiltIn:
             for r in reading.ranking.ranked[:5]
         ]
         return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
+
+
+def _least_unsaid(query: Query) -> float:
+    """How likely a reading must be of whose relations no word is said; two names together say more."""
+    names = mentions_of(query)
+    return SURE if query.ask == "list" and len(names) > 1 else SURE_UNSAID
 
 
 def _same(one: Answer, other: Answer) -> bool:
