@@ -194,3 +194,11 @@ def test_a_relation_that_says_than_is_of_its_head(relation):
         assert clew.verify("Bob is older than Ann.").verdict == "refuted"
         assert clew.ask("Is Ann older than Bob?").text == "yes"
         assert clew.ask("Is Bob older than Ann?").text != "yes"
+
+
+def test_a_reading_that_leaves_out_a_name_does_not_say_yes(tmp_path):
+    source = tmp_path / "ages.tsv"
+    source.write_text("Ann\tolder_than\tBob\nBob\tolder_than\tCid\nCid\tolder_than\tDee\n", "utf-8")
+    with Clew.open(source, cache_dir=tmp_path) as clew:
+        assert clew.ask("Is Bob older than Ann?").text in ("", "no")
+        assert clew.ask("Is Ann older than Bob?").text == "yes"

@@ -179,10 +179,12 @@ class BuiltIn:
     def _as_stated(self, reading: Reading, query: Query, entities: Sequence[str]) -> Query | None:
         """A question about one or two entities with who stands where as its words have it.
 
-        None where it asks whether *A reports to B* and is read as *B to A*. What is mutual may be recorded
-        either way.
+        None where it asks whether *A reports to B* and is read as *B to A*, or as whether B has anyone to
+        report to. What is mutual may be recorded either way.
         """
         part = query.part
+        if query.ask == "yes" and _leaves_out_a_name(reading, query):
+            return None
         if query.ask == "list" and isinstance(part, Walk) and isinstance(part.source, Anchor):
             step = self._way(reading, part.source, part.step, entities)
             turned = replace(query, part=replace(part, step=step))
@@ -312,6 +314,13 @@ def _least_unsaid(query: Query) -> float:
     """How likely a reading must be of whose relations no word is said; two names together say more."""
     names = mentions_of(query)
     return SURE if query.ask == "list" and len(names) > 1 else SURE_UNSAID
+
+
+def _leaves_out_a_name(reading: Reading, query: Query) -> bool:
+    """Whether a name of the question stands in no part of a reading, nor within one that does."""
+    used = [reading.mentions[i] for i in mentions_of(query)]
+    names = [m for m in reading.mentions if m.strong and m.candidates]
+    return any(not any(name.overlaps(other) for other in used) for name in names)
 
 
 def _same(one: Answer, other: Answer) -> bool:
