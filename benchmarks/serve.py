@@ -339,14 +339,13 @@ async def press(server: Server, index: Path, right: dict[str, list[str]], load: 
             await asyncio.sleep(0.02)
 
     async def update() -> None:
-        fresh = index.parent / "fresh.tsv"
         while time.monotonic() < end - 5:
             await asyncio.sleep(20)
-            fresh.write_text(f"benchmark thing {load.updates}\tis_new_in\tround {load.updates}\n")
+            load.updates += 1
+            fresh = write_news(index.parent, load.updates)
             command = [sys.executable, "-m", "clew", "update", str(index), "--add", str(fresh), "--quiet"]
             done = await asyncio.create_subprocess_exec(*command)
             assert await done.wait() == 0
-            load.updates += 1
 
     async def watch() -> None:
         began = time.monotonic()
@@ -357,18 +356,28 @@ async def press(server: Server, index: Path, right: dict[str, list[str]], load: 
     await asyncio.gather(*map(asks, range(6)), nonsense(7), hang_up(8), update(), watch())
 
 
+def write_news(folder: Path, number: int) -> Path:
+    """One triple about nothing that is asked for, to be added to the graph."""
+    fresh = folder / "fresh.tsv"
+    fresh.write_text(f"benchmark thing {number}\tis_new_in\tround {number}\n")
+    return fresh
+
+
 def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
-    """Ten minutes, or so long, of all that goes wrong with a server."""
+    """Ten minutes, or so long, of all that goes wrong with a server.
+
+    The relation that updates add stands in the graph before the engine is asked for the right answers: one
+    relation more may change how a question is read.
+    """
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder) / "kb.clew"
         index_sources([source], index)
+        update_index_files(index, EditFiles([write_news(index.parent, 0)]))
         _, right = ask_engine(index, read_questions(file, count))
         server = Server.start(index, "--quiet")
         load = Load(seconds)
         asyncio.run(press(server, index, right, load))
-        print(load.status, load.wrong[:3], load.updates, f"ended in {server.stop():.1f} s")
-        after = Path(folder) / "fresh.tsv"
-        update_index_files(index, EditFiles([after]))
+        print(load.wrong[:3], f"ended in {server.stop():.1f} s")
     settled = [megabytes for at, megabytes in load.memory if at > 60] or [load.memory[-1][1]]
     bad = sum(number for status, number in load.status.items() if status >= 500)
     statuses = ", ".join(f"{status}: {number:,}" for status, number in sorted(load.status.items()))
@@ -376,7 +385,8 @@ def mixed(source: Path, file: Path, count: int, seconds: float) -> str:
         f"{seconds / 60:.0f} minutes of 6 askers, bad input, hubs and {load.hung_up:,} clients that hung up, "
         f"with {load.updates} updates: {statuses}; {bad} of 5xx, {len(load.wrong)} wrong answers. p50 "
         f"{np.percentile(load.took, 50):.1f} ms, p99 {np.percentile(load.took, 99):.1f} ms. Memory after the "
-        f"first minute: {settled[0]:.0f} MB, at the end {settled[-1]:.0f} MB, at most {max(settled):.0f} MB."
+        f"first minute: {settled[0]:.0f} MB, then by minutes: "
+        f"{', '.join(f'{megabytes:.0f}' for megabytes in settled[::12])} MB, at most {max(settled):.0f} MB."
     )
 
 

@@ -328,10 +328,11 @@ def main() -> None:
     parser.add_argument("sources", nargs="*", metavar="|".join(SOURCES))
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--variants", type=int, default=VARIANTS, help="graphs of a made-up schema")
+    parser.add_argument("--composed", type=int, default=COMPOSED, help="composed questions of such a graph")
     parser.add_argument("--limit", type=int, default=10**9, help="graphs of each source")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    globals()["VARIANTS"] = args.variants
+    globals().update(VARIANTS=args.variants, COMPOSED=args.composed)
     began, count, covered = time.time(), 0, 0
     for source in args.sources or SOURCES:
         jobs = [(args.out, source, given) for given in SOURCES[source][0]()][: args.limit]
