@@ -10,8 +10,8 @@ from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
 from clew.methods.given_entities import CODE, shortest_named
-from clew.reading.near_names import near_names
-from clew.reading.rules.link import Linker, given_mentions, unknown_names
+from clew.reading.near_names import near_names, unknown_names
+from clew.reading.rules.link import Linker, given_mentions
 from clew.reading.rules.question import FUNCTION, Question, read_question
 from clew.reading.rules.readings import Reader
 from clew.types import Abstention, Candidate, Mention

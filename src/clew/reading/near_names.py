@@ -1,4 +1,4 @@
-"""Names of a graph that may be meant by one that it lacks."""
+"""Names that a graph lacks, and those of its own that may be meant by them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Sequence
 
 from clew.graph.graph import Graph
 from clew.index.names.names import NamesIndex
+
+
+def unknown_names(names: NamesIndex, given: Sequence[str]) -> list[str]:
+    """Those of some names that are no entity's."""
+    return [name for name in given if not names.exact(name)]
 
 
 def near_names(graph: Graph, names: NamesIndex, missing: Sequence[str], most: int = 3) -> tuple[str, ...]:

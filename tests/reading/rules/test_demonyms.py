@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.reading.rules.demonyms import country_names, places_of
+from clew.reading.demonyms import country_names, places_of
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 
 from clew.index.store.directory import Index
 from clew.methods.auto.settings import AutoSettings
-from clew.reading.adapter import open_adapter
 from clew.reading.answer import (
     DraftAnswer,
     alternatives,
@@ -33,13 +32,13 @@ from clew.reading.answer import (
 )
 from clew.reading.execute import Executor, OverBudget
 from clew.reading.mentions import HOW
+from clew.reading.near_names import unknown_names
 from clew.reading.query import Anchor, Both, Query, Walk, mentions_of
-from clew.reading.ranker import MODEL
-from clew.reading.reader import QuestionReader, Reading
-from clew.reading.rules.auto import MOST_RELATIONS, auto_of, with_types
+from clew.reading.reader import Reading
+from clew.reading.rules.auto import MOST_RELATIONS, auto_of
 from clew.reading.rules.comparison import Span
 from clew.reading.rules.direction import preferred_step
-from clew.reading.rules.link import unknown_names
+from clew.reading.shared_reader import reader_of
 from clew.reading.words import say
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, Step
@@ -116,9 +115,7 @@ class BuiltIn:
         self.index, self.confidence = index, (settings or AutoSettings()).confidence
         few = len(index.graph.relations) <= MOST_RELATIONS
         self.rules = auto_of(index, embedder) if few else None
-        graph, schema = with_types(index) if self.rules is None else (self.rules.graph, self.rules.schema)
-        learned = open_adapter(index.path, index.graph, MODEL).adapter
-        self.reader = QuestionReader(graph, schema, index.names, embedder, adapter=learned)
+        self.reader = reader_of(index, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.

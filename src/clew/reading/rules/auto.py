@@ -15,26 +15,22 @@ from dataclasses import replace
 from time import perf_counter
 from weakref import WeakValueDictionary
 
-from clew.graph.graph import Graph, ValueKind
-from clew.graph.implied_types import with_implied_types
-from clew.graph.schema import Schema, with_types_of
+from clew.graph.graph import ValueKind
 from clew.graph.values import parse_value
 from clew.grounding import ground
 from clew.index.store.directory import Index
-from clew.index.store.stored_schema import schema_of_index
-from clew.reading.near_names import near_names
+from clew.reading.near_names import near_names, unknown_names
 from clew.reading.rules.alignment import Weights
 from clew.reading.rules.compare_two import compare_two
 from clew.reading.rules.comparison import Span
 from clew.reading.rules.confidence import Trust, confidence
 from clew.reading.rules.contrast import Contrast, find_contrast
-from clew.reading.rules.countries import named_countries
 from clew.reading.rules.direction import compared_step
 from clew.reading.rules.doubt import before_asked, confident, doubt, with_recorded
 from clew.reading.rules.found import Found, nothing, text_of
 from clew.reading.rules.interpret import Interpreter, Work
 from clew.reading.rules.leave_out import Asked, Leaver, number_of_answers
-from clew.reading.rules.link import Linker, unknown_names
+from clew.reading.rules.link import Linker
 from clew.reading.rules.measured import (
     asks_over_all,
     counted,
@@ -57,6 +53,7 @@ from clew.reading.rules.similarity import Scale, WordTable
 from clew.reading.rules.vocabulary import vocabulary_of
 from clew.reading.rules.write_pattern import write_pattern
 from clew.reading.rules.yes_no import yes_or_no
+from clew.reading.shared_reader import with_types
 from clew.text.embedder import Embedder
 from clew.text.lexicon import Lexicon
 from clew.types import Abstention, Answer, MatchResult, Pattern, Step
@@ -66,13 +63,6 @@ NAMELIKE = 0.5
 MOST_RELATIONS = 2_000
 """Relations of a graph that is read by rules in seconds and in 1 GiB; both grow with their square."""
 _NO_PATTERN = Abstention("no_entity", "it names no entity of this graph")
-
-
-def with_types(index: Index) -> tuple[Graph, Schema]:
-    """The graph of an index with the types that it implies, and its schema."""
-    schema = schema_of_index(index)
-    graph = with_implied_types(index.graph, named_countries(index, schema))
-    return graph, schema if graph is index.graph else with_types_of(schema, graph)
 
 
 class Auto:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NameHit, NamesIndex
-from clew.reading.rules.demonyms import places_of
+from clew.reading.demonyms import places_of
 from clew.reading.rules.english import FUNCTION, TITLES
 from clew.reading.rules.question import Question, Word
 from clew.text.embedder import Embedder
@@ -243,11 +243,6 @@ def _candidate(hit: NameHit) -> Candidate:
     if hit.kind == "alias":
         return Candidate(hit.entity, 0.98 if hit.exact else 0.93, "alias")
     return Candidate(hit.entity, 1.0 if hit.exact else 0.95, "exact" if hit.exact else "normalised")
-
-
-def unknown_names(names: NamesIndex, entities: Sequence[str]) -> list[str]:
-    """Those of the given names that are no entity's."""
-    return [name for name in entities if not names.exact(name)]
 
 
 def given_mentions(names: NamesIndex, text: str, entities: Sequence[str]) -> list[Mention]:

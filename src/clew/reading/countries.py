@@ -10,8 +10,8 @@ import numpy as np
 from clew.graph.graph import Graph, Int64
 from clew.graph.schema import MOSTLY, Schema
 from clew.index.store.directory import Index
-from clew.reading.rules.demonyms import country_names
-from clew.reading.rules.vocabulary import label_words
+from clew.reading.demonyms import country_names
+from clew.reading.vocabulary import words_of_label
 
 
 def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:
@@ -20,7 +20,7 @@ def named_countries(index: Index, schema: Schema) -> dict[str, list[int]]:
     With those that stand in their place at the same relations.
     """
     graph = index.graph
-    if any("country" in label_words(label) for label in graph.relation_labels):
+    if any("country" in words_of_label(label).split() for label in graph.relation_labels):
         return {}
     hits = (index.names.exact(name) for name in sorted(country_names()))
     found = sorted({h.entity for of in hits for h in of if h.exact and h.kind != "alias"})

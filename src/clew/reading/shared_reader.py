@@ -1,0 +1,38 @@
+"""The reader of an index, one for all methods that ask it."""
+
+from __future__ import annotations
+
+from weakref import WeakValueDictionary
+
+from clew.graph.graph import Graph
+from clew.graph.implied_types import with_implied_types
+from clew.graph.schema import Schema, with_types_of
+from clew.index.store.directory import Index
+from clew.index.store.stored_schema import schema_of_index
+from clew.reading.adapter import open_adapter
+from clew.reading.countries import named_countries
+from clew.reading.ranker import MODEL
+from clew.reading.reader import QuestionReader
+from clew.text.embedder import Embedder
+
+
+def with_types(index: Index) -> tuple[Graph, Schema]:
+    """The graph of an index with the types that it implies, and its schema."""
+    schema = schema_of_index(index)
+    graph = with_implied_types(index.graph, named_countries(index, schema))
+    return graph, schema if graph is index.graph else with_types_of(schema, graph)
+
+
+def reader_of(index: Index, embedder: Embedder) -> QuestionReader:
+    """The reader of an index with what was learned for it, as long as one that asked for it has it."""
+    key = id(index.graph), id(embedder)
+    made = _MADE.get(key)
+    if made is None:
+        graph, schema = with_types(index)
+        learned = open_adapter(index.path, index.graph, MODEL).adapter
+        made = _MADE[key] = QuestionReader(graph, schema, index.names, embedder, adapter=learned)
+    return made
+
+
+_MADE: WeakValueDictionary[tuple[int, int], QuestionReader] = WeakValueDictionary()
+"""Readers by their graph and embedder; a reader holds both, so that no other one gets its place in memory."""
