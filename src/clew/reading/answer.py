@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -59,6 +60,11 @@ class DraftAnswer:
     complete: bool = True
     notes: tuple[str, ...] = ()
     total: int | None = None
+
+
+def text_of(answers: Sequence[AnswerEntity]) -> str:
+    """The answers in one line."""
+    return " · ".join(a.label for a in answers)
 
 
 def drawn(answer: Answer, drafted: DraftAnswer, reading: str | None) -> Answer:
@@ -227,9 +233,13 @@ def _listed(
     for node in members[: most_answers()].tolist():
         answers.append(AnswerEntity(graph.entities[node], graph.labels[node], score))
         citations.append(cite(graph, graph.entities[node], prove(executor, query.part, node)))
-    text = " · ".join(a.label for a in answers)
     return DraftAnswer(
-        tuple(answers), tuple(citations), text, pattern, notes=_notes(query), total=len(members)
+        tuple(answers),
+        tuple(citations),
+        text_of(answers),
+        pattern,
+        notes=_notes(query),
+        total=len(members),
     )
 
 

@@ -39,6 +39,8 @@ FEWER = frozenset(
 """Words that compare numbers downwards; all others do so upwards."""
 
 COUNT = re.compile(r"\b(how many|how much|numbers?|counts?|totals?|amount|quantity)\b", re.I)
+HOW_MANY = re.compile(r"\bhow\s+(many|much)\b|\bnumber\s+of\b", re.I)
+"""Words that ask for a number and, unlike those of `COUNT`, for nothing else (*phone number*)."""
 AGGREGATE = re.compile(
     r"\b(averages?|avg|means?|totals?|sum|altogether|combined|overall|how (many|much)|typical|add up)\b", re.I
 )

@@ -14,8 +14,8 @@ from clew.llm.evidence_names import EvidenceNames
 from clew.methods.simgrag.find_subgraphs import find_tied
 from clew.methods.simgrag.read import ReadAnswers
 from clew.methods.simgrag.write_pattern import answer_nodes
-from clew.reading.rules.found import Found, text_of
-from clew.reading.rules.question import read_question
+from clew.reading.answer import DraftAnswer, text_of
+from clew.reading.english import HOW_MANY, YES_NO
 from clew.text.normalise import normalise
 from clew.types import Abstention, AnswerEntity, Citation, Match, MatchResult, Pattern
 
@@ -36,21 +36,20 @@ class Draft:
     read: ReadAnswers
     ties: bool = True
 
-    def grounded(self) -> Found:
+    def grounded(self) -> DraftAnswer:
         """The answers that the evidence proves."""
         if not self.read.answers:
             return self._abstain("the model finds no answer in the evidence")
-        asked = read_question(self.question)
         said = [normalise(a) for a in self.read.answers]
         node = self._node()
         # A number that stands in the evidence is an answer itself (*how much*); names are counted.
         numbers = all(answer.strip().isdigit() for answer in self.read.answers)
         unknown = answer_nodes(self.pattern)
-        if asked.count and unknown and (node is None) == numbers:
+        if HOW_MANY.search(self.question) and unknown and (node is None) == numbers:
             return self._counted(unknown[-1] if node is None else node)
         if node is not None:
             return self._entities(node)
-        if len(said) == 1 and said[0] in ("yes", "no") and asked.yes_no:
+        if len(said) == 1 and said[0] in ("yes", "no") and YES_NO.search(self.question):
             best = self.found.matches[0].triples
             cited = cite(self.graph, said[0], best)
             return self._answered((AnswerEntity(said[0], said[0], 1.0),), (cited,))
@@ -74,7 +73,7 @@ class Draft:
             )
         )
 
-    def _entities(self, node: int) -> Found:
+    def _entities(self, node: int) -> DraftAnswer:
         named = self._named(node)
         matches: Sequence[Match] = self.found.matches
         complete = self.found.complete
@@ -99,7 +98,7 @@ class Draft:
         }
         return shown <= set(named)
 
-    def _counted(self, node: int) -> Found:
+    def _counted(self, node: int) -> DraftAnswer:
         """*How many*: the number of entities that the node takes among the best matches."""
         if not self.ties:
             return self._abstain("the subgraphs that are read are too few to be counted")
@@ -109,7 +108,7 @@ class Draft:
         entity = (AnswerEntity(number, number, 1.0),)
         return self._answered(entity, citations, node=node, complete=tied.complete)
 
-    def _relations(self) -> Found:
+    def _relations(self) -> DraftAnswer:
         """Answers that are relations, where the pattern asks for one."""
         graph = self.graph
         said = {normalise(a) for a in self.read.answers}
@@ -133,8 +132,10 @@ class Draft:
         *,
         node: int | None = None,
         complete: bool = True,
-    ) -> Found:
-        return Found(answers, citations, text_of(answers), replace(self.pattern, answer=node), None, complete)
+    ) -> DraftAnswer:
+        return DraftAnswer(
+            answers, citations, text_of(answers), replace(self.pattern, answer=node), None, complete
+        )
 
-    def _abstain(self, detail: str) -> Found:
-        return Found(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))
+    def _abstain(self, detail: str) -> DraftAnswer:
+        return DraftAnswer(pattern=self.pattern, abstained=Abstention("not_in_evidence", detail))

@@ -75,9 +75,9 @@ from clew.methods.simgrag.write_pattern import (
     write_pattern,
 )
 from clew.methods.topic_entities import FindTopicEntities
+from clew.reading.answer import DraftAnswer, text_of
 from clew.reading.near_names import near_names
 from clew.reading.rules.auto import Auto, auto_of
-from clew.reading.rules.found import Found, text_of
 from clew.text.embedder import Embedder
 from clew.types import (
     Abstention,
@@ -319,11 +319,11 @@ class SimGRAG(Retrieval):
         try:
             found = await self._answer(run, question, asked)
         except BudgetReached as error:
-            found = Found(abstained=Abstention("budget", str(error)))
+            found = DraftAnswer(abstained=Abstention("budget", str(error)))
         except ReplyInvalid as error:
             note_useless(run, error)
             detail = f"the model gave no usable reply: {error.reason}"
-            found = Found(abstained=Abstention("empty_result", detail))
+            found = DraftAnswer(abstained=Abstention("empty_result", detail))
         return run.finish(
             Answer(
                 question, found.answers, found.text, found.abstained, found.citations, found.pattern,
@@ -331,18 +331,18 @@ class SimGRAG(Retrieval):
             )
         )  # fmt: skip
 
-    async def _answer(self, run: Run, question: str, asked: str) -> Found:
+    async def _answer(self, run: Run, question: str, asked: str) -> DraftAnswer:
         retrieved = await self.retrieve(run, "question", asked)
         pattern, found, left = retrieved.pattern, retrieved.found, retrieved.left
         if left is not None or pattern is None:
             left = left or Unfit("empty_result", "the model wrote no pattern")
-            return Found(
+            return DraftAnswer(
                 pattern=pattern, abstained=Abstention(left.reason, left.detail, self.near_names(left))
             )
         if retrieved.executed is not None:
             done = retrieved.executed
             text = text_of(done.answers)
-            return Found(
+            return DraftAnswer(
                 done.answers, done.citations(self.graph), text, pattern, None, done.complete, done.notes
             )
         shots = self.shots.of("question", self.settings.shots)
@@ -353,7 +353,7 @@ class SimGRAG(Retrieval):
         except ReplyInvalid as error:
             note_useless(run, error)
             detail = f"the model was asked, and states no answer: {error.reason}"
-            return Found(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
+            return DraftAnswer(pattern=pattern, abstained=Abstention("not_in_evidence", detail))
         run.steps.append(_read_step(read))
         ties = self.cut is None
         with run.stage("ground"):
