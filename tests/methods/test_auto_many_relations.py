@@ -41,9 +41,13 @@ def test_a_given_name_that_is_not_there_is_said_without_the_rules(many: Clew) ->
     assert (left.reason, "Xyzzy Plugh" in left.detail) == ("no_entity", True)
 
 
-def test_methods_that_need_the_rules_say_at_once_that_relations_are_too_many(many: Clew, monkeypatch) -> None:
+def test_more_relations_than_the_rules_can_compare_are_said_at_once(many: Clew, monkeypatch) -> None:
     monkeypatch.setattr("clew.graph.schema.physical_memory", lambda: 1)
-    monkeypatch.setattr("clew.methods.synaptiqa.method.embedded_store", None)
-    for make in (auto.auto_of, make_synaptiqa):
-        with pytest.raises(InputError, match="are too many: how they go together"):
-            make(many.index, many.embedder)
+    with pytest.raises(InputError, match="are too many: how they go together"):
+        auto.auto_of(many.index, many.embedder)
+
+
+def test_no_store_is_made_of_more_relations_than_take_a_minute(many: Clew, monkeypatch) -> None:
+    monkeypatch.setattr("clew.methods.synaptiqa.method.MOST_RELATIONS", RELATIONS)
+    with pytest.raises(InputError, match=r"3,002 relations are too many: .* Ask with --method auto"):
+        make_synaptiqa(many.index, many.embedder)

@@ -9,15 +9,21 @@ from dataclasses import dataclass
 from clew.graph.graph import Graph
 from clew.index.names.containing import nodes_containing
 from clew.index.names.names import NamesIndex
+from clew.index.store.directory import Index
 from clew.methods.given_entities import CODE, shortest_named
+from clew.reading.demonyms import places_of
+from clew.reading.english import FUNCTION, LIGHT
+from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
 from clew.reading.near_names import near_names, unknown_names
-from clew.reading.rules.link import Linker, given_mentions
-from clew.reading.rules.question import FUNCTION, Question, read_question
-from clew.reading.rules.readings import Reader
-from clew.types import Abstention, Candidate, Mention
+from clew.reading.reader import QuestionReader
+from clew.reading.shared_reader import reader_of
+from clew.text.embedder import Embedder
+from clew.text.lexicon import Lexicon
+from clew.text.normalise import Token, normalise, tokens
+from clew.types import Abstention
 
-COMMON = 0.3
-"""Words that cost more than this to take for a name are words (see `Reader.common`)."""
+NAME, PERHAPS, WORD = range(3)
+"""What words are that a name of the graph is written like: a name, perhaps one, or words of the language."""
 MOST_OF_PART = 3
 """A word that is a part of more names than this means none of them."""
 _WORD = re.compile(r"[^\W_]+(?:[-./'’][^\W_]+)*")
@@ -29,8 +35,12 @@ class FindTopicEntities:
 
     graph: Graph
     names: NamesIndex
-    linker: Linker
-    reader: Reader
+    reader: QuestionReader
+
+    @classmethod
+    def of(cls, index: Index, embedder: Embedder) -> FindTopicEntities:
+        """Make it of an index, with the reader that all methods share."""
+        return cls(index.graph, index.names, reader_of(index, embedder))
 
     def __call__(self, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """Entity ids, in the order of the question; several of one name where they are equally likely."""
@@ -40,23 +50,55 @@ class FindTopicEntities:
         """What the question calls them, in its order, each with the likeliest entities."""
         found: dict[str, tuple[int, ...]] = {}
         for mention in self._mentions(text, entities):
-            best = [c.entity for c in mention.candidates if c.score == mention.candidates[0].score]
+            best = [c.node for c in mention.candidates if c.score == mention.candidates[0].score]
             found[mention.text] = tuple(dict.fromkeys((*found.get(mention.text, ()), *best)))
         return found
 
+    def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
+        """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
+        unknown = unknown_names(self.names, entities)
+        if seeds and not unknown:
+            return None
+        words = tokens(text)
+        names = unknown or [" ".join(word.text for word in words if _is_capital(word, words))]
+        near = near_names(self.graph, self.names, [name for name in names if name])
+        told = " or ".join(f'"{name}"' for name in names if name)
+        detail = f"it has no entity like {told}" if told else "it names no entity of this graph"
+        return Abstention("no_entity", detail, near)
+
     def _mentions(self, text: str, entities: Sequence[str]) -> list[Mention]:
         if entities:
-            return list(given_mentions(self.names, text, entities))
-        question = read_question(text)
-        mentions = self._apart(question, self.linker.link(question))
+            return self._given(entities)
+        words, found = tokens(text), [m for m in self.reader.name(text) if m.candidates]
+        written = [m for m in found if _is_written_out(m)]
+        mentions = self._apart(text, words, [*written, *self._countries(words)])
         # Beside a name that the graph lacks, what is left of it is no mention (*Return* of *Xyzzy Return*).
-        mentions = [m for m in mentions if not self._torn(question, m, mentions, known=False)]
+        mentions = [m for m in mentions if not self._is_torn(words, m, mentions, known=False)]
         if not mentions:
-            typos = self._apart(question, self.linker.link_typos(question, []))
-            mentions = [m for m in typos if not self._torn(question, m, typos, known=True)][:1]
+            guesses = [m for m in found if m.candidates[0].how in (PLURAL, TYPO)]
+            typos = self._apart(text, words, guesses)
+            mentions = [m for m in typos if not self._is_torn(words, m, typos, known=True)][:1]
         codes = self._codes(text, mentions)
         mentions = [m for m in mentions if not any(c.start <= m.start and m.stop <= c.stop for c in codes)]
         return sorted([*mentions, *codes], key=lambda m: m.start)
+
+    def _given(self, entities: Sequence[str]) -> list[Mention]:
+        """The entities that the user names; names that the graph lacks are left out."""
+        hits = {name: self.names.exact(name) for name in entities}
+        return [
+            Mention(0, 0, name, tuple(Candidate(h.entity, GIVEN, 1.0 if h.exact else 0.95) for h in found))
+            for name, found in hits.items()
+            if found
+        ]
+
+    def _countries(self, words: Sequence[Token]) -> list[Mention]:
+        """The countries that capitalised adjectives are of: *French* → France."""
+        found: list[Mention] = []
+        for word in (w for w in words if w.text[:1].isupper()):
+            hits = [h.entity for place in places_of(word.text) for h in self.names.exact(place)]
+            candidates = tuple(Candidate(node, NORMAL, QUALITY[NORMAL]) for node in hits)
+            found += [Mention(word.start, word.stop, word.text, candidates)] if hits else []
+        return found
 
     def _codes(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
         """Words with a digit, and capitalised ones after the first, that are a part of few names: *HP-40*.
@@ -81,45 +123,68 @@ class FindTopicEntities:
     def _part(self, name: str, start: int) -> Mention | None:
         """The entities of whose names a text is some whole words."""
         nodes = shortest_named(self.names, name, nodes_containing(self.names, name) or [])
-        candidates = tuple(Candidate(node, 0.9, "part") for node in nodes)
+        candidates = tuple(Candidate(node, PARTIAL, QUALITY[PARTIAL]) for node in nodes)
         return Mention(start, start + len(name), name, candidates) if candidates else None
 
-    def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
-        """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
-        unknown = unknown_names(self.names, entities)
-        if seeds and not unknown:
-            return None
-        names = unknown or [" ".join(w.text for w in read_question(text).words if w.capital)]
-        near = near_names(self.graph, self.names, [name for name in names if name])
-        told = " or ".join(f'"{name}"' for name in names if name)
-        detail = f"it has no entity like {told}" if told else "it names no entity of this graph"
-        return Abstention("no_entity", detail, near)
-
-    def _torn(
-        self, question: Question, mention: Mention, mentions: Sequence[Mention], *, known: bool
+    def _is_torn(
+        self, words: Sequence[Token], mention: Mention, mentions: Sequence[Mention], *, known: bool
     ) -> bool:
         """Whether a capitalised word outside all mentions is beside one, in no dictionary or also `known`."""
-        words = question.words
         inside = [i for i, w in enumerate(words) if w.start < mention.stop and mention.start < w.stop]
         beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
+        lexicon = Lexicon.load()
         return any(
-            word.capital
-            and word.norm not in FUNCTION
-            and (known or not self.linker.lexicon.known(word.norm))
+            _is_capital(word, words)
+            and (known or not lexicon.known(word.norm))
             and not any(m.start <= word.start < m.stop for m in mentions)
             for word in beside
         )
 
-    def _apart(self, question: Question, mentions: Sequence[Mention]) -> list[Mention]:
+    def _apart(self, text: str, words: Sequence[Token], mentions: Sequence[Mention]) -> list[Mention]:
         """Those that are names rather than words and do not overlap: the likeliest, then the longest."""
-        cost = {m: self.reader.common(question, m) for m in mentions if m.candidates}
+        grades = {m: _grade(text, words, m) for m in mentions}
         ranked = sorted(
-            (m for m in cost if cost[m] <= COMMON), key=lambda m: (cost[m] > 0, m.start - m.stop, m.start)
+            (m for m in grades if grades[m] != WORD), key=lambda m: (grades[m], m.start - m.stop, m.start)
         )
         kept: list[Mention] = []
         for mention in ranked:
             if all(mention.stop <= k.start or k.stop <= mention.start for k in kept):
                 kept.append(mention)
         # A common word is a name only if the question has no better one.
-        firm = [m for m in kept if cost[m] <= 0]
+        firm = [m for m in kept if grades[m] == NAME]
         return sorted(firm or kept, key=lambda m: m.start)
+
+
+def _is_written_out(mention: Mention) -> bool:
+    """Whether a name stands in the question as it is, or, of several words, in the plural."""
+    how = mention.candidates[0].how
+    return how <= NORMAL or (how == PLURAL and len(mention.text.split()) > 1)
+
+
+def _is_capital(word: Token, words: Sequence[Token]) -> bool:
+    """Whether a word is written like a name: with a digit, or capitalised within a question in small ones."""
+    if word.norm in FUNCTION:
+        return False
+    if any(c.isdigit() for c in word.text):
+        return True
+    content = [w for w in words[1:] if w.norm not in FUNCTION and w.text[:1].isalpha()]
+    tells = len(content) < 4 or not all(w.text[:1].isupper() for w in content)
+    return tells and word is not words[0] and word.text[:1].isupper()
+
+
+def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:
+    """How likely words are a name, as they are written: NAME, PERHAPS or WORD."""
+    inside = [w for w in words if w.start < mention.stop and mention.start < w.stop]
+    if not all(w.norm.isascii() for w in inside):
+        return NAME
+    written = inside[(mention.start == 0) :]
+    if any(c.isupper() or c.isdigit() for w in written for c in w.text):
+        return NAME
+    if all(w.norm in FUNCTION or w.norm in LIGHT for w in inside):
+        return WORD
+    if len(inside) > 1 and not any(c.isupper() for c in text[1:]):
+        return NAME
+    lexicon = Lexicon.load()
+    if all(lexicon.known(normalise(w.text)) or w.norm in FUNCTION for w in inside):
+        return WORD if len(inside) == 1 else PERHAPS
+    return NAME

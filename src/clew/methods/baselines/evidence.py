@@ -46,9 +46,7 @@ class EvidenceMethod(ABC):
     def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
         self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
         self.auto = auto_of(index, embedder)
-        self.find_topic_entities = FindTopicEntities(
-            self.graph, index.names, self.auto.linker, self.auto.reader
-        )
+        self.find_topic_entities = FindTopicEntities.of(index, embedder)
         decompose = built_in_decompose(self.auto)
         # KG-RAG compares with these by the prompt of its own sub-answers.
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")

@@ -169,7 +169,7 @@ class KgRag:
         self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()
         self.vectors = triple_search(self.index, embedder)
         auto = auto_of(self.index, embedder)
-        self.find_topic_entities = FindTopicEntities(self.graph, self.index.names, auto.linker, auto.reader)
+        self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
         self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
         self.steps = steps or (
             built_in_steps(auto, self.settings.frontier)

@@ -180,8 +180,7 @@ class Retrieval:
         self.ranking = RelationRanking(index.graph, embedder)
         if self.settings.schema == "typed" and cut is None:
             self._schema = SchemaText.of(index, self.ranking)
-        reader = parser or auto_of(index, embedder)
-        self._find_entities = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
+        self._find_entities = FindTopicEntities.of(index, embedder)
         self._refused: set[Form] = set()
 
     def model_of(self, run: Run) -> QuestionModel:

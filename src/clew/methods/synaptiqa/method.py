@@ -35,6 +35,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from clew.errors import InputError
 from clew.index.store.directory import Index
 from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Talk
@@ -53,7 +54,6 @@ from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
 from clew.methods.topic_entities import FindTopicEntities
-from clew.reading.rules.auto import auto_of
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
@@ -66,6 +66,8 @@ Called = Callable[[str, Sequence[str]], str]
 """(question, entities) → other names of what the question names, as a line of a prompt."""
 MOST_SHOWN = 20
 """Rows that the steps of an answer show."""
+MOST_RELATIONS = 30_000
+"""Relations of a graph of which the embedded store is made; each takes 2 ms, all of them a minute."""
 _LONGEST = 2_000
 """Characters of a model's reply that the steps show."""
 
@@ -122,14 +124,20 @@ def make_synaptiqa(
     model: ChatModel | None = None,
     settings: SynaptiqaSettings | None = None,
 ) -> PatternQuery | SynaptiQA:
-    """Make `synaptiqa` over an index: with a model, or by patterns. Raises MissingExtra without ladybug."""
-    reader = auto_of(
-        index, embedder
-    )  # refuses too many relations, of which the store would be made for minutes
+    """Make `synaptiqa` over an index: with a model, or by patterns.
+
+    Raises MissingExtra without ladybug, InputError for a graph of more than `MOST_RELATIONS` relations.
+    """
+    relations = len(index.graph.relations)
+    if relations > MOST_RELATIONS:
+        raise InputError(
+            f"{relations:,} relations are too many: the store that queries run on has a table of each, and "
+            f"takes up to {MOST_RELATIONS:,}. Ask with --method auto"
+        )
     store = embedded_store(index.graph)
     if model is None:
         return PatternQuery(index, embedder, store)
-    find = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
+    find = FindTopicEntities.of(index, embedder)
     return SynaptiQA(
         QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings,
         lambda question, entities: other_names(index.graph, find.called(question, entities)),

@@ -84,9 +84,8 @@ class WalkRetrieve:
         self.graph, self.embedder, self.model = index.graph, embedder, model
         self.names, self.settings = index.names, settings or WalkRetrieveSettings()
         self.walks = WalkIndex(index, embedder)
-        reader = auto_of(index, embedder)
-        self._writer = reader if model is None else None
-        self._find_topics = FindTopicEntities(index.graph, index.names, reader.linker, reader.reader)
+        self._writer = auto_of(index, embedder) if model is None else None
+        self._find_topics = FindTopicEntities.of(index, embedder)
         self._ranking = RelationRanking(index.graph, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
