@@ -18,7 +18,6 @@ from results import write_section
 from clew import Clew
 from clew.methods.simgrag.find_subgraphs import BOUND
 from clew.methods.simgrag.pattern_distances import PatternDistances
-from clew.reading.rules.auto import Auto
 from clew.types import PatternEdge
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,8 +88,7 @@ BOUNDS = (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 def distances(clew: Clew, graph: str) -> tuple[list[float], list[float]]:
     """Distances of each way to say a relation from it, and of what is not there from the nearest."""
     names = list(clew.index.graph.relations)
-    table = Auto(clew.index, clew.embedder).table
-    pattern = PatternDistances(clew.index, clew.embedder, table)
+    pattern = PatternDistances(clew.index, clew.embedder)
 
     def far(words: str) -> list[float]:
         return [float(d) for d in pattern.relation_distances(PatternEdge(0, words, 1))]

@@ -102,10 +102,5 @@ def films(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def parser(films):
-    return Auto(films.index, films.embedder)
-
-
-@pytest.fixture(scope="session")
 def triples():
     return [tuple(line.split("\t")) for line in FILMS.read_text("utf-8").splitlines()]

@@ -236,9 +236,10 @@ class GraphRanker:
         """The vector of a text, of length 1: float32 [384]."""
         return _unit(self.ranker.encode_labels([text])[0])
 
-    def likeness(self, vector: Float32, relation: int) -> float:
-        """How like a vector of `vector` is to that of the label of a relation: their cosine, in [-1, 1]."""
-        return float(_unit(self._encoded({(False, relation)})[0][0]) @ vector)
+    def likenesses(self, vector: Float32, relations: Sequence[int]) -> Float32:
+        """How like a vector of `vector` is to those of the labels of relations: cosines, float32 [R]."""
+        encoded, at = self._encoded({(False, relation) for relation in relations})
+        return (_unit(encoded) @ vector)[[at[False, relation] for relation in relations]]
 
     def _scores(
         self, rows: _Rows, features: Float32

@@ -109,9 +109,13 @@ class QuestionReader:
         plain = word.lower()
         return plain in FUNCTION or plain in self.vocabulary.words or Lexicon.load().known(plain)
 
+    def compare(self, text: str) -> Likeness:
+        """How the content words of a text are like those of the graph."""
+        return self._matcher.compare(text)
+
     def explore(self, text: str, mentions: Sequence[Mention]) -> Exploration:
         """What lies around the mentions of a text, and how its words are like those of the graph."""
-        return Exploration(self.vocabulary, text, mentions, self._matcher.compare(text))
+        return Exploration(self.vocabulary, text, mentions, self.compare(text))
 
     def rank_options(self, of: Exploration, options: Sequence[Option]) -> Ranking:
         """Rank candidates that were made elsewhere.
@@ -133,7 +137,11 @@ class QuestionReader:
 
     def likeness(self, vector: NDArray[np.float32], relation: int) -> float:
         """How like a vector of `vector` is to that of the label of a relation, in [-1, 1]."""
-        return self._ranker.likeness(vector, relation)
+        return float(self._ranker.likenesses(vector, [relation])[0])
+
+    def likenesses(self, vector: NDArray[np.float32], relations: Sequence[int]) -> NDArray[np.float32]:
+        """How like a vector of `vector` is to those of the labels of relations: float32 [R], in [-1, 1]."""
+        return self._ranker.likenesses(vector, relations)
 
     def _candidates(
         self, question: str, entities: Sequence[str], times: dict[str, float]
@@ -142,7 +150,7 @@ class QuestionReader:
         began = perf_counter()
         mentions = tuple(self._finder.find(question, entities))
         linked = perf_counter()
-        likeness = self._matcher.compare(question)
+        likeness = self.compare(question)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)
         options = self._enumerator.enumerate(question, mentions, wider)
         times["link"] = (linked - began) * 1000

@@ -22,14 +22,12 @@ DIRECTOR = ("Memento", "director", "UNKNOWN person 1")
 
 
 @pytest.fixture
-def ask(films, parser):
+def ask(films):
     """Ask SimGRAG with a script; returns the answer and the model."""
 
     def run(question, script, **settings):
         model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
-        method = SimGRAG(
-            films.index, films.embedder, model=model, settings=SimgragSettings(**settings), parser=parser
-        )
+        method = SimGRAG(films.index, films.embedder, model=model, settings=SimgragSettings(**settings))
         return method.answer(question, id="7"), model
 
     return run
@@ -250,10 +248,10 @@ def test_names_without_their_accents_and_values_in_other_words_are_found(ask):
     assert names(ask("?", script)[0]) == ["Memento"]
 
 
-def test_a_budget_is_an_abstention(films, parser):
+def test_a_budget_is_an_abstention(films):
     inner = ScriptedModel([pattern_reply(DIRECTOR)])
     model = ManagedModel(inner, Policy(per_question=Limits(calls=1)))
-    method = SimGRAG(films.index, films.embedder, model=model, parser=parser)
+    method = SimGRAG(films.index, films.embedder, model=model)
     answer = method.answer("who directed Memento?")
     assert (answer.abstained.reason, answer.usage.calls) == ("budget", 1)
 
@@ -263,12 +261,12 @@ def test_a_model_that_cannot_be_reached_is_an_error(ask):
         ask("who directed Memento?", [ModelUnreachable("nobody there")])
 
 
-def test_settings_are_checked(films, parser):
+def test_settings_are_checked(films):
     for wrong in ({"k": 0}, {"shots": -1}, {"candidates": 0}, {"candidate_types": 4}):
         with pytest.raises(UsageError):
             SimgragSettings(**wrong)
     with pytest.raises(UsageError, match="--llm"):
-        SimGRAG(films.index, films.embedder, parser=parser)
+        SimGRAG(films.index, films.embedder)
 
 
 HOSTILE_PATTERNS = {

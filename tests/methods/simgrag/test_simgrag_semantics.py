@@ -306,11 +306,11 @@ def reader(truth):
 
 
 @pytest.mark.parametrize(("kind", "question", "pattern", "truth"), QUESTIONS, ids=[q[1] for q in QUESTIONS])
-def test_answers_are_right_and_complete(films, parser, triples, kind, question, pattern, truth):
+def test_answers_are_right_and_complete(films, triples, kind, question, pattern, truth):
     gold = solve(triples, truth)
     assert gold, "a question without an answer tests nothing"
     model = good_model(pattern_reply(*pattern), reader(truth))
-    answer = SimGRAG(films.index, films.embedder, model=model, parser=parser).answer(question)
+    answer = SimGRAG(films.index, films.embedder, model=model).answer(question)
     assert {a.entity for a in answer.answers} == gold
     assert (answer.usage.calls, len(model.requests)) == (2, 2)
     assert {c.answer for c in answer.citations} == gold

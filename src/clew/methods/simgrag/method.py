@@ -16,8 +16,8 @@ Defaults: k = 3 and 12 shots (C.1). Deviations, each with its reason:
 - Two nodes of a pattern may take one entity, as long as no two edges take one triple (Definition 1 has a
   bijection): the writer of a film may be its director.
 - Of matches with equal GSD those that run in the direction of the pattern come first.
-- Distances are the embedder's or smaller: where words of a relation, a misspelt name or a value agree with
-  the graph (`pattern_distances.py`). A pattern is written without having seen the graph.
+- Distances are the embedder's or smaller: where what a relation means, a misspelt name or a value agrees
+  with the graph (`pattern_distances.py`). A pattern is written without having seen the graph.
 - Where the best match has a GSD per edge above a bound, or a name has nothing like it in the graph, the
   pattern is asked for once more with the first one and what was wrong with it; then the method abstains. The
   paper reads whatever is nearest.
@@ -77,7 +77,6 @@ from clew.methods.simgrag.write_pattern import (
 from clew.methods.topic_entities import FindTopicEntities
 from clew.reading.answer import DraftAnswer, text_of
 from clew.reading.near_names import near_names
-from clew.reading.rules.auto import Auto, auto_of
 from clew.text.embedder import Embedder
 from clew.types import (
     Abstention,
@@ -162,7 +161,6 @@ class Retrieval:
         *,
         model: ChatModel | None = None,
         settings: SimgragSettings | None = None,
-        parser: Auto | None = None,
     ) -> None:
         if model is None:
             raise UsageError("This needs a language model. Name one with --llm provider/model")
@@ -172,8 +170,7 @@ class Retrieval:
         self.distances: Distances
         self.cut = cut = _cut_of(self.settings)
         if cut is None:
-            table = (parser or auto_of(index, embedder)).table
-            self.distances = PatternDistances(index, embedder, table)
+            self.distances = PatternDistances(index, embedder)
         else:
             self.distances = FewCandidates(IndexDistances(index, embedder), cut)
         self._schema: SchemaText | None = None

@@ -21,8 +21,9 @@ from clew.index.names.containing import nodes_containing
 from clew.index.store.directory import Index
 from clew.index.vectors.distances import IndexDistances
 from clew.llm.evidence_names import ARTICLES
-from clew.reading.rules.similarity import WordTable
-from clew.reading.rules.vocabulary import content_words, label_words
+from clew.methods.simgrag.settings import BOUND
+from clew.reading.shared_reader import reader_of
+from clew.reading.vocabulary import words_of_label
 from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.types import PatternEdge, PatternNode
@@ -31,6 +32,12 @@ MOST_NAMES = 8
 """Names whose distances to all entities are remembered."""
 LEAST = 0.05
 """Weight of a word that is like no relation; a word that is one weighs 1 more."""
+SHARPER = 1.3
+"""Power of the likeness of words: those that are half alike mean the same less than half of the time."""
+MEANT = 0.42
+"""Likeness, to the reader's encoder, from which words mean a relation (`benchmarks/bound.py`)."""
+MOST_COMPARED = 512
+"""Relations, the nearest otherwise, whose labels the reader's encoder compares."""
 TYPO = 0.5
 """Distance of a name from one with which it shares nothing; a misspelt one is at a share of it."""
 
@@ -58,28 +65,49 @@ def _far(entities: Array, scale: Array, query: Array) -> Array:
     return far
 
 
-class PatternDistances(IndexDistances):
-    """`IndexDistances`, and what the words of this graph say of relations, misspelt names and values."""
+def _distance(cosine: NDArray[np.float32]) -> Distance:
+    """L2 distances of unit vectors of these cosines."""
+    return np.sqrt(2 * np.clip(1 - cosine, 0.0, None))
 
-    def __init__(self, index: Index, embedder: Embedder, table: WordTable) -> None:
+
+class PatternDistances(IndexDistances):
+    """`IndexDistances`, and what the reader's encoder says of relations; misspelt names and values."""
+
+    def __init__(self, index: Index, embedder: Embedder) -> None:
         super().__init__(index, embedder)
-        self._table = table
+        self._reader = reader_of(index, embedder)
         self._said: dict[str, Distance] = {}
 
     def relation_distances(self, edge: PatternEdge) -> Distance:
-        """The smaller of the embedder's distance and that of the words' similarity, as a cosine."""
+        """The smaller of the embedder's distance and the words'; the encoder's too where no relation is near.
+
+        Raises:
+            EmbedderError: the shipped model cannot be opened.
+
+        """
         name = edge.relation or ""
         if name not in self._said:
-            far = super().relation_distances(edge)
-            words = [w.casefold() for w in content_words(label_words(relation_text(name)))]
-            if words:
-                each = self._table.compare(words).relation
-                # *film director*: a word that names no relation says little of which one is meant.
-                weight = each.max(axis=1) + LEAST
-                alike = weight @ each / weight.sum()
-                far = np.minimum(far, np.sqrt(2 * np.clip(1 - alike, 0.0, None)))
+            words = words_of_label(relation_text(name))
+            far = np.minimum(super().relation_distances(edge), self._by_words(words))
+            if name and len(far) and far.min() > BOUND:
+                near = np.argsort(far, kind="stable")[:MOST_COMPARED]
+                far[near] = np.minimum(far[near], self._by_meaning(words, near.tolist()))
             self._said[name] = far
         return self._said[name]
+
+    def _by_words(self, words: str) -> Distance:
+        """Distances of words from all relations, by the forms and the meanings of each word."""
+        each = self._reader.compare(words).exact_relations ** SHARPER
+        if not len(each):
+            return np.full(each.shape[1], np.inf)
+        # *film director*: a word that names no relation says little of which one is meant.
+        weight = each.max(axis=1) + LEAST
+        return _distance(weight @ each / weight.sum())
+
+    def _by_meaning(self, words: str, relations: Sequence[int]) -> Distance:
+        """Distances of words from some relations by the reader's encoder; `MEANT` is 1."""
+        alike = self._reader.likenesses(self._reader.vector(words), relations)
+        return _distance(0.5 + 0.5 * (alike - MEANT) / (1 - MEANT))
 
     def node_candidates(self, node: PatternNode, count: int) -> NearestEntities:
         """Find the nearest entities; the distances of the latest names only are remembered."""
