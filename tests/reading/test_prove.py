@@ -135,6 +135,17 @@ def test_a_pattern_is_laid_out_from_its_entities() -> None:
     }
 
 
+def test_yes_or_no_is_a_pattern_that_has_to_hold() -> None:
+    pattern = pattern_of(Query("yes", Both(Walk(ANN, OWNER + 1), Anchor(IDS["Acme"]))), FIRMS)
+    assert pattern.answer is None
+    assert [(n.name, n.entity) for n in pattern.nodes] == [("Ann", IDS["Ann"]), ("Acme", IDS["Acme"])]
+    assert [(e.head, e.tail) for e in pattern.edges] == [(1, 0)]
+
+
+def test_what_is_reckoned_is_no_pattern() -> None:
+    assert pattern_of(Query("sum", OWNED), FIRMS) is None
+
+
 @pytest.mark.parametrize(
     "part", [FIRM, ANN, Either(OWNED, ANN), Without(OWNED, ANN), Extreme(OWNED, (STAFF,), False, True)]
 )

@@ -13,6 +13,7 @@ from clew.index.store.directory import Index
 from clew.methods.given_entities import CODE, shortest_named
 from clew.reading.demonyms import places_of
 from clew.reading.english import FUNCTION, LIGHT
+from clew.reading.left_open import is_capital
 from clew.reading.mentions import GIVEN, NORMAL, PARTIAL, PLURAL, QUALITY, TYPO, Candidate, Mention
 from clew.reading.near_names import near_names, unknown_names
 from clew.reading.reader import QuestionReader
@@ -60,7 +61,7 @@ class FindTopicEntities:
         if seeds and not unknown:
             return None
         words = tokens(text)
-        names = unknown or [" ".join(word.text for word in words if _is_capital(word, words))]
+        names = unknown or [" ".join(word.text for word in words if is_capital(word, words))]
         near = near_names(self.graph, self.names, [name for name in names if name])
         told = " or ".join(f'"{name}"' for name in names if name)
         detail = f"it has no entity like {told}" if told else "it names no entity of this graph"
@@ -134,7 +135,7 @@ class FindTopicEntities:
         beside = [words[i] for i in (inside[0] - 1, inside[-1] + 1) if 0 <= i < len(words)] if inside else []
         lexicon = Lexicon.load()
         return any(
-            _is_capital(word, words)
+            is_capital(word, words)
             and (known or not lexicon.known(word.norm))
             and not any(m.start <= word.start < m.stop for m in mentions)
             for word in beside
@@ -159,17 +160,6 @@ def _is_written_out(mention: Mention) -> bool:
     """Whether a name stands in the question as it is, or, of several words, in the plural."""
     how = mention.candidates[0].how
     return how <= NORMAL or (how == PLURAL and len(mention.text.split()) > 1)
-
-
-def _is_capital(word: Token, words: Sequence[Token]) -> bool:
-    """Whether a word is written like a name: with a digit, or capitalised within a question in small ones."""
-    if word.norm in FUNCTION:
-        return False
-    if any(c.isdigit() for c in word.text):
-        return True
-    content = [w for w in words[1:] if w.norm not in FUNCTION and w.text[:1].isalpha()]
-    tells = len(content) < 4 or not all(w.text[:1].isupper() for w in content)
-    return tells and word is not words[0] and word.text[:1].isupper()
 
 
 def _grade(text: str, words: Sequence[Token], mention: Mention) -> int:

@@ -247,13 +247,14 @@ def _yes_or_no(
     executor: Executor, vocabulary: Vocabulary, query: Query, members: Nodes, probability: float
 ) -> DraftAnswer:
     graph, score = executor.graph, round(probability, 3)
+    pattern = pattern_of(query, graph)
     if len(members):
         proof = prove(executor, query.part, int(members[0]))
-        return DraftAnswer((AnswerEntity("yes", "yes", score),), (cite(graph, "yes", proof),), "yes")
+        return DraftAnswer((AnswerEntity("yes", "yes", score),), (cite(graph, "yes", proof),), "yes", pattern)
     instead = _instead(executor, query)
     if not instead:
-        return DraftAnswer(abstained=_empty(vocabulary, query))
-    return DraftAnswer((AnswerEntity("no", "no", score),), (cite(graph, "no", instead),), "no")
+        return DraftAnswer(pattern=pattern, abstained=_empty(vocabulary, query))
+    return DraftAnswer((AnswerEntity("no", "no", score),), (cite(graph, "no", instead),), "no", pattern)
 
 
 def _instead(executor: Executor, query: Query) -> tuple[int, ...]:

@@ -116,13 +116,18 @@ def _value_path(
 
 
 def pattern_of(query: Query, graph: Graph) -> Pattern | None:
-    """The pattern of a query that is nothing but entities, steps and joins; None for others."""
+    """The pattern of a query that is nothing but entities, steps, types and joins; None for others.
+
+    One that asks for yes or no has no answer; one that counts has what is counted as its answer.
+    """
+    if query.ask not in ("list", "count", "yes"):
+        return None
     nodes: list[PatternNode] = []
     edges: list[PatternEdge] = []
     answer = _lay_out(query.part, graph, nodes, edges)
     if answer is None or not edges:
         return None
-    return Pattern(tuple(nodes), tuple(edges), answer)
+    return Pattern(tuple(nodes), tuple(edges), None if query.ask == "yes" else answer)
 
 
 def _lay_out(
@@ -138,10 +143,18 @@ def _lay_out(
             if before is None:
                 return None
             if at is None:
-                nodes.append(PatternNode(f"UNKNOWN {len(nodes)}", known=False))
+                number = 1 + sum(not node.known for node in nodes)
+                nodes.append(PatternNode(f"UNKNOWN {number}", known=False))
                 at = len(nodes) - 1
             head, tail = (at, before) if step & 1 else (before, at)
             edges.append(PatternEdge(head, graph.relations[step // 2], tail, step // 2))
+            return at
+        case Anchor(node, _) if at is not None and not nodes[at].known:
+            nodes[at] = PatternNode(graph.entities[node], known=True, entity=node)
+            return at
+        case OfType(type_, _) if at is not None and type_ >= 0 and not nodes[at].known:
+            name = graph.types.names[type_]
+            nodes[at] = PatternNode(f"UNKNOWN {name} {nodes[at].name.split()[-1]}", known=False, type=name)
             return at
         case Both(left, right):
             place = _lay_out(left, graph, nodes, edges, at)

@@ -17,31 +17,23 @@ from weakref import WeakValueDictionary
 
 from clew.index.store.directory import Index
 from clew.methods.auto.settings import AutoSettings
+from clew.methods.built_in import OPERATED, SURE, BuiltInReader
 from clew.reading.answer import (
     DraftAnswer,
-    alternatives,
-    ambiguous,
     answer_of,
     drawn,
-    is_negated,
-    is_operation,
-    likeliest,
-    says_nothing,
     share_of,
-    taken_for,
 )
 from clew.reading.execute import Executor, OverBudget
-from clew.reading.mentions import HOW
 from clew.reading.near_names import unknown_names
-from clew.reading.query import Anchor, Both, Query, Walk, mentions_of
+from clew.reading.query import Anchor, Both, Query, Walk
 from clew.reading.reader import Reading
 from clew.reading.rules.auto import MOST_RELATIONS, auto_of
 from clew.reading.rules.comparison import Span
 from clew.reading.rules.direction import preferred_step
-from clew.reading.shared_reader import reader_of
 from clew.reading.words import say
 from clew.text.embedder import Embedder
-from clew.types import Abstention, Answer, Step
+from clew.types import Abstention, Answer
 
 if TYPE_CHECKING:
     from clew.llm.types import ChatModel
@@ -55,22 +47,12 @@ def make_auto(
     return plain if model is None else AutoWithModel(plain, index, embedder, model)
 
 
-SURE = 0.7
-"""A learned reading so likely is answered from whatever the rules make of the question."""
-SURE_UNSAID = 0.9
-"""How likely it must be where no word of the question is like a relation or a type of it: from less, who
-painted a film would be who directed it."""
 AGREES = 0.25
 """A learned reading at least so likely that answers as the rules do makes these sure."""
 CONFIRMED, LEAST_BEST = 0.04, 0.05
 """An answer of the rules counts if readings that answer the same are so likely, beside the best one and
 beside the least that this is taken for. Fitted on the domains' and PathQuestion's development halves and the
 factory: at 0.1 right answers to chains are lost, below 0.04 nothing changes."""
-OPERATED = 1.75
-"""Power of `--confidence` that is enough for a reading that compares, ranks, counts or leaves out.
-
-Its words are seldom those of a relation, so that it is likelier than it seems: of the domains' development
-half 12 of 15 such readings between 0.2 and 0.4 were right, and 3 of 9 chains."""
 TOLD = ("empty_result", "ambiguous_entity")
 """Why a likely reading is not answered: that is told then, whatever the rules say."""
 
@@ -106,16 +88,13 @@ class Considered:
     sure: bool
 
 
-class BuiltIn:
+class BuiltIn(BuiltInReader):
     """Answers questions over one open index without a model."""
 
-    name = "auto"
-
     def __init__(self, index: Index, embedder: Embedder, settings: AutoSettings | None = None) -> None:
-        self.index, self.confidence = index, (settings or AutoSettings()).confidence
+        super().__init__(index, embedder, settings)
         few = len(index.graph.relations) <= MOST_RELATIONS
         self.rules = auto_of(index, embedder) if few else None
-        self.reader = reader_of(index, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known.
@@ -157,21 +136,13 @@ class BuiltIn:
 
     def _read(self, question: str, entities: Sequence[str]) -> Learned:
         """What the learned reader makes of a question; an answer only where it is likely and can be given."""
-        reading = self.reader.read(question, entities)
-        best = likeliest(Executor(self.reader.graph), reading)
-        likely = best.probability if best is not None else 0.0
-        vocabulary = self.reader.vocabulary
-        if best is not None and likely < _least_unsaid(best.option.query):
-            likely *= not says_nothing(vocabulary, reading, best.option.query)
-        query = (
-            None if best is None or likely < AGREES else self._as_stated(reading, best.option.query, entities)
-        )
+        read = self.read(question, entities)
+        query, likely = read.query, read.likely
+        query = None if query is None or likely < AGREES else self._as_stated(read.reading, query, entities)
         likely = 0.0 if query is None else likely
-        made = self._drafted(reading, query, likely) if query is not None else None
-        negated = best is not None and is_negated(best.option.query)
+        made = self._drafted(read.reading, query, likely) if query is not None else None
         told = made is not None and (made.abstained is None or made.abstained.reason in TOLD)
-        operates = best is not None and is_operation(best.option.query)
-        return Learned(reading, likely, made if told else None, negated, operates)
+        return Learned(read.reading, likely, made if told else None, read.negated, read.operates)
 
     def _as_stated(self, reading: Reading, query: Query, entities: Sequence[str]) -> Query | None:
         """A question about one or two entities with who stands where as its words have it.
@@ -180,8 +151,6 @@ class BuiltIn:
         report to. What is mutual may be recorded either way.
         """
         part = query.part
-        if query.ask == "yes" and _leaves_out_a_name(reading, query):
-            return None
         if query.ask == "list" and isinstance(part, Walk) and isinstance(part.source, Anchor):
             step = self._way(reading, part.source, part.step, entities)
             turned = replace(query, part=replace(part, step=step))
@@ -254,70 +223,6 @@ class BuiltIn:
         """Whether the learned reader finds the readings with an answer not much less likely than its best."""
         share = share_of(Executor(self.reader.graph), read.reading, by_rules)
         return share >= CONFIRMED * max(read.likely, LEAST_BEST)
-
-    def _drafted(self, reading: Reading, query: Query, likely: float) -> Answer:
-        """What a reading answers."""
-        reader = self.reader
-        unclear = ambiguous(reader.graph, reading, query)
-        drafted = (
-            answer_of(reader.graph, reader.vocabulary, query, likely)
-            if unclear is None
-            else DraftAnswer(abstained=unclear)
-        )
-        notes = (*drafted.notes, *taken_for(reader.graph, reading, query))
-        told = Answer(reading.question, method=self.name)
-        return drawn(told, replace(drafted, notes=notes), None if unclear else say(query, reader.vocabulary))
-
-    def _finished(self, answer: Answer, reading: Reading, began: float, id: str | None) -> Answer:
-        """The answer with what was read, the nearest other readings, and the times of the stages."""
-        used = answer.reading is not None
-        times = {**answer.timings_ms, **reading.timings, "total": (perf_counter() - began) * 1000}
-        return replace(
-            answer,
-            id=id,
-            alternatives=alternatives(self.reader.vocabulary, reading, used),
-            timings_ms={stage: round(ms, 3) for stage, ms in times.items()},
-            steps=(*(answer.steps or (self._linked(reading),)), self._ranked(reading)),
-        )
-
-    def _linked(self, reading: Reading) -> Step:
-        """The names of the question with their candidates, in the form of the reader by rules."""
-        entities = self.reader.graph.entities
-        rows = [
-            {
-                "text": m.text,
-                "candidates": [
-                    {"entity": entities[c.node], "how": HOW[c.how], "score": c.score} for c in m.candidates
-                ],
-            }
-            for m in reading.mentions
-            if m.candidates
-        ]
-        return Step("link", {"mentions": rows})
-
-    def _ranked(self, reading: Reading) -> Step:
-        """The likeliest readings, as `--explain` shows them."""
-        ranked = [
-            {
-                "reading": say(r.option.query, self.reader.vocabulary),
-                "probability": round(r.probability, 3),
-            }
-            for r in reading.ranking.ranked[:5]
-        ]
-        return Step("ranked", {"ranked": ranked, "none": round(reading.ranking.none, 3)})
-
-
-def _least_unsaid(query: Query) -> float:
-    """How likely a reading must be of whose relations no word is said; what two names share says more."""
-    shared = query.ask == "list" and not is_operation(query) and len(mentions_of(query)) > 1
-    return SURE if shared else SURE_UNSAID
-
-
-def _leaves_out_a_name(reading: Reading, query: Query) -> bool:
-    """Whether a name of the question stands in no part of a reading, nor within one that does."""
-    used = [reading.mentions[i] for i in mentions_of(query)]
-    names = [m for m in reading.mentions if m.strong and m.candidates]
-    return any(not any(name.overlaps(other) for other in used) for name in names)
 
 
 def _same(one: Answer, other: Answer) -> bool:

@@ -12,11 +12,9 @@ from clew.llm.errors import BudgetReached
 from clew.llm.prompting import Sampling, Talk, prompt_named
 from clew.llm.types import ChatModel
 from clew.methods.baselines.read_triples import ReadTriples, TriplesAnswer
-from clew.methods.kg_rag.method import built_in_decompose
+from clew.methods.built_in import built_in_reader
 from clew.methods.run import Run
 from clew.methods.topic_entities import FindTopicEntities
-from clew.reading.rules.auto import auto_of
-from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Match, Step
 
@@ -45,13 +43,16 @@ class EvidenceMethod(ABC):
 
     def __init__(self, index: Index, embedder: Embedder, *, model: ChatModel | None = None) -> None:
         self.index, self.graph, self.model, self.embedder = index, index.graph, model, embedder
-        self.auto = auto_of(index, embedder)
         self.find_topic_entities = FindTopicEntities.of(index, embedder)
-        decompose = built_in_decompose(self.auto)
+        built_in = built_in_reader(index, embedder)
         # KG-RAG compares with these by the prompt of its own sub-answers.
         prompt = prompt_named("clew.methods.kg_rag", "sub_answer")
         self.read = ReadTriples(
-            self.graph, decompose, prompt, ZERO_SHOT, lambda name: bool(index.names.exact(name))
+            built_in.reader.graph,
+            built_in.pattern,
+            prompt,
+            ZERO_SHOT,
+            lambda name: bool(index.names.exact(name)),
         )
 
     @abstractmethod
@@ -113,7 +114,7 @@ class EvidenceMethod(ABC):
         said = None
         if pattern is not None and pattern.answer is None:
             said = "yes"
-        elif pattern is not None and read_question(question).count:
+        elif pattern is not None and read.counts:
             if not read.complete:
                 detail = f"at least {len(answers)}, but not all triples that count were retrieved"
                 return Answer(question, abstained=Abstention("not_in_evidence", detail), pattern=pattern)

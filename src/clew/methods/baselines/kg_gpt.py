@@ -95,11 +95,12 @@ class KgGpt(EvidenceMethod):
 
     def _of_pattern(self, question: str, seeds: Sequence[int]) -> RetrievedTriples:
         names = [self.graph.entities[seed] for seed in seeds]
-        pattern = self.read.decompose.pattern(question, ())
-        if isinstance(pattern, Abstention):
-            pattern = self.read.decompose.pattern(question, names)
-        if isinstance(pattern, Abstention):
+        asked = self.read.read_pattern(question, ())
+        if isinstance(asked, Abstention):
+            asked = self.read.read_pattern(question, names)
+        if isinstance(asked, Abstention):
             return first_of(triples_at(self.graph, seeds).tolist(), self.settings.most)
+        pattern = asked.pattern
         known, taken = given_proofs(pattern), dict[int, None]()
         for hop in hops_of(pattern):
             triples = self._of_hop(hop, known[hop.start])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
 from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import Given, GroundedReply, ask_and_ground
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data
+from clew.methods.built_in import AskedPattern
 from clew.methods.fact_lines import fact_lines, other_names
 from clew.methods.kg_rag.chain import (
     Plan,
@@ -20,7 +21,6 @@ from clew.methods.kg_rag.chain import (
     hops_of,
     used_of,
 )
-from clew.methods.kg_rag.decompose import PatternDecompose
 from clew.methods.kg_rag.sub_answer import AskedSubQuestion, known_proofs
 from clew.types import Abstention, Pattern
 
@@ -29,13 +29,15 @@ from clew.types import Abstention, Pattern
 class TriplesAnswer:
     """What was read: its text, the entities in it with their proofs, or why there are none.
 
-    `complete` says that the triples held all that the graph has for what was asked, as far as that is known.
+    `counts`: it is asked how many there are. `complete` says that the triples held all that the graph has for
+    what was asked, as far as that is known.
     """
 
     text: str = ""
     proofs: Proofs | None = None
     abstained: Abstention | None = None
     pattern: Pattern | None = None
+    counts: bool = False
     complete: bool = True
     reply: GroundedReply | None = None
 
@@ -45,7 +47,7 @@ class ReadTriples:
     """Reads with a model, by a prompt with TRIPLES and QUESTION; without one, by the question's pattern."""
 
     graph: Graph
-    decompose: PatternDecompose
+    read_pattern: Callable[[str, Sequence[str]], AskedPattern | Abstention]
     prompt: Prompt
     sampling: Sampling
     is_name: IsName | None = None
@@ -80,9 +82,10 @@ class ReadTriples:
         return TriplesAnswer(found.text, found.proofs, found.abstained, reply=found, complete=not found.cut)
 
     def _by_pattern(self, question: str, entities: Sequence[str], triples: Sequence[int]) -> TriplesAnswer:
-        pattern = self.decompose.pattern(question, entities)
-        if isinstance(pattern, Abstention):
-            return TriplesAnswer(abstained=pattern)
+        asked = self.read_pattern(question, entities)
+        if isinstance(asked, Abstention):
+            return TriplesAnswer(abstained=asked)
+        pattern = asked.pattern
         proofs, complete = read_pattern(self.graph, pattern, triples)
         if not proofs:
             detail = "the triples that were retrieved do not hold the answer"
@@ -90,7 +93,7 @@ class ReadTriples:
                 abstained=Abstention("empty_result", detail), pattern=pattern, complete=complete
             )
         text = " · ".join(self.graph.labels[e] for e in proofs)
-        return TriplesAnswer(text, proofs, pattern=pattern, complete=complete)
+        return TriplesAnswer(text, proofs, pattern=pattern, counts=asked.counts, complete=complete)
 
 
 def read_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.grounding import cite, triple_text
@@ -15,12 +18,16 @@ Proofs = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """An edge of a pattern as it is walked: from node `start` to node `end`, `forward` if head first."""
+    """An edge of a pattern as it is walked: from node `start` to node `end`, `forward` if head first.
+
+    `type`: the declared type of what is at its end, where that is asked for.
+    """
 
     start: int
     end: int
     relation: int
     forward: bool
+    type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +40,16 @@ class SubQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A question taken apart, or why that cannot be done. `cut` says that sub-questions were left out."""
+    """A question taken apart, or why that cannot be done.
+
+    `counts`: it is asked how many fit the pattern; `cut`: sub-questions were left out.
+    """
 
     reasoning: str = ""
     questions: tuple[SubQuestion, ...] = ()
     notes: tuple[str, ...] = ()
     pattern: Pattern | None = None
+    counts: bool = False
     abstained: Abstention | None = None
     cut: bool = False
 
@@ -105,6 +116,7 @@ def hops_of(pattern: Pattern) -> tuple[Hop, ...]:
             raise ValueError("the pattern is not connected to a known node")
         left.remove(edge)
         hop = _hop(edge, order)
+        hop = replace(hop, type=pattern.nodes[hop.end].type)
         order.setdefault(hop.end, len(hops) + 1)
         hops.append(hop)
     return tuple(hops)
@@ -135,20 +147,29 @@ def follow(
     """Walk a hop from what is known through `triples`: entities at its end with their proofs, in their order.
 
     No path takes a triple twice (*films that share a director with X* are not X). Where the end is known
-    already, only what is known there is kept.
+    already, only what is known there is kept; where it is of a type, only what is of that type.
     """
     starts, ends = known[hop.start], known.get(hop.end)
+    typed = None if hop.type is None else _of_type(graph, hop.type)
     found: dict[int, tuple[int, ...]] = {}
     for triple in triples:
         head, relation, tail = graph.triple(triple)
         near, far = (head, tail) if hop.forward else (tail, head)
         if relation != hop.relation or near not in starts or triple in starts[near]:
             continue
+        if typed is not None and not typed[far]:
+            continue
         if ends is None:
             found.setdefault(far, (*starts[near], triple))
         elif far in ends:
             found.setdefault(far, (*ends[far], *starts[near], triple))
     return found
+
+
+def _of_type(graph: Graph, type: str) -> NDArray[np.bool_] | None:
+    """Bool [nodes]: which nodes are of a type; None where the graph declares no such type."""
+    names = list(graph.types.names)
+    return graph.types.having(names.index(type)) if type in names else None
 
 
 def used_of(graph: Graph, hop: Hop, starts: Proofs, triples: Sequence[int]) -> int:

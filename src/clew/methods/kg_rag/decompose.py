@@ -12,11 +12,9 @@ from clew.llm.errors import ReplyInvalid
 from clew.llm.extract import read_value
 from clew.llm.prompting import Prompt, Sampling, Talk, as_data, prompt_named
 from clew.llm.shapes import build
+from clew.methods.built_in import AskedPattern
 from clew.methods.kg_rag.chain import Hop, Plan, SubQuestion, hops_of
 from clew.methods.kg_rag.demonstrations import Demonstration, default_demonstrations
-from clew.reading.rules.link import Linker
-from clew.reading.rules.question import read_question
-from clew.reading.rules.readings import Reader
 from clew.text.labels import readable, relation_text
 from clew.text.normalise import normalise
 from clew.types import Abstention, Pattern
@@ -162,16 +160,14 @@ class PatternDecompose:
     """
 
     graph: Graph
-    linker: Linker
-    reader: Reader
-    read: Callable[[str, Sequence[str]], Pattern | Abstention]
+    read: Callable[[str, Sequence[str]], AskedPattern | Abstention]
 
     def __call__(self, question: str, entities: Sequence[str], talk: Talk | None) -> Plan:
         """Read the question, and ask for its edges one by one."""
-        pattern = self.pattern(question, entities)
-        if isinstance(pattern, Abstention):
-            return Plan(abstained=pattern)
-        graph = self.graph
+        asked = self.read(question, entities)
+        if isinstance(asked, Abstention):
+            return Plan(abstained=asked)
+        graph, pattern = self.graph, asked.pattern
         hops = hops_of(pattern)
         questions = tuple(
             SubQuestion(hop_text(graph, pattern, hop, (), joins=any(h.end == hop.end for h in hops[:i])), hop)
@@ -179,24 +175,9 @@ class PatternDecompose:
         )
         steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
         given = " and ".join(node.name for node in pattern.nodes if node.known)
-        return Plan(f"From {given} the question leads over {steps}.", questions, pattern=pattern)
-
-    def pattern(self, question: str, entities: Sequence[str]) -> Pattern | Abstention:
-        """The pattern of a question; an abstention where it has none, or compares values."""
-        if self._compares(question):
-            detail = "it compares values, which sub-questions do not do without a model. Ask with: auto"
-            return Abstention("no_relation", detail)
-        return self.read(question, entities)
-
-    def _compares(self, text: str) -> bool:
-        question = read_question(text)
-        if question.limits is not None:
-            return True
-        if question.superlative is None:
-            return False
-        word = question.words[question.superlative[2]]
-        mentions = [m for m in self.linker.link(question) if m.start <= word.start < m.stop]
-        return not any(self.reader.common(question, mention) < 0.1 for mention in mentions)
+        return Plan(
+            f"From {given} the question leads over {steps}.", questions, pattern=pattern, counts=asked.counts
+        )
 
 
 def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:

@@ -61,6 +61,7 @@ from clew.llm.evidence_names import IsName
 from clew.llm.grounded_reply import GroundedReply
 from clew.llm.prompting import Sampling, Talk, short
 from clew.llm.types import ChatModel
+from clew.methods.built_in import BuiltInReader, built_in_reader
 from clew.methods.fact_lines import other_names
 from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
@@ -75,8 +76,6 @@ from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
 from clew.methods.topic_entities import FindTopicEntities
-from clew.reading.rules.auto import Auto, auto_of
-from clew.reading.rules.question import read_question
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
@@ -118,15 +117,10 @@ def model_steps(
     )
 
 
-def built_in_decompose(auto: Auto) -> PatternDecompose:
-    """Make the decomposition that needs no model."""
-    return PatternDecompose(auto.graph, auto.linker, auto.reader, auto.pattern)
-
-
-def built_in_steps(auto: Auto, frontier: Frontier) -> KgRagSteps:
+def built_in_steps(built_in: BuiltInReader, frontier: Frontier) -> KgRagSteps:
     """Make the steps that need no model; candidates around the question alone need names to go on from."""
-    graph = auto.graph
-    decompose = built_in_decompose(auto)
+    graph = built_in.reader.graph
+    decompose = PatternDecompose(graph, built_in.pattern)
     substitute = (
         SubstituteAnswers(graph, 8, some=True) if frontier == "question" else SubstituteAnswers(graph)
     )
@@ -168,11 +162,10 @@ class KgRag:
         self.index = with_triple_vectors(index, embedder)
         self.graph, self.model, self.settings = self.index.graph, model, settings or KgRagSettings()
         self.vectors = triple_search(self.index, embedder)
-        auto = auto_of(self.index, embedder)
         self.find_topic_entities = FindTopicEntities.of(self.index, embedder)
         self._schema = SchemaText.of(self.index, RelationRanking(self.graph, embedder))
         self.steps = steps or (
-            built_in_steps(auto, self.settings.frontier)
+            built_in_steps(built_in_reader(self.index, embedder), self.settings.frontier)
             if model is None
             else model_steps(self.graph, self.settings, self._about, self._is_name)
         )
@@ -378,7 +371,7 @@ class KgRag:
         pattern = work.plan.pattern
         if pattern is not None and pattern.answer is None:
             text = "yes"
-        elif pattern is not None and read_question(work.question).count:
+        elif pattern is not None and work.plan.counts:
             if not work.complete:
                 detail = f"at least {len(answers)}, but not all triples of the chain were read"
                 return self._abstain(work, Abstention("budget", detail))

@@ -2,8 +2,8 @@
 
 The query is written from the pattern of the question by `write_query`, so that names, values and
 directions are those of the graph by construction; it still goes through the guard. Rows hold the triples that
-matched, which are the citations. Questions that count, compare or sort are answered by `auto`'s operators
-over the same pattern, and the steps say so.
+matched, which are the citations. Questions that count, compare, sort or ask for yes or no are answered
+by the built-in reader, and the steps say so.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from time import perf_counter
 
 from clew.grounding import cite
 from clew.index.store.directory import Index
-from clew.reading.rules.auto import auto_of
-from clew.reading.rules.question import read_question
+from clew.methods.built_in import built_in_reader
 from clew.stores.cypher.tokens import quote_name
 from clew.stores.ladybug import LadybugStore
 from clew.stores.store import Rows
@@ -31,16 +30,14 @@ class PatternQuery:
     def __init__(self, index: Index, embedder: Embedder, store: LadybugStore) -> None:
         """Use an index and the embedded store that was made of it."""
         self._graph, self._store = index.graph, store
-        self._auto = auto_of(index, embedder)
+        self._built_in = built_in_reader(index, embedder)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
-        drafted = replace(self._auto.answer(question, id=id, entities=entities), method=self.name)
+        drafted = replace(self._built_in.answer(question, id=id, entities=entities), method=self.name)
         if drafted.abstained is not None and drafted.abstained.reason != "empty_result":
             return _noted(drafted, "the question has no pattern to be sure of, so there is no query")
-        read = read_question(question)
-        operated = read.count or read.superlative or read.limits is not None or read.wanted is not None
-        if drafted.pattern is None or operated:
+        if drafted.pattern is None or drafted.pattern.answer is None:
             return _noted(drafted, "the question is answered by an operator, without a query")
         query = write_query(
             drafted.pattern,

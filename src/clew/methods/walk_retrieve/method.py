@@ -41,6 +41,7 @@ from clew.llm.errors import BudgetReached
 from clew.llm.grounded_reply import YES_NO, GroundedReply
 from clew.llm.prompting import Talk
 from clew.llm.types import ChatModel
+from clew.methods.built_in import built_in_reader
 from clew.methods.kg_rag.entities_named_in import without_names
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
@@ -50,7 +51,6 @@ from clew.methods.walk_retrieve.read_walks import WalkEvidence, match_in_walks, 
 from clew.methods.walk_retrieve.settings import WalkRetrieveSettings
 from clew.methods.walk_retrieve.topic_paths import PathLine, best_paths, path_lines
 from clew.methods.walk_retrieve.whole_lists import WholeList, whole_lists
-from clew.reading.rules.auto import auto_of
 from clew.text.embedder import Embedder, unit_rows
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Match, Pattern, Step
 
@@ -84,7 +84,7 @@ class WalkRetrieve:
         self.graph, self.embedder, self.model = index.graph, embedder, model
         self.names, self.settings = index.names, settings or WalkRetrieveSettings()
         self.walks = WalkIndex(index, embedder)
-        self._writer = auto_of(index, embedder) if model is None else None
+        self._writer = built_in_reader(index, embedder) if model is None else None
         self._find_topics = FindTopicEntities.of(index, embedder)
         self._ranking = RelationRanking(index.graph, embedder)
 

@@ -1,0 +1,46 @@
+"""Why a question is left open, in true words: what the graph lacks, and what it records instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew.engine import Clew
+from clew.reading.left_open import left_open
+from clew.reading.shared_reader import reader_of
+
+
+def left(films: Clew, question: str) -> tuple[str, str, tuple[str, ...]]:
+    reader = reader_of(films.index, films.embedder)
+    abstained = left_open(reader, films.index.names, reader.read(question))
+    return abstained.reason, abstained.detail, abstained.candidates
+
+
+@pytest.mark.parametrize("name", ["Xyzzy Plugh", "Qwertz"])
+def test_a_name_that_the_graph_lacks_is_told(films: Clew, name: str):
+    reason, detail, _ = left(films, f"Who directed {name}?")
+    assert (reason, detail) == ("no_entity", f'it has no entity like "{name}"')
+
+
+def test_a_relation_that_the_graph_lacks_is_told_with_what_it_records(films: Clew):
+    reason, detail, _ = left(films, "What is the budget of Memento?")
+    assert reason == "no_relation"
+    assert detail.startswith('it has no relation like "budget"; of "Memento" it records ')
+    assert "directed_by" in detail or "more" in detail
+
+
+def test_a_text_of_other_words_names_nothing(films: Clew):
+    assert left(films, "hello")[:2] == ("no_entity", "it names no entity of this graph")
+
+
+def test_two_names_of_which_nothing_is_recorded_are_told_for_yes_or_no(films: Clew):
+    _, detail, _ = left(films, "Is Memento better than Inception?")
+    assert detail.startswith('it does not tell yes or no for "Memento" and "Inception"')
+
+
+def test_where_all_words_are_said_the_likeliest_reading_is_told(films: Clew):
+    _, detail, _ = left(films, "Who directed Memento?")
+    assert detail.startswith("no reading is likely enough; the likeliest is: directed by of Memento")
+
+
+def test_one_reader_is_shared(films: Clew):
+    assert reader_of(films.index, films.embedder) is reader_of(films.index, films.embedder)
