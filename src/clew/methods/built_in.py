@@ -69,8 +69,9 @@ class LikelyReading:
         return self.query is not None and is_operation(self.query)
 
     def least(self, confidence: float) -> float:
-        """How likely it must be to be answered from."""
-        return confidence**OPERATED if self.operates else confidence
+        """How likely it must be to be answered from; *yes* is what many unlike readings answer together."""
+        yes = self.query is not None and self.query.ask == "yes"
+        return confidence**OPERATED if self.operates and not yes else confidence
 
 
 @dataclass(frozen=True, slots=True)
