@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import threading
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from typer.testing import CliRunner
 
 from clew import Clew
 from clew.cli.app import app
+from clew.errors import FormatError
+from clew.index.store.files import FileEntry, check_entry
+from clew.reading.adapter import open_adapter
+from clew.reading.ranker import MODEL
 
 LONG = "9" * 5_000
 FILMS = "Memento\tdirected_by\tChristopher Nolan\nMemento\tyear\t2000\nHeat\tyear\t1995\n"
@@ -86,6 +91,80 @@ def test_what_cannot_be_is_an_error_that_says_so(films, arguments, says):
     assert code == 2
     assert says in last[0]
     assert not (films / "nowhere").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+class TestAPipe:
+    """One that nobody writes to: opened as a file is, it would be waited for without end."""
+
+    @pytest.fixture
+    def index(self, films):
+        assert run("index", "films.tsv", "-o", "films.clew")[0] == 0
+        return films / "films.clew"
+
+    @pytest.fixture(autouse=True)
+    def end(self):
+        """An error in place of a test that waits."""
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.alarm(120)
+        yield
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+    def put(self, path):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+
+    @pytest.mark.parametrize("name", ["manifest.json", "gen-000001/graph.entities.blob.npy"])
+    def test_in_the_place_of_a_file_of_an_index_is_an_error(self, index, name):
+        self.put(index / name)
+        code, last = run("info", "films.clew")
+        assert (code, "not a regular file" in last[0], name.split("/")[-1] in last[0]) == (2, True, True)
+
+    def test_that_is_empty_as_its_file_says_is_an_error(self, index):
+        """The size of a pipe is 0, which a manifest may say."""
+        pipe = index / "pipe.npy"
+        self.put(pipe)
+        with pytest.raises(FormatError, match="not a regular file"):
+            check_entry(index, FileEntry("pipe", pipe.name, 0, "", ""), verify=True)
+
+    def test_in_the_place_of_a_seal_counts_as_none(self, index):
+        self.put(index / "gen-000001" / "sealed.json")
+        assert run("info", "films.clew")[0] == 0
+
+    def test_in_the_place_of_what_was_learned_is_said(self, index):
+        self.put(index / "reader.fit")
+        with Clew.open(index) as clew:
+            found = open_adapter(index, clew.index.graph, MODEL)
+        assert "not a regular file" in found.problem
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("index", "pipe.tsv", "-o", "new.clew"),
+            ("ask", "folder", "Who directed Memento?"),
+            ("index", "films.tsv", "--types", "pipe.tsv", "-o", "new.clew"),
+            ("index", "films.tsv", "--aliases", "/dev/zero", "-o", "new.clew"),
+        ],
+    )
+    def test_as_a_source_is_an_error(self, films, arguments):
+        self.put(films / "pipe.tsv")
+        (films / "folder").mkdir()
+        self.put(films / "folder" / "edges.csv")
+        code, last = run(*arguments)
+        assert code == 2
+        assert "not a regular file" in last[0] or "is empty" in last[0] or "a device" in last[0]
+
+    def test_that_somebody_writes_to_is_read(self, films):
+        """As bash hands over `--types <(…)`."""
+        self.put(films / "pipe.tsv")
+        writer = threading.Thread(target=(films / "pipe.tsv").write_text, args=("Memento\tfilm\n",))
+        writer.start()
+        hold = os.open(films / "pipe.tsv", os.O_RDWR)
+        writer.join()
+        threading.Timer(1, os.close, [hold]).start()
+        assert run("index", "films.tsv", "--types", "pipe.tsv", "-o", "new.clew")[0] == 0
+        assert Clew.open(films / "new.clew").info().counts["types"] == 1
 
 
 def test_forty_threads_open_one_plain_file_for_the_first_time(films):

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.index.store.directory import FITTED
-from clew.index.store.files import disk_errors, sync
+from clew.index.store.files import disk_errors, read_regular, sync
 from clew.loading import LOADING
 from clew.reading.describe import FEATURES, RELATION_KINDS, Kind, Token
 from clew.reading.mentions import Mention
@@ -216,7 +216,7 @@ def open_adapter(index: Path, graph: Graph, model: Path) -> Opened:
     """Open what was learned for an index, if it is of this graph's relations and types and of this model."""
     path = index / FITTED
     try:
-        line, _, body = path.read_bytes().partition(b"\n")
+        line, _, body = read_regular(path).partition(b"\n")
         head = json.loads(line)
         why = _stale(head, graph, model)
         if why is None and head["checksum"] != _digest(body):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import errno
 import gzip
+import io
 import lzma
+import os
 import re
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +50,21 @@ def unpacked_name(name: str) -> str:
     return stem if dot and f".{ending.lower()}" in PACKED_SUFFIXES else name
 
 
+def _opened(path: Path) -> io.BufferedReader:
+    """Open a file or a pipe; one that nobody writes to is empty, and not waited for. Raises OSError."""
+    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - `ByteSource.close` closes it
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(file.fileno(), True)  # who does write may take their time
+    if stat.S_ISCHR(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "a device, not a file")
+    return file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 class _Unpacked(Protocol):
     """A decompressor of the standard library."""
 
@@ -69,7 +88,7 @@ class ByteSource:
         self.path, self.line = path, 1
         self._tally, self._legacy, self._old_lines = tally, legacy, False
         try:
-            self._file = path.open("rb")
+            self._file = _opened(path)
         except FileNotFoundError as error:
             raise InputError(f"{path}: no such file. Check the path") from error
         except OSError as error:

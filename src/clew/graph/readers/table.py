@@ -83,6 +83,8 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
     other: list[str] = []
     for file in sorted(directory.iterdir()):
         if is_table_file(file):
+            if not file.is_file():
+                raise InputError(f"{file}: is not a regular file. Move it out of the folder")
             try:
                 layout = table_layout(file, hints)
             except UsageError:  # columns that another file of the folder has

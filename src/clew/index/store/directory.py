@@ -38,6 +38,7 @@ from clew.index.store.files import (
     disk_errors,
     file_entry,
     open_array,
+    read_regular,
     sync,
     sync_files,
     sync_path,
@@ -245,7 +246,7 @@ def _read_journal(folder: Path, key: str) -> tuple[list[FileEntry], dict[str, An
     files: list[FileEntry] = []
     marks: dict[str, Any] = {}
     try:
-        lines = (folder / _JOURNAL).read_text(encoding="utf-8").splitlines()
+        lines = read_regular(folder / _JOURNAL).decode("utf-8").splitlines()
         records = [json.loads(line) for line in lines[:-1]]
         if lines and lines[-1].endswith("}"):
             records.append(json.loads(lines[-1]))

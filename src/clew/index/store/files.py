@@ -6,6 +6,7 @@ import errno
 import hashlib
 import io
 import os
+import stat
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,13 @@ _BLOCK = 8_192
 _SAMPLES = 6
 _WRITE_AT_ONCE = 1 << 24
 _PLACES = "-o; $CLEW_CACHE_DIR for the cache"
+
+
+class NotRegular(OSError):
+    """What stands in the place of a file is a pipe, a device or the like."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EINVAL, "not a regular file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +141,21 @@ def _pieces(header: bytes, arrays: Iterable[Array]) -> Iterator[bytes | memoryvi
                 yield data[start : start + _WRITE_AT_ONCE]
 
 
+def read_regular(path: Path) -> bytes:
+    """Read a whole file that an index may have; raises OSError, of which `NotRegular` for a pipe or a device.
+
+    A pipe is not waited for: whoever left it there would hold up all that open the index.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotRegular
+        return file.read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def full_checksum(path: Path) -> str:
     """BLAKE2b of the whole file, 16 bytes in hexadecimal."""
     with path.open("rb") as file:
@@ -170,8 +193,10 @@ def check_entry(folder: Path, entry: FileEntry, *, verify: bool) -> Path:
     Raises as `open_array`.
     """
     path = folder / entry.file
-    size = path.stat().st_size
-    if size != entry.bytes:
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise FormatError(f"{path}: damaged, {NotRegular().strerror}")
+    if (size := status.st_size) != entry.bytes:
         raise FormatError(f"{path}: damaged, {size:,} bytes where {entry.bytes:,} were written")
     if full_checksum(path) != entry.checksum if verify else sample_checksum(path) != entry.sample:
         raise FormatError(f"{path}: damaged, its checksum differs from what was written")

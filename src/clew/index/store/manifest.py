@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from clew.errors import EmbedderMismatch, FormatError, IndexAccessError, InputError
-from clew.index.store.files import FileEntry
+from clew.index.store.files import FileEntry, NotRegular, read_regular
 
 if TYPE_CHECKING:
     from clew.text.embedder import Embedder
@@ -117,7 +117,7 @@ def _load(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"{path}: no such index. Make one with: clew index SOURCE -o {path}")
     try:
-        raw = json.loads((path / MANIFEST).read_bytes())
+        raw = json.loads(read_regular(path / MANIFEST))
     except (FileNotFoundError, NotADirectoryError) as error:
         what = "a folder without a manifest.json" if path.is_dir() else "a file"
         if path.is_dir():
@@ -127,6 +127,8 @@ def _load(path: Path) -> dict[str, Any]:
         else:
             advice = f"To make an index of it: clew index {path} -o {path.with_suffix('.clew')}"
         raise InputError(f"{path}: not a Clew index but {what}. {advice}") from error
+    except NotRegular as error:
+        raise FormatError(f"{path / MANIFEST}: damaged, {error.strerror}. {rebuild(path)}") from error
     except OSError as error:
         raise IndexAccessError(f"{path}: cannot read the index ({error.strerror})") from error
     except (ValueError, RecursionError) as error:

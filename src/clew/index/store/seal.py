@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from clew.index.store.files import FileEntry, check_entry
+from clew.index.store.files import FileEntry, check_entry, read_regular
 from clew.index.store.folders import trusted_folder
 
 _SEAL = "sealed.json"
@@ -41,7 +41,7 @@ class Seal:
         for place in _places(folder):
             # One that cannot be read counts as none; either may be of a folder that was copied.
             with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
-                held = json.loads(place.read_bytes())
+                held = json.loads(read_regular(place))
                 found.append({str(name): _mark(*mark) for name, mark in held.items()})
         return cls(folder, *found)
 
