@@ -21,6 +21,7 @@ from clew.errors import InputError, ParseError, UsageError
 from clew.graph.build.build import build_graph
 from clew.graph.readers import stream
 from clew.graph.readers.batch import Batch, OnError, Tally
+from clew.graph.readers.depth import DEEPEST, DepthGuard
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.rdf import NTRIPLES, RDF, RDFS, SMALL
@@ -428,6 +429,39 @@ def test_the_entity_guard_sees_the_same_however_bytes_are_cut(cuts: list[int], b
             pass_all()
     else:
         pass_all()
+
+
+def _nested_elements(depth: int) -> str:
+    begin = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">'
+    return begin + "<e:A>\n<e:p>" * depth + "</e:p></e:A>" * depth + "</rdf:RDF>"
+
+
+@pytest.mark.parametrize("mode", ["fail", "skip"])
+def test_elements_that_are_nested_too_deep_are_an_error_before_they_are_parsed(
+    mode: OnError, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.rdf", _nested_elements(20_000))
+    with pytest.raises(ParseError, match=f"near line .*: elements are nested more than {DEEPEST:,} deep"):
+        read(path, Tally(mode))
+    path = write(tmp_path / "b.rdf", _nested_elements(300))
+    assert len(triples(read(path))) == 300
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(cuts=st.lists(st.integers(0, 2_000), max_size=30), deep=st.booleans())
+def test_the_depth_is_seen_however_bytes_are_cut(cuts: list[int], deep: bool) -> None:
+    flat = b"<a x=\"<a>/\"><!-- <a> --><![CDATA[<a><a>]]><?p <a> ?><b y='>'/>text > </a >\n"
+    data = b"<!DOCTYPE r [<!ENTITY a 'x'>]>" + flat * 20 + b"<a>" * (DEEPEST + deep)
+    edges = sorted({0, len(data), *cuts})
+    guard = DepthGuard()
+    assert any(guard.take(data[i:j]) for i, j in pairwise(edges)) == deep
+
+
+@pytest.mark.parametrize("data", [b'<"' + b"<" * (1 << 20), b"<!--" + b"<a>" * 400_000, b'<a "' * 300_000])
+def test_what_has_no_end_is_looked_at_in_linear_time(data: bytes) -> None:
+    guard = DepthGuard()
+    said = [guard.take(data if first else data[4:]) for first in (True, *[False] * 40)]
+    assert any(said) == (not data.startswith(b"<!--"))
 
 
 def _nested(depth: int) -> str:

@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 from clew.errors import ParseError
 from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
+from clew.graph.readers.depth import DepthGuard
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
 
@@ -166,14 +167,15 @@ class _Utf8Source(ByteSource):
     def __init__(self, path: Path, tally: Tally, *, xml: bool) -> None:
         super().__init__(path, tally)
         self._utf8 = codecs.getincrementaldecoder("utf-8")()
-        self._guard = EntityGuard(path) if xml else None
+        self._guards = (EntityGuard(path), DepthGuard()) if xml else None
         self.other_syntax = ""
         """What a file of OWL is written in that is not RDF/XML, by how it begins."""
 
     def read(self, size: int = -1) -> bytes:
         """As `ByteSource.read`; raises ParseError at the first byte that is not UTF-8.
 
-        Raises InputError for entities of XML that could fill the memory.
+        Raises InputError for entities of XML that could fill the memory, ParseError for elements that are
+        nested too deep.
         """
         before = self.line
         data = super().read(size)
@@ -182,8 +184,12 @@ class _Utf8Source(ByteSource):
         except UnicodeDecodeError as error:
             line = before + data[: error.start].count(b"\n")
             raise ParseError(str(self.path), line, "invalid UTF-8", "Convert the file to UTF-8") from error
-        if self._guard is not None:
-            self._guard.take(data)
+        if self._guards is not None:
+            entities, depth = self._guards
+            entities.take(data)
+            if reason := depth.take(data):
+                reason = f"near line {self.line}: {reason}"
+                raise ParseError(str(self.path), 0, reason, "Write the inner ones beside the outer ones")
             found = next((name for start, name in _OWL_STARTS if start.search(data)), "")
             self.other_syntax = self.other_syntax or found
         return data
