@@ -425,3 +425,58 @@ def test_remarks_before_a_list_of_edges_are_left_out(name: str, tmp_path: Path) 
     assert "lines before the first row that begin with # are left out: 2" in found.note
     kept = Found(write(tmp_path / "b.csv", "#ai,likes,#ml\n#ml,likes,#ir\n"))
     assert kept.triples == [("#ai", "likes", "#ml"), ("#ml", "likes", "#ir")]
+
+
+MATRIX = ",Ann,Bob,Cy\nAnn,0,1,0\nBob,1,0,\nCy,0,0,0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", MATRIX),
+        ("a.csv", MATRIX.replace(",", ";")),
+        ("a.tsv", MATRIX.replace(",", "\t")),
+        ("a", "id" + MATRIX),
+        ("a.csv", ",Ann,Bob\nBob,1,0\nAnn,0,1\n"),
+    ],
+)
+def test_a_matrix_is_of_edges(name: str, text: str, tmp_path: Path) -> None:
+    found = Found(write(tmp_path / name, text))
+    assert {("Ann", "linked to", "Bob"), ("Bob", "linked to", "Ann")} >= set(found.triples[:1])
+    assert "a matrix of edges: head = the row, relation = “linked to” (--relation NAME" in found.note
+    assert set(found.nodes) >= {"Ann", "Bob"}
+    named = Found(write(tmp_path / name, text), Hints(relation="meets"))
+    assert {relation for _, relation, _ in named.triples} == {"meets"}
+
+
+def test_other_numbers_of_a_matrix_are_weights(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", ",Oslo,Rome\nOslo,0,2007.5\nRome,1,\n")
+    tally = Tally("fail")
+    (statements,) = [b.statements for b in choose_reader(path).read(path, tally) if b.statements]
+    assert [(h, t, properties[0][:2]) for h, _, t, properties in statements] == [
+        ("Oslo", "Rome", ("weight", "2007.5")),
+        ("Rome", "Oslo", ("weight", "1")),
+    ]
+    assert tally.notes[-1].endswith("properties of edges = weight, the number of the cell")
+
+
+def test_a_large_matrix_is_known_by_its_first_rows_and_read_whole(tmp_path: Path) -> None:
+    nodes = [f"n{i}" for i in range(300)]
+    rows = [f"{a}," + ",".join("01"[(i + j) % 2] for j in range(300)) for i, a in enumerate(nodes)]
+    path = write(tmp_path / "a.csv", "," + ",".join(nodes) + "\n" + "\n".join(rows) + "\n")
+    assert len(Found(path).triples) == 300 * 150
+    path.write_text(path.read_text() + "stranger" + ",1" * 300 + "\n")
+    with pytest.raises(ParseError, match="'stranger' is a row, but no column"):
+        Found(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,Ann,Bob\nAnn,0,1\nCy,1,0\n",
+        "name,Ann,Bob\nAnn,0,yes\nBob,1,0\n",
+        ",Ann,Bob,Cy\nAnn,0,1,0\nBob,1,0,1\n",
+    ],
+)
+def test_what_is_nearly_a_matrix_is_none(text: str, tmp_path: Path) -> None:
+    assert "a matrix" not in Found(write(tmp_path / "a.csv", text)).note

@@ -2,7 +2,8 @@
 
 A table is one of edges (a row is a triple: `from,to,type`; Neo4j's `:START_ID`; Gephi's `Source,Target`), one
 of nodes (a row is an entity, known by an id: `id,name,year`; Neo4j's `:ID`), both at once (APOC's `_id`,
-`_labels`, `_start`, `_end`, `_type`), or a wide one, whose rows are entities named by one of its columns.
+`_labels`, `_start`, `_end`, `_type`), a wide one, whose rows are entities named by one of its columns, or a
+matrix (`matrix.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import combinations
 
 from clew.errors import UsageError
 from clew.graph.readers.hints import LINK, Hints
+from clew.graph.readers.matrix import WEIGHT, Matrix, matrix_of
 from clew.graph.values import NOTHING, XSD, parse_value
 
 ARRAY_DELIMITER = ";"
@@ -130,6 +132,8 @@ class NodeColumns:
 class Layout:
     """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
 
+    A `matrix` has neither.
+
     `may_be_triples`: the header is in words of its own, and could be a triple as the rows could.
     """
 
@@ -139,6 +143,7 @@ class Layout:
     header: bool = True
     left_out: tuple[str, ...] = ()
     may_be_triples: bool = False
+    matrix: Matrix | None = None
 
     @property
     def kind(self) -> str:
@@ -149,6 +154,12 @@ class Layout:
 
     def told(self) -> str:
         """Say what was taken for what."""
+        if self.matrix is not None:
+            weight = (
+                f"; properties of edges = {WEIGHT}, the number of the cell" if self.matrix.weighted else ""
+            )
+            called = _called(self.matrix.named)
+            return f"a matrix of edges: head = the row, relation = {called}, tail = the column{weight}"
         parts: list[str] = []
         if self.edges is not None:
             edges = self.edges
@@ -171,11 +182,15 @@ class Layout:
     def _relation(self, edges: EdgeColumns) -> str:
         if edges.relation is not None:
             return self._name(edges.relation)
-        return f"“{edges.named}”" + (" (--relation NAME calls it otherwise)" if edges.named == LINK else "")
+        return _called(edges.named)
 
     def _name(self, column: int) -> str:
         held = self.columns[column]
         return held.name or (f":{held.role.upper()}" if held.role else f"column {column + 1}")
+
+
+def _called(relation: str) -> str:
+    return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINK else "")
 
 
 def layout_of(
@@ -188,6 +203,9 @@ def layout_of(
     """
     if hints.columns or hints.id is not None:
         return _said(cells, rows, hints)
+    matrix = matrix_of(cells, rows, hints.relation or LINK)
+    if matrix is not None:
+        return Layout(tuple(Column(cell) for cell in cells), matrix=matrix)
     columns = tuple(Column.of(cell) for cell in cells)
     found = _mixed(columns) or _edges(columns, rows, hints) or _nodes(columns, rows)
     if found is None and (headed or _is_wide(cells, rows)):

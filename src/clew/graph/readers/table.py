@@ -5,7 +5,7 @@ groups (`:ID(Film)`) become prefixes (`Film:7`) since ids are unique within a gr
 else `label`, else `title`, is what people read. Every other property of a node becomes a triple (node,
 property, value); an empty cell is no triple. Labels become types. Items of a list stand between semicolons,
 or what the header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties
-of the edges. An edge without direction becomes one each way.
+of the edges. An edge without direction becomes one each way. A matrix has an edge a cell.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from clew.graph.readers.batch import Batch, Label, Tally
 from clew.graph.readers.comma import Records
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import Column, EdgeColumns, Layout, NodeColumns, goes_both_ways, layout_of
+from clew.graph.readers.matrix import Matrix
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
 from clew.graph.values import XSD
@@ -35,6 +36,7 @@ _ADVICE = (
     "Say what the columns are: --columns head=from,relation=type,tail=to for a table of edges, --id NAME for "
     "one whose rows are entities"
 )
+_MATRIX_ADVICE = "Give a matrix the same names in its first row and first column, and numbers in its cells"
 Row = tuple[int, list[str]]
 
 
@@ -92,7 +94,7 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
             if layout is None:
                 other.append(file.name)
             else:
-                kinds[layout.edges is not None].append(file)
+                kinds[layout.edges is not None or layout.matrix is not None].append(file)
     if other:
         shown = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
         raise InputError(
@@ -137,7 +139,9 @@ def batches_of(
     """
     place = _RowPlace(path, unit)
     rows_of, width = _row_kinds(place, layout, tally), len(layout.columns)
-    batches: dict[type[_NodeRows | _EdgeRows], Batch] = {_NodeRows: Batch(), _EdgeRows: Batch(joined=True)}
+    batches: dict[type[_Rows], Batch] = {
+        _NodeRows: Batch(), _EdgeRows: Batch(joined=True), _MatrixRows: Batch()
+    }  # fmt: skip
     for number, fields in records:
         if len(fields) != width:
             reason = f"{len(fields)} columns where the header has {width}"
@@ -166,10 +170,11 @@ class _RowPlace:
         return ParseError(str(self.path), number, reason, advice)
 
 
-def _row_kinds(
-    place: _RowPlace, layout: Layout, tally: Tally
-) -> Callable[[Sequence[str]], _NodeRows | _EdgeRows]:
+def _row_kinds(place: _RowPlace, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _Rows]:
     """What says of the fields of a row whether it is a node or an edge."""
+    if layout.matrix is not None:
+        matrix = _MatrixRows(place, layout.matrix, tally)
+        return lambda fields: matrix
     edges = None if layout.edges is None else _EdgeRows(place, layout.columns, layout.edges, tally)
     if layout.nodes is None:
         if edges is None:
@@ -260,6 +265,21 @@ class _EdgeRows:
             batch.add(head, relation, tail)
             if properties:
                 batch.statements.append((head, relation, tail, properties))
+
+
+class _MatrixRows:
+    """Rows of an adjacency matrix."""
+
+    def __init__(self, place: _RowPlace, matrix: Matrix, tally: Tally) -> None:
+        self._place, self._matrix, self._tally = place, matrix, tally
+
+    def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
+        """Add the edges of one row."""
+        if reason := self._matrix.add_row(batch, fields):
+            self._tally.error(self._place.fault(number, reason, _MATRIX_ADVICE))
+
+
+_Rows = _NodeRows | _EdgeRows | _MatrixRows
 
 
 def _shown(cells: Sequence[str]) -> str:
