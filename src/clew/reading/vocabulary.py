@@ -31,6 +31,8 @@ INVERTED = frozenset("inverse inverted inv reverse reversed".split())
 _DEEPEST = 2
 """Parts of a dotted name that are read, from its end."""
 
+_BEFORE_STEM = 2
+"""First letters that words of one stem share, but for a few that the lexicon has (*dying*, *die*)."""
 MOST_KEPT = 1 << 26
 """How like words are to labels, that are remembered: so many numbers twice."""
 
@@ -237,6 +239,7 @@ class WordMatcher:
         self._starts = (np.cumsum(lengths) - lengths)[self._said]
         self._label_vectors = self.embedder.embed(list(labels)) if labels else np.zeros((0, 1), np.float32)
         self._rows: dict[str, tuple[Float32, Float32]] = {}
+        self._stems: dict[str, dict[str, list[int]]] = {}
 
     def compare(self, question: str) -> Likeness:
         """Compare the content words of a question with all labels."""
@@ -268,7 +271,7 @@ class WordMatcher:
         vector = self.embedder.embed([word])[0]
         near = np.clip(self._label_vectors @ vector, 0, 1)
         single = np.zeros(len(self._words), np.float32)
-        alike = {*self._meaning, *self._by_stem.get(self.lexicon.stem(base), ()), self._place.get(base, -1)}
+        alike = {*self._meaning, *self._of_stem(base), self._place.get(base, -1)}
         for i in alike - {-1}:
             single[i] = self._word_likeness(base, self._words[i])
         exact = np.zeros(len(self._parts), np.float32)
@@ -281,13 +284,23 @@ class WordMatcher:
         """The places of words that are like others by their meaning."""
         return [i for i, word in enumerate(self._words) if self.lexicon.has_meaning(word)]
 
+    def _of_stem(self, word: str) -> list[int]:
+        """The places of words of the same stem, of those without a meaning."""
+        begin = word[:_BEFORE_STEM]
+        if begin not in self._stems:
+            found = self._stems[begin] = dict[str, list[int]]()
+            for i in self._by_begin.get(begin, ()):
+                found.setdefault(self.lexicon.stem(self._words[i]), []).append(i)
+        return self._stems[begin].get(self.lexicon.stem(word), [])
+
     @cached_property
-    def _by_stem(self) -> dict[str, list[int]]:
-        """The places of words by their stems."""
+    def _by_begin(self) -> dict[str, list[int]]:
+        """The places of words that are like others by their stem alone, by their first letters."""
         found: dict[str, list[int]] = {}
+        meaning = set(self._meaning)
         for i, word in enumerate(self._words):
-            if not word.isdigit():
-                found.setdefault(self.lexicon.stem(word), []).append(i)
+            if i not in meaning and not word.isdigit():
+                found.setdefault(word[:_BEFORE_STEM], []).append(i)
         return found
 
     def _word_likeness(self, word: str, other: str) -> float:

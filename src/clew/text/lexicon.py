@@ -122,9 +122,9 @@ class Lexicon:
     """English words and how near they are; immutable, loaded by `Lexicon.load()`."""
 
     def __init__(self, table: Mapping[str, NDArray[Any]]) -> None:
-        self._text = table["lemmas"].tobytes().decode("ascii")
-        self._starts = _offsets(table["length"].astype(np.int32) + 1)
-        self._irregular = "\n" + table["exceptions"].tobytes().decode("ascii") + "\n"
+        self._names = table["lemmas"].tobytes().decode("ascii").split("\n")
+        lines = (line.split(" ") for line in table["exceptions"].tobytes().decode("ascii").split("\n"))
+        self._irregular = {word: bases for word, *bases in lines}
         self._first = _offsets(table["senses"].astype(np.int32))
         synset = _integers(table["synset"], delta=True)
         lemma = np.repeat(np.arange(len(table["senses"]), dtype=np.int32), table["senses"])
@@ -163,13 +163,12 @@ class Lexicon:
 
     def _name(self, index: int) -> str:
         """Return the lemma of an id."""
-        return self._text[self._starts[index] : self._starts[index + 1] - 1]
+        return self._names[index]
 
     def _find(self, lemma: str) -> int:
         """Return the id of a lemma, -1 if the table lacks it."""
-        count = len(self._first) - 1
-        index = bisect_left(range(count), lemma, key=self._name)
-        return index if index < count and self._name(index) == lemma else -1
+        index = bisect_left(self._names, lemma)
+        return index if index < len(self._names) and self._names[index] == lemma else -1
 
     def _frequency(self, index: int, pos: int | None = None) -> float:
         """Count the lemma's senses (of one part of speech) in the tagged corpus; -1 if it has none."""
@@ -202,10 +201,8 @@ class Lexicon:
         if len(word) > LONGEST:
             return (word,)
         found: dict[str, float] = {}
-        start = self._irregular.find(f"\n{word} ")
-        if start >= 0:
-            for base in self._irregular[start + 1 : self._irregular.index("\n", start + 1)].split(" ")[1:]:
-                found[base] = self._frequency(self._find(base))
+        for base in self._irregular.get(word, ()):
+            found[base] = self._frequency(self._find(base))
         known = self._find(word)
         if known >= 0:
             found[word] = self._frequency(known)
@@ -279,7 +276,11 @@ class Lexicon:
 
     def has_meaning(self, word: str) -> bool:
         """Whether anything is near the word in meaning: else only words of its stem are like it."""
-        return word in self if word.isdigit() else bool(self._entry(word).related)
+        check()
+        if word.isdigit():
+            return word in self
+        # Not by `_entry`: a graph may have 100,000 words, and what is near them takes long to find.
+        return len(word) <= LONGEST and (self.known(word) or bool(self._parts(word.lower())))
 
     def related(self, word: str) -> dict[str, float]:
         """Return the lemmas near the word with their similarity as seen from this word, best first."""
@@ -321,10 +322,15 @@ class Lexicon:
         if not re.fullmatch(r"[a-z]{8,}", word):
             return []
         for cut in range(4, len(word) - 3):
-            parts = [self._find(self.lemmas(part)[0]) for part in (word[:cut], word[cut:])]
-            if all(part >= 0 and self._frequency(part) >= 2 for part in parts):
-                return [(parts[0], MODIFIER), (parts[1], HEAD)]
+            modifier = self._common(word[:cut])
+            if modifier >= 0 and (head := self._common(word[cut:])) >= 0:
+                return [(modifier, MODIFIER), (head, HEAD)]
         return []
+
+    def _common(self, word: str) -> int:
+        """Return the id of the best lemma of a word, -1 if it is not common."""
+        found = self._find(self.lemmas(word)[0])
+        return found if found >= 0 and self._frequency(found) >= 2 else -1
 
     def _walk(self, start: int) -> dict[int, float]:
         """Lemma id → product of the best path from lemma `start`."""
