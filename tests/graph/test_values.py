@@ -137,7 +137,7 @@ KINDS = [None, XSD + "double", XSD + "date", XSD + "string", "@en"]
 @given(st.lists(st.tuples(st.sampled_from(SAMPLES) | st.text(max_size=6), st.integers(0, 4)), max_size=8))
 def test_the_column_equals_parsing_one_by_one(rows: list[tuple[str, int]]) -> None:
     names = Names.of(text.encode("utf-8", "replace").decode() for text, _ in rows)
-    values = node_values(names, np.array([i - 1 for _, i in rows], np.int16), [k for k in KINDS if k])
+    values = node_values(names, names, np.array([i - 1 for _, i in rows], np.int16), [k for k in KINDS if k])
     expected = [parse_value(names[j], KINDS[i]) for j, (_, i) in enumerate(rows)]
     assert values.kind.tolist() == [kind for kind, _ in expected]
     np.testing.assert_array_equal(values.value, [value for _, value in expected])
@@ -152,6 +152,12 @@ def test_only_names_that_may_be_values_are_parsed(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(values_module, "parse_value", counted)
     names = Names.of(f"Some Person {i}" if i % 3 else str(i) for i in range(43_000))
-    values = node_values(names, np.full(len(names), -1, np.int16), [])
+    values = node_values(names, names, np.full(len(names), -1, np.int16), [])
     assert parsed == [str(i) for i in range(0, 43_000, 3)]
     assert int((values.kind == NUMBER).sum()) == 14_334
+
+
+def test_an_id_beside_a_label_is_no_number():
+    names, labels = Names.of(["144", "1995", "7"]), Names.of(["Apollo 13", "1995", "Seven"])
+    values = node_values(names, labels, np.array([-1, -1, 0], np.int16), [XSD + "integer"])
+    assert values.kind.tolist() == [ValueKind.NONE, ValueKind.NUMBER, ValueKind.NUMBER]

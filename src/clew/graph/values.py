@@ -171,15 +171,18 @@ def year_of(days: float) -> float:
     return float(year)
 
 
-def node_values(names: Names, datatype: NDArray[np.int16], datatypes: Sequence[str]) -> Values:
+def node_values(names: Names, labels: Names, datatype: NDArray[np.int16], datatypes: Sequence[str]) -> Values:
     """Parse the values of all nodes; `datatype` int16 [nodes] is an index into `datatypes` or -1.
 
-    Only names whose first and last bytes may belong to a number or a date are parsed.
+    Only names whose first and last bytes may belong to a number or a date are parsed. The name of an entity
+    that has a label beside it is an id, as the 144 of a movie, and no number.
     """
     kind: UInt8 = np.zeros(len(names), np.uint8)
     value: Float64 = np.full(len(names), np.nan)
     for node in np.flatnonzero(_may_be_value(names)).tolist():
         type_ = int(datatype[node])
+        if type_ < 0 and labels is not names and labels[node] != names[node]:
+            continue
         kind[node], value[node] = parse_value(names[node], datatypes[type_] if type_ >= 0 else None)
     return Values(datatype, kind, value, Names.of(datatypes))
 

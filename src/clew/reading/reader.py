@@ -21,6 +21,7 @@ from clew.reading.adapter import Adapter
 from clew.reading.candidates import Enumerator, Option
 from clew.reading.english import FUNCTION
 from clew.reading.mentions import Mention, MentionFinder, NameWords
+from clew.reading.own_titles import without_own_titles
 from clew.reading.paths import Exploration
 from clew.reading.ranker import GraphRanker, Ranker, Ranking, Scored, shipped
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
@@ -102,7 +103,7 @@ class QuestionReader:
 
     def name(self, text: str) -> tuple[Mention, ...]:
         """The mentions of a text."""
-        return tuple(self._finder.find(text))
+        return without_own_titles(self.graph, self._finder.find(text))
 
     def is_word(self, word: str) -> bool:
         """Whether a word is one of English, or of the relations and types of the graph."""
@@ -148,7 +149,7 @@ class QuestionReader:
     ) -> tuple[tuple[Mention, ...], Likeness, list[Option]]:
         """What a question names, how its words are like the graph's, and what it may mean."""
         began = perf_counter()
-        mentions = tuple(self._finder.find(question, entities))
+        mentions = without_own_titles(self.graph, self._finder.find(question, entities))
         linked = perf_counter()
         likeness = self.compare(question)
         wider = likeness if self.adapter is None else self.adapter.widened(likeness)

@@ -49,7 +49,7 @@ class ArrayAssembler(Assembler):
             relation_labels=given.relations,
             out=out,
             into=into,
-            values=node_values(given.entities, np.full(nodes, -1, np.int16), []),
+            values=node_values(given.entities, given.entities, np.full(nodes, -1, np.int16), []),
             types=self._type_table(nodes),
             aliases=self._alias_table(),
             source=source,

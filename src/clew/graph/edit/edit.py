@@ -389,7 +389,7 @@ def _values(values: Values, edit: GraphEdit) -> Values:
     column = np.array(
         [-1 if d is None else known.setdefault(d, len(known)) for d in edit.datatypes], np.int16
     )
-    new = node_values(Names.of(edit.names), column, list(known))
+    new = node_values(Names.of(edit.names), Names.of(edit.labels or edit.names), column, list(known))
     return Values(
         extended(values.datatype, new.datatype),
         extended(values.kind, new.kind),
