@@ -260,7 +260,8 @@ class Clew:
         with bounded(self.bounds):
             try:
                 if reading is None:
-                    answer = made.answer(question, id=id, entities=names)
+                    answer = self._since_when(made, question, id, names)
+                    answer = answer or made.answer(question, id=id, entities=names)
                 else:
                     from clew.methods.auto.alternative import answer_alternative
 
@@ -270,6 +271,15 @@ class Clew:
             except OutOfTime:
                 abstained = Abstention("budget", over(self.bounds.seconds))
                 return Answer(question, abstained=abstained, method=made.name, complete=False, id=id)
+
+    def _since_when(self, made: Method, question: str, id: str | None, names: Sequence[str]) -> Answer | None:
+        """Answer from when or until when something is so by a property of its edge, if that is asked."""
+        if not len(self.index.graph.edge_properties):
+            return None
+        from clew.reading.since_when import SinceWhen
+
+        asked = SinceWhen.of(question)
+        return asked and asked.answer(made.answer(asked.whether, id=id, entities=names))
 
     async def ask_async(self, question: str, **options: Any) -> Answer:  # noqa: ANN401 (those of `ask`)
         """Answer as `ask` does, in a thread, so that an event loop goes on meanwhile; raises as `ask`."""

@@ -118,6 +118,52 @@ def test_an_answer_cites_them(flights):
     assert told["citations"][0]["properties"] == [[{"since": ["2020-05-01"]}]]
 
 
+WORK = """from,to,relationship,since,until,hired
+Ann,Acme,works at,2011,2020,
+Bob,Acme,works at,2015-03-01,,
+Ann,Oslo,lives in,,,
+Bob,Rome,lives in,,,1999
+"""
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "work.csv").write_text(WORK)
+    with Clew.open(folder / "work.csv", cache_dir=folder / "cache") as clew:
+        yield clew
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Since when does Ann work at Acme?", ["2011"]),
+        ("From which year did Ann work at Acme?", ["2011"]),
+        ("How long has Ann worked at Acme?", ["2011"]),
+        ("Until when did Ann work at Acme?", ["2020"]),
+        ("since when is Bob working at Acme", ["2015-03-01"]),
+        ("Since when does Bob live in Rome?", ["1999"]),
+    ],
+)
+def test_since_when_and_until_when_are_asked_of_an_edge(work, question, values):
+    answer = work.ask(question)
+    assert [a.label for a in answer.answers] == values
+    assert answer.question == question.rstrip()
+    assert [c.answer for c in answer.citations] == values
+    assert answer.citations[0].triples[0].properties
+
+
+def test_an_edge_that_does_not_say_until_when_is_no_answer(work):
+    answer = work.ask("Until when did Bob work at Acme?")
+    assert (answer.abstained.reason, answer.answers) == ("empty_result", ())
+    assert answer.abstained.detail == "it is not recorded until when: Bob works at Acme"
+
+
+def test_of_several_edges_all_are_said(flights):
+    answer = flights.ask("Since when is there a flight from Oslo to Bergen?")
+    assert [a.label for a in answer.answers] == ["2005", "2011"]
+
+
 def test_sparql_asks_them(flights):
     query = "SELECT ?a { ?s rdf:subject e:Oslo ; p:airline ?a ; p:since ?y . FILTER(?y > 2006) }"
     assert [[term.value for term in row] for row in flights.query(query).rows] == [["Norwegian"]]

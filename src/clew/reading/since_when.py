@@ -1,0 +1,86 @@
+"""Questions from when, until when or how long something is so, where its edge says it by a property.
+
+*Since when does Ann work at Acme?* asks of the triple that proves *Does Ann work at Acme?*: its property of a
+name such as *since* or *start date*, or else the only one that is a date and is not called the other way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from clew.graph.values import ValueKind, parse_value
+from clew.reading.vocabulary import words_of_label
+from clew.types import Abstention, Answer, AnswerEntity, Citation, TripleText
+
+_ASKED = re.compile(
+    r"(?:(?P<begin>(?:since|from) (?:when|(?:what|which) (?:year|date|day))|how long(?= (?:has|have|had)\b)"
+    r"|how long since)|(?:until|till|up to|to) (?:when|(?:what|which) (?:year|date|day)))"
+    r"[ ,]+(?P<rest>(?:is|are|was|were|does|do|did|has|have|had) .+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_BEGIN = frozenset("since from start started starting begin began begun beginning starts begins".split())
+_END = frozenset("until till to end ended ending ends finish finished stop stopped left".split())
+
+
+@dataclass(frozen=True, slots=True)
+class SinceWhen:
+    """What such a question asks: whether something is so, and of that the begin or the end."""
+
+    question: str
+    whether: str
+    begin: bool
+
+    @classmethod
+    def of(cls, question: str) -> SinceWhen | None:
+        """Read a question; None if it asks for something else."""
+        found = _ASKED.fullmatch(question.strip())
+        return None if found is None else cls(question, found["rest"], found["begin"] is not None)
+
+    def answer(self, whether: Answer) -> Answer | None:
+        """What the answer to `whether` says of when; None if it is not yes by one triple that has some."""
+        if [one.entity for one in whether.answers] != ["yes"] or len(whether.citations) != 1:
+            return None
+        cited = whether.citations[0]
+        if len(cited.triples) != 1 or not cited.triples[0].properties:
+            return None
+        triple = cited.triples[0]
+        key, values = self._said(triple)
+        said = " ".join((triple.head, triple.relation, triple.tail))
+        common = replace(whether, question=self.question, pattern=None, chain=None, alternatives=(), notes=())
+        if not values:
+            end = "since" if self.begin else "until"
+            abstained = Abstention("empty_result", f"it is not recorded {end} when: {said}")
+            return replace(common, answers=(), text="", citations=(), reading=None, abstained=abstained)
+        score = whether.answers[0].score
+        return replace(
+            common,
+            answers=tuple(AnswerEntity(value, value, score) for value in values),
+            text=", ".join(values),
+            citations=tuple(Citation(value, cited.triples, cited.triple_ids) for value in values),
+            reading=f"{key} of the edge: {said}",
+        )
+
+    def _said(self, triple: TripleText) -> tuple[str, tuple[str, ...]]:
+        """The property that is asked, and its values, each once."""
+        mine, other = (_BEGIN, _END) if self.begin else (_END, _BEGIN)
+        held = [pair for statement in triple.properties for pair in statement]
+        keys = list(dict.fromkeys(key for key, _ in held))
+        named = [key for key in keys if _words(key) & mine]
+        if not named and self.begin:
+            dated = [key for key in keys if _are_dates(value for k, value in held if k == key)]
+            named = [key for key in dated if not _words(key) & other] if len(dated) == 1 else []
+        if not named:
+            return "", ()
+        return named[0], tuple(dict.fromkeys(value for key, value in held if key == named[0]))
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(words_of_label(key).split())
+
+
+def _are_dates(values: Iterable[str]) -> bool:
+    """Whether all are dates, or numbers that may be years."""
+    return all(parse_value(value)[0] == ValueKind.DATE or _YEAR.fullmatch(value) for value in values)
