@@ -54,18 +54,22 @@ def endpoint(turtle=TURTLE, *, cap=None, media=pyoxigraph.RdfFormat.N_TRIPLES, b
     def answer(handler):
         query = parse_qs(urlsplit(handler.path).query)["query"][0]
         asked.append(query)
+        kind, whole = results_of(query)
+        if kind != media.media_type:
+            reply(200, kind, whole)(handler)
+        elif any(word in query for word in breaks):
+            reply(200, kind, whole[:-9], content_length=str(len(whole)))(handler)
+        else:
+            reply(200, kind, whole)(handler)
+
+    def results_of(query):
+        # Solutions must end in their thread, so that no frame may hold them when a client has gone.
         results, body = store.query(query), io.BytesIO()
         if isinstance(results, pyoxigraph.QuerySolutions):
             results.serialize(body, pyoxigraph.QueryResultsFormat.JSON)
-            reply(200, "application/sparql-results+json", body.getvalue())(handler)
-            return
-        triples = list(results)
-        pyoxigraph.serialize(triples[:cap], body, media)
-        whole = body.getvalue()
-        if any(word in query for word in breaks):
-            reply(200, media.media_type, whole[:-9], content_length=str(len(whole)))(handler)
-        else:
-            reply(200, media.media_type, whole)(handler)
+            return "application/sparql-results+json", body.getvalue()
+        pyoxigraph.serialize(list(results)[:cap], body, media)
+        return media.media_type, body.getvalue()
 
     answer.asked = asked
     return answer
