@@ -37,6 +37,7 @@ UNSAID_CLAIMS = {
         "Inception is louder than Memento.",
         "Christopher Nolan was arrested in 1970.",
         "Christopher Nolan bombed London.",
+        "Christopher Nolan goes to London.",
         "Christopher Nolan painted at least five films.",
         "Only Christopher Nolan hates Memento.",
         "All films hated by Christopher Nolan star Tom Hardy.",

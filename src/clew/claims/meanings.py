@@ -36,6 +36,9 @@ with a verb that the graph lacks ten are as like as the first, of those that par
 TIMED = frozenset("before after later earlier sooner recent".split())
 """Words that compare times and nothing else."""
 
+GOING = frozenset(("go", "goes"))
+"""Light verbs that in a claim say a relation of their own: who goes to Oslo need not be born there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -110,7 +113,7 @@ class Wording:
             and not (types and float(self.like.exact_types[i, types].max()) >= STATED)
         ]
         words = [self._word(i) for i in rows]
-        heavy = [word for word in words if word not in LIGHT]
+        heavy = [word for word in words if word not in LIGHT or word in GOING]
         if not heavy:
             return SAID
         texts = {" ".join(words), " ".join(heavy), *(words if len(meaning.steps) > 1 else ())}
