@@ -1,5 +1,6 @@
 """What a user is told when an endpoint is not there, is not one, or breaks off: in one line."""
 
+import gc
 import re
 import socket
 import threading
@@ -86,6 +87,14 @@ def test_a_connection_that_breaks_off_in_mid_result(length):
     with answering(reply(200, JSON, HEAD + ROW + b", ", **headers)) as address:
         message = failure(address, "SELECT * { ?s ?p ?o }")
     assert re.search("broke off the connection|cut short", message)
+
+
+def test_what_broke_off_may_be_forgotten_in_any_thread():
+    with answering(reply(200, JSON, HEAD + ROW + b", ")) as address:
+        failure(address, "SELECT * { ?s ?p ?o }")
+    forgetting = threading.Thread(target=gc.collect)
+    forgetting.start()
+    forgetting.join()  # what must end in the thread that made it would be an error of this test
 
 
 def test_a_chunk_that_breaks_off():

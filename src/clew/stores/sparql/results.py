@@ -55,7 +55,11 @@ def rows_of(source: Source, media: str, sent: Guarded) -> Rows:
     if isinstance(results, pyoxigraph.QueryBoolean):
         return _rows((ASK_COLUMN,), [(bool(results),)], sent)
     columns = tuple(variable.value for variable in results.variables)
-    return _rows(columns, _solution_rows(results), sent)
+    rows = _solution_rows(results)
+    del (
+        results
+    )  # so that an error's traceback does not keep them: they must end in the thread that reads them
+    return _rows(columns, rows, sent)
 
 
 def _rows(columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], sent: Guarded) -> Rows:
@@ -64,8 +68,11 @@ def _rows(columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], sent: Gu
 
 
 def _solution_rows(results: pyoxigraph.QuerySolutions) -> Iterator[tuple[object, ...]]:
-    for solution in results:
-        yield tuple(_term(term) for term in solution)
+    try:
+        for solution in results:
+            yield tuple(_term(term) for term in solution)
+    finally:
+        del results  # as in `rows_of`
 
 
 def _triple_rows(quads: Iterable[pyoxigraph.Quad]) -> Iterator[tuple[object, ...]]:
