@@ -43,7 +43,7 @@ def shell(request, tmp_path):
     started = []
 
     def start():
-        child = pexpect.spawn(name, START[name], env=environment, encoding="utf-8", timeout=60)
+        child = pexpect.spawn(name, START[name], env=environment, encoding="utf-8", timeout=60, use_poll=True)
         child.waited_too_long = pexpect.TIMEOUT
         started.append(child)
         child.expect_exact("ready>")

@@ -163,7 +163,7 @@ def terminal(index, tmp_path, monkeypatch):
 
     def start():
         program = [sys.modules[StandIn.__module__].__file__, "shell", str(index)]
-        started.append(pexpect.spawn(sys.executable, program, encoding="utf-8", timeout=60))
+        started.append(pexpect.spawn(sys.executable, program, encoding="utf-8", timeout=60, use_poll=True))
         started[-1].expect_exact("Ctrl-D leaves")
         started[-1].expect_exact(PROMPT)
         return started[-1]
