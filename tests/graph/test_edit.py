@@ -54,6 +54,9 @@ def assert_same_adjacency(found: Graph, expected: Graph) -> None:
             np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(mine.owners(mine.slots()), mine.columns()[0])
         np.testing.assert_array_equal(mine.slots(3), mine.slots()[::3])
+        for relation in range(RELATIONS):
+            nodes, relations, _ = other.columns()
+            np.testing.assert_array_equal(mine.nodes_with(relation), np.unique(nodes[relations == relation]))
 
 
 @settings(max_examples=300, deadline=None)

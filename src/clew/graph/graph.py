@@ -61,6 +61,10 @@ class Names:
         return (self[i] for i in range(len(self)))
 
 
+PIECE = 1 << 22
+"""Slots that are looked at at a time."""
+
+
 @dataclass(frozen=True, eq=False)
 class Adjacency:
     """Edges of every node in one direction; those of node n are the slots `starts[n]` to `stops[n]`.
@@ -124,6 +128,21 @@ class Adjacency:
             return nodes, self.relation, self.neighbour
         slots = self.slots()
         return nodes, self.relation[slots], self.neighbour[slots]
+
+    def nodes_with(self, relation: int) -> Int64:
+        """The nodes that have an edge of a relation, int64, ascending; one pass over the slots."""
+        found = [np.empty(0, np.int64), *(nodes for nodes, _ in self.pieces_of(relation))]
+        return np.unique(np.concatenate(found))
+
+    def pieces_of(self, relation: int) -> Iterator[tuple[Int64, Int64]]:
+        """Nodes and slots of the edges of a relation, int64, a piece of all slots at a time."""
+        for start in range(0, len(self.relation), PIECE):
+            slots = np.flatnonzero(self.relation[start : start + PIECE] == relation) + start
+            nodes = self.owners(slots)
+            if not self.is_packed:
+                used = (slots >= self.starts[nodes]) & (slots < self.stops[nodes])
+                nodes, slots = nodes[used], slots[used]
+            yield nodes, slots
 
     def owners(self, slots: Int64) -> Int64:
         """The node of each of some slots in use."""

@@ -128,10 +128,10 @@ class Executor:
             size = self.graph.nodes
             pairs = distinct(adjacency.relation[slots].astype(np.int64) * size + adjacency.neighbour[slots])
             relation = pairs // size
-            cuts = np.flatnonzero(np.diff(relation)) + 1
-            for part in np.split(pairs, cuts):
-                name = int(part[0]) // size
-                found[2 * name + side] = part - name * size
+            neighbours = pairs - relation * size
+            cuts = [0, *(np.flatnonzero(relation[1:] != relation[:-1]) + 1).tolist(), len(pairs)]
+            for name, start, stop in zip(relation[cuts[:-1]].tolist(), cuts[:-1], cuts[1:], strict=True):
+                found[2 * name + side] = neighbours[start:stop]
         return found
 
     def counts(self, nodes: Nodes, step: int) -> Nodes:
@@ -147,11 +147,10 @@ class Executor:
         if known is None:
             if type_ >= 0:
                 types = self.graph.types
-                owner = np.repeat(np.arange(len(types.offsets) - 1), np.diff(types.offsets))
-                known = distinct(owner[types.type == type_]).astype(np.int64)
+                places = np.flatnonzero(types.type == type_)
+                known = distinct(np.searchsorted(types.offsets, places, "right") - 1).astype(np.int64)
             else:
-                nodes, relation, _ = self.side(end).columns()
-                known = distinct(nodes[relation == end // 2]).astype(np.int64)
+                known = self.side(end).nodes_with(end // 2)
             self._types[key] = known
         return known
 

@@ -10,7 +10,18 @@ import numpy as np
 
 from clew.reading import english
 from clew.reading.execute import NONE, Nodes
-from clew.reading.paths import LONGEST, STEP_COST, WIDEST, Base, Exploration, Float32, Paths, by_worth, sample
+from clew.reading.paths import (
+    LARGE,
+    LONGEST,
+    STEP_COST,
+    WIDEST,
+    Base,
+    Exploration,
+    Float32,
+    Paths,
+    by_worth,
+    sample,
+)
 from clew.reading.query import Anchor, Both, Counted, Either, OfType, Part, Walk, Without
 from clew.reading.sets import either, less, shared
 from clew.reading.vocabulary import LEAF, THING
@@ -18,8 +29,9 @@ from clew.reading.vocabulary import LEAF, THING
 MOST_JOINED, MOST_JOINS = 18, 700
 """Paths of an entity that are joined with others, and joins that are tried."""
 MOST_TYPES, MOST_FLAGS = 40, 6
-LARGE, NAMED_TYPE = 200_000, 0.2
-"""From so many nodes only types that a question names so well are looked at: each takes a pass over all."""
+NAMED_TYPE = 0.2
+"""In a large graph only types and relations that a question names so well are taken as all of them: each
+takes a pass over the graph."""
 LARGEST_END = 200_000
 """Nodes at the end of a relation beyond which all of them are not meant."""
 FOREMOST = {"type": 12, "one": 12, "two": 6, "three": 2, "path": 2, "join": 8, "walked": 6, "less": 4}
@@ -203,16 +215,31 @@ def _all(of: Exploration, part: OfType, end: int, said: Float32, cost: float = 0
 
 def _ends(of: Exploration, typed: bool) -> Iterator[Base]:
     """The nodes at one end of the relations that the question names best."""
-    text = of.question
-    asks = (english.EXTREME, english.COUNT, english.AGGREGATE, english.NEGATION)
-    if typed and not any(m.values for m in of.mentions) and not any(p.search(text) for p in asks):
+    large = len(of.vocabulary.graph.labels) > LARGE
+    if (typed or large) and not _may_mean_all(of, large):
         return
     kinds = of.vocabulary.ends
-    relations = np.argsort(-of.relations_say.sum(1), kind="stable")[: 6 if typed else 10].tolist()
+    worth = of.relations_say.sum(1)
+    relations = np.argsort(-worth, kind="stable")[: 6 if typed else 10].tolist()
+    if large:
+        relations = [r for r in relations if float(worth[r]) >= NAMED_TYPE]
     for end in (2 * r + side for r in relations for side in (0, 1)):
         cost = 0.2 + 0.2 * (typed and kinds[end] == THING)
         if kinds[end] in (THING, LEAF) and of.schema.nodes[end] <= LARGEST_END:
             yield _all(of, OfType(-1, end), end, of.relations_say[end // 2], cost)
+
+
+def _may_mean_all(of: Exploration, large: bool) -> bool:
+    """Whether words, in a large graph outside of names, ask for what is chosen or counted of many."""
+    text = of.question
+    names = [m for m in of.mentions if m.strong and m.candidates] if large else []
+    if large and not names:
+        return True
+    for name in names:
+        text = text[: name.start] + " " * (name.stop - name.start) + text[name.stop :]
+    asks = (english.EXTREME, english.COUNT, english.AGGREGATE, english.NEGATION)
+    valued = any(m.values and not any(map(m.overlaps, names)) for m in of.mentions)
+    return valued or any(p.search(text) for p in asks)
 
 
 def typed_sets(of: Exploration, bases: Sequence[Base]) -> Iterator[Base]:

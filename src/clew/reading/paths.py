@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.schema import Schema
-from clew.reading.execute import NONE, Executor, Nodes, OverBudget, onward
+from clew.reading.execute import MOST_AROUND, NONE, Executor, Nodes, OverBudget, onward
 from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, OfType, Part, Walk
 from clew.reading.sets import distinct
@@ -18,6 +18,8 @@ from clew.reading.vocabulary import DATE, LEAF, NUMBER, THING, Likeness, Vocabul
 Float32 = NDArray[np.float32]
 LONGEST = 3
 """Steps of a path from one mention."""
+LARGE = 200_000
+"""Nodes of a graph from which on sets with very many edges are looked at in part."""
 WIDEST = 1500
 """Members of a set that are looked at to tell which steps go on from it."""
 MOST_FIRST, MOST_SECOND, MOST_PATHS = 40, 70, 160
@@ -129,17 +131,26 @@ class Exploration:
         start = Base(Anchor(node, mention), here, -1, frozenset({mention}), (), said, 1.0 - score)
         front, found = [start], [start]
         for length, most in ((1, MOST_FIRST), (2, MOST_SECOND), (3, MOST_PATHS)):
-            grown = by_worth([base for before in front for base in self.grown(before)])
+            most_of_one = None if length == 1 else MOST_PATHS
+            grown = by_worth([base for before in front for base in self.grown(before, most_of_one)])
             found += grown if length == 1 else grown[:MOST_PATHS]
             front = grown[:most]
         ones = [b for b in found[1:] if len(b.steps) == 1]
         more = by_worth([b for b in found[1:] if len(b.steps) > 1])
         return [start, *by_worth([*ones, *more[:MOST_PATHS]])]
 
-    def grown(self, base: Base) -> Iterator[Base]:
-        """The set one step further, by each step that the members have."""
-        around = self._around(base)
-        for step in self.steps_at(base.members) if around is None else self._followed(around):
+    def grown(self, base: Base, most: int | None = None) -> Iterator[Base]:
+        """The set one step further by each step that its members have, at most by the `most` best named."""
+        around, every = self._around(base), True
+        if around is None and len(lighter := self._lighter(base.members)):
+            around, every = self.executor.around(lighter), False
+        steps = self.steps_at(base.members) if around is None else self._followed(around)
+        if most is not None and len(steps) > most:
+            steps = self._best_first(base, steps)
+        made = 0
+        for step in steps:
+            if made == most:
+                break
             if self.goes_in_circles(base.steps, step) or self._leaves_a_value(base, step):
                 continue
             back = bool(base.steps) and base.steps[-1] == self.vocabulary.back_over(step)
@@ -151,11 +162,31 @@ class Exploration:
             members = onward(part, members)
             if not len(members):
                 continue
-            whole = base.whole and len(members) <= WIDEST
+            whole = every and base.whole and len(members) <= WIDEST
             said = np.maximum(base.said, self.steps_say[step])
             cost = base.cost + STEP_COST + 0.1 * back
-            steps = (*base.steps, step)
-            yield Base(part, sample(members), step ^ 1, base.mentions, steps, said, cost, whole)
+            walked = (*base.steps, step)
+            made += 1
+            yield Base(part, sample(members), step ^ 1, base.mentions, walked, said, cost, whole)
+
+    def _best_first(self, base: Base, steps: Collection[int]) -> list[int]:
+        """Steps by what a set says with each of them."""
+        chosen = np.array(list(steps))
+        said = np.maximum(base.said, self.steps_say[chosen]).sum(axis=1)
+        if base.steps:
+            said -= 0.1 * (self.vocabulary.canonical[chosen ^ 1] == base.steps[-1])
+        return chosen[np.argsort(-said, kind="stable")].tolist()
+
+    def _lighter(self, nodes: Nodes) -> Nodes:
+        """Those of some nodes that have few enough edges together to be sorted; none in a graph not large."""
+        graph = self.vocabulary.graph
+        if graph.nodes <= LARGE:
+            return NONE
+        edges = np.zeros(len(nodes), np.int64)
+        for side in (graph.out, graph.into):
+            edges += side.stops[nodes] - side.starts[nodes]
+        order = np.argsort(edges, kind="stable")
+        return np.sort(nodes[order[np.cumsum(edges[order]) <= MOST_AROUND]])
 
     def _around(self, base: Base) -> dict[int, Nodes] | None:
         """What each step leads to from a set, None where that is too much to sort; of all of a type, kept."""

@@ -55,8 +55,11 @@ class OneWay:
             return True
         if any(_mutual(word) for word in self._vocabulary.labels[relation]):
             return True
-        slots = np.flatnonzero(self._graph.out.relation == relation)[:LOOKED_AT].tolist()
-        triples = [self._graph.triple(slot) for slot in slots]
+        triples: list[tuple[int, int, int]] = []
+        for _, slots in self._graph.out.pieces_of(relation):
+            triples += [self._graph.triple(slot) for slot in slots[: LOOKED_AT - len(triples)].tolist()]
+            if len(triples) >= LOOKED_AT:
+                break
         mirrored = sum(self._graph.find_triple(tail, relation, head) >= 0 for head, _, tail in triples)
         return mirrored > MIRRORED * len(triples)
 
