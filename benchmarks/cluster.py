@@ -1,10 +1,13 @@
 """Work on a simulated Ray cluster of two nodes of a core, against processes of this machine; and faults.
 
-    python benchmarks/cluster.py questions [--limit 2000] | corpus | faults [--rounds 20] [--limit 300]
+    python benchmarks/cluster.py questions [--limit 2000]
+    python benchmarks/cluster.py corpus [--graph GRAPH]
+    python benchmarks/cluster.py faults [--rounds 20] [--limit 300]
 
 `questions`: MetaQA questions by `clew eval`, `--ray` against `--workers 2`; records must be equal but for
 times.
-`corpus`: the breadth-first corpus of MetaQA, `--ray` against one process; files must be equal byte for byte.
+`corpus`: the breadth-first corpus of MetaQA, or of another graph, `--ray` against one process; files must be
+equal byte for byte.
 `faults`: each round a worker is killed, a node is removed and another added, or the driver is killed and
 the same command given again, while questions are asked; answers must be those of one process, each once.
 
@@ -109,9 +112,9 @@ def benchmark_questions(cluster: Cluster, folder: Path, limit: int) -> None:
     print(f"rate of Ray against --workers 2: {min(seconds['workers']) / min(seconds['ray']):.2f}")
 
 
-def benchmark_corpus(cluster: Cluster, folder: Path) -> None:
+def benchmark_corpus(cluster: Cluster, folder: Path, graph: Path) -> None:
     """`clew index --corpus bfs` on two nodes against one process, in turns."""
-    common = ["index", str(metaqa_graph()), "--corpus", "bfs", "--quiet"]
+    common = ["index", str(graph), "--corpus", "bfs", "--quiet"]
     alone = timed([*common, "-o", str(folder / "one.clew")])
     print(f"one process: {alone:.1f} s", flush=True)
     spread = timed([*common, "-o", str(folder / "ray.clew"), "--ray", cluster.address])
@@ -193,6 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("questions", "corpus", "faults"))
     parser.add_argument("--limit", type=int, help="questions; by default 2000, with faults 300 a round")
+    parser.add_argument("--graph", type=Path, help="of the corpus; by default MetaQA's")
     parser.add_argument("--rounds", type=int, default=20)
     given = parser.parse_args()
     print("load", os.getloadavg(), flush=True)
@@ -202,7 +206,7 @@ def main() -> None:
             if given.what == "questions":
                 benchmark_questions(cluster, Path(scratch), given.limit or 2_000)
             elif given.what == "corpus":
-                benchmark_corpus(cluster, Path(scratch))
+                benchmark_corpus(cluster, Path(scratch), given.graph or metaqa_graph())
             else:
                 benchmark_faults(cluster, Path(scratch), given.rounds, given.limit or 300)
     finally:
