@@ -1,8 +1,9 @@
 """Examples for the ranker: candidates of each question as rows of tokens and features, and which are right.
 
-    python scripts/train_reader/examples.py OUT [made-up spider tables simple] [--processes N]
+    python scripts/train_reader/examples.py OUT [made-up spider tables simple] [--processes N | --ray ADDRESS]
 
-One file of arrays a graph in OUT (`Packed`). A candidate is right if it means what the question is said to
+One file of arrays a graph in OUT (`Packed`), which the nodes of a Ray cluster must see, as this folder and
+../shared/data. A candidate is right if it means what the question is said to
 mean; where only answers are known, if it has these answers and asks what the question asks for.
 """
 
@@ -11,14 +12,17 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import multiprocessing
 import random
 import re
+import site
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 
 import made_up
 import numpy as np
@@ -50,6 +54,9 @@ from clew.reading.ranker import MODEL, span_of
 from clew.reading.vocabulary import Likeness, Vocabulary, WordMatcher
 from clew.text.embedders.static import StaticEmbedder
 from clew.text.lexicon import Lexicon
+from clew.workers.base import Workers
+from clew.workers.local import Processes
+from clew.workers.on_ray import RayWorkers
 
 SCHEMAS = ROOT / "training" / "schemas"
 LONGEST = 48
@@ -311,9 +318,10 @@ SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[object, ...]]], Callable[..
 }
 
 
-def _write(job: tuple[Path, str, tuple[object, ...]]) -> tuple[str, int, int, float]:
+def write_graph(job: tuple[Path, str, tuple[object, ...], int]) -> tuple[str, int, int, float]:
     """Make one graph's examples: its name, how many, how many with a right candidate, seconds."""
-    out, source, given = job
+    out, source, given, composed_questions = job
+    globals().update(COMPOSED=composed_questions)
     began = time.time()
     name, relations, types, examples = SOURCES[source][1](*given)
     if examples:
@@ -327,22 +335,33 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("sources", nargs="*", metavar="|".join(SOURCES))
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster, auto, or local")
     parser.add_argument("--variants", type=int, default=VARIANTS, help="graphs of a made-up schema")
     parser.add_argument("--composed", type=int, default=COMPOSED, help="composed questions of such a graph")
     parser.add_argument("--limit", type=int, default=10**9, help="graphs of each source")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    globals().update(VARIANTS=args.variants, COMPOSED=args.composed)
+    out = args.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    globals().update(VARIANTS=args.variants)
     began, count, covered = time.time(), 0, 0
-    for source in args.sources or SOURCES:
-        jobs = [(args.out, source, given) for given in SOURCES[source][0]()][: args.limit]
-        with multiprocessing.Pool(args.processes) as pool:
-            for name, asked, right, seconds in pool.imap_unordered(_write, jobs):
+    with _workers(args.ray, args.processes) as workers:
+        for source in args.sources or SOURCES:
+            jobs = [(out, source, given, args.composed) for given in SOURCES[source][0]()][: args.limit]
+            # By its name, as a worker has this file under another one than the process that was started.
+            made = workers.map(partial(resolve_name, "examples:write_graph"), jobs)
+            for name, asked, right, seconds in made:
                 count, covered = count + asked, covered + right
                 if seconds > 60:
                     print(f"{name}: {asked} questions took {seconds:.0f} s", file=sys.stderr)
-        spent = time.time() - began
-        print(f"{source}: {len(jobs)} graphs; {covered}/{count} in all; {spent:.0f} s", flush=True)
+            spent = time.time() - began
+            print(f"{source}: {len(jobs)} graphs; {covered}/{count} in all; {spent:.0f} s", flush=True)
+        print(*workers.told(), sep="\n", end="", file=sys.stderr)
+
+
+def _workers(ray: str | None, processes: int) -> AbstractContextManager[Workers]:
+    if ray is None:
+        return nullcontext(Processes(processes))
+    return RayWorkers(ray, partial(site.addsitedir, str(Path(__file__).resolve().parent)))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,9 @@ def graph(
     other = _other_names(schema, rng) if variant.renamed else {}
     other |= {name: one for name, (one, _) in _shared(schema).items()} if variant.shared else {}
     triples = {(h, other.get(r, r), t) for h, r, t in triples}
-    ordered = sorted(triples, key=lambda t: (rng.random(), t))
+    # Sorted first: the order of a set is another one in each process.
+    ordered = sorted(triples)
+    rng.shuffle(ordered)
     made = graph_of(ordered, types, schema.get("aliases", {}))
     typed = [(text if variant.seed == 1 else _typed(text, rng), _renamed(tree, other)) for text, tree in told]
     return made, typed
@@ -110,10 +112,10 @@ def _typed(text: str, rng: random.Random) -> str:
     return " ".join(words)
 
 
-def _crowd(members: list[str], count: int, rng: random.Random) -> set[str]:
+def _crowd(members: list[str], count: int, rng: random.Random) -> list[str]:
     """Other names like those of a type: their words put together anew, codes counted on."""
     words = [name.split() for name in members]
-    made = set()
+    made: dict[str, None] = {}
     for _ in range(count):
         like = rng.choice(words)
         if any(c.isdigit() for c in " ".join(like)) and not any(w.isalpha() and len(w) > 2 for w in like):
@@ -121,8 +123,8 @@ def _crowd(members: list[str], count: int, rng: random.Random) -> set[str]:
         else:
             kept = like[-1] if len(like) > 1 and rng.random() < 0.3 else _invented(rng)
             name = " ".join([*(_invented(rng) for _ in like[:-1]), kept])
-        made.add(name)
-    return made
+        made[name] = None
+    return list(made)
 
 
 def _invented(rng: random.Random) -> str:
