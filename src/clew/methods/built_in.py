@@ -33,6 +33,7 @@ from clew.reading.near_names import unknown_names
 from clew.reading.prove import pattern_of
 from clew.reading.query import Query, mentions_of
 from clew.reading.reader import Reading
+from clew.reading.said_kinds import of_another_kind
 from clew.reading.shared_reader import reader_of
 from clew.reading.words import say
 from clew.text.embedder import Embedder
@@ -76,10 +77,11 @@ class LikelyReading:
 
 @dataclass(frozen=True, slots=True)
 class AskedPattern:
-    """The pattern of a question, and whether it is asked how many fit it."""
+    """The pattern of a question, whether it is asked how many fit it, and what its names were taken for."""
 
     pattern: Pattern
     counts: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class BuiltInReader:
@@ -116,14 +118,15 @@ class BuiltInReader:
         likely = self._likely_enough(read, entities)
         if isinstance(likely, Abstention):
             return likely
-        unclear = ambiguous(self.reader.graph, read.reading, likely)
+        unclear = self._unclear(read.reading, likely)
         if unclear is not None:
             return unclear
         pattern = pattern_of(likely, self.reader.graph)
         if pattern is None or not any(node.known for node in pattern.nodes):
             detail = f"it asks for more than relations lead to: {say(likely, self.reader.vocabulary)}"
             return Abstention("no_relation", f"{detail}. Ask with: auto")
-        return AskedPattern(pattern, likely.ask == "count")
+        notes = taken_for(self.reader.graph, read.reading, likely)
+        return AskedPattern(pattern, likely.ask == "count", notes)
 
     def read(self, question: str, entities: Sequence[str] = ()) -> LikelyReading:
         """The likeliest reading of a question, less likely where no word says its relations.
@@ -151,13 +154,18 @@ class BuiltInReader:
             return left_open(self.reader, self.index.names, read.reading)
         return read.query
 
+    def _unclear(self, reading: Reading, query: Query) -> Abstention | None:
+        """Why a likely reading is not answered from: a name may be another thing, or is of another kind."""
+        left = ambiguous(self.reader.graph, reading, query)
+        return left if left is not None else of_another_kind(self.reader.vocabulary, reading, query)
+
     def _abstained(self, question: str, left: Abstention) -> Answer:
         return drawn(Answer(question, method=self.name), DraftAnswer(abstained=left), None)
 
     def _drafted(self, reading: Reading, query: Query, likely: float) -> Answer:
         """What a reading answers."""
         reader = self.reader
-        unclear = ambiguous(reader.graph, reading, query)
+        unclear = self._unclear(reading, query)
         drafted = (
             answer_of(reader.graph, reader.vocabulary, query, likely)
             if unclear is None

@@ -12,7 +12,7 @@ from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.reading.describe import UNEXPLAINED
 from clew.reading.execute import Executor, Nodes, OverBudget
-from clew.reading.mentions import EXACT, PARTIAL, TYPO, WORDS, Candidate
+from clew.reading.mentions import PARTIAL, TYPO, WORDS, Candidate
 from clew.reading.prove import pattern_of, prove
 from clew.reading.query import (
     Anchor,
@@ -149,14 +149,21 @@ def answer_of(graph: Graph, vocabulary: Vocabulary, query: Query, probability: f
 
 
 def taken_for(graph: Graph, reading: Reading, query: Query) -> tuple[str, ...]:
-    """What names of the question were taken for that are written otherwise."""
+    """What names of the question were taken for that are written otherwise, or that more things have."""
     notes: list[str] = []
     for part in parts_of(query.part):
-        if isinstance(part, Anchor) and part.mention >= 0:
-            mention = reading.mentions[part.mention]
-            how = next((c.how for c in mention.candidates if c.node == part.node), EXACT)
-            if how in (PARTIAL, TYPO, WORDS):
-                notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
+        if not isinstance(part, Anchor) or part.mention < 0:
+            continue
+        mention = reading.mentions[part.mention]
+        mine = next((c for c in mention.candidates if c.node == part.node), None)
+        if mine is None:
+            continue
+        if mine.how in (PARTIAL, TYPO, WORDS):
+            notes.append(f'"{mention.text}" is taken for {graph.labels[part.node]}')
+        equal = [c.node for c in mention.candidates if _is_as_near(c, mine)]
+        if equal:
+            name, *others = _told_apart(graph, (part.node, *equal))
+            notes.append(f'"{mention.text}" may also be {" or ".join(others)}; this is of {name}')
     return tuple(dict.fromkeys(notes))
 
 
@@ -194,12 +201,15 @@ def ambiguous(graph: Graph, reading: Reading, query: Query) -> Abstention | None
             if key_of(replace(query, part=with_entity(query.part, part.node, c.node))) in known
         ]
         if others:
-            nodes = (part.node, *others)
-            names = tuple(graph.labels[node] for node in nodes)
-            if len(set(names)) < len(names):
-                names = tuple(graph.entities[node] for node in nodes)
+            names = _told_apart(graph, (part.node, *others))
             return Abstention("ambiguous_entity", f'"{mention.text}" may be {" or ".join(names)}', names)
     return None
+
+
+def _told_apart(graph: Graph, nodes: Sequence[int]) -> tuple[str, ...]:
+    """The names of entities, or where two are equal what they are known by in the graph."""
+    names = tuple(graph.labels[node] for node in nodes)
+    return names if len(set(names)) == len(names) else tuple(graph.entities[node] for node in nodes)
 
 
 def _is_as_near(one: Candidate, mine: Candidate) -> bool:

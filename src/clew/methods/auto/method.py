@@ -53,7 +53,7 @@ CONFIRMED, LEAST_BEST = 0.04, 0.05
 """An answer of the rules counts if readings that answer the same are so likely, beside the best one and
 beside the least that this is taken for. Fitted on the domains' and PathQuestion's development halves and the
 factory: at 0.1 right answers to chains are lost, below 0.04 nothing changes."""
-TOLD = ("empty_result", "ambiguous_entity")
+TOLD = ("empty_result", "ambiguous_entity", "no_entity")
 """Why a likely reading is not answered: that is told then, whatever the rules say."""
 
 

@@ -107,7 +107,7 @@ class EvidenceMethod(ABC):
             answers, citations = reply.answers(self.graph), reply.citations(self.graph)
             return Answer(question, answers, reply.text, citations=citations, notes=reply.notes)
         if not read.proofs:
-            return Answer(question, abstained=read.abstained, pattern=read.pattern)
+            return Answer(question, abstained=read.abstained, pattern=read.pattern, notes=read.notes)
         matches = [Match(0.0, 0, (entity,), proof) for entity, proof in read.proofs.items()]
         answers, citations, left = ground(self.graph, read.proofs, matches, 0)
         text, pattern = read.text, read.pattern
@@ -122,4 +122,4 @@ class EvidenceMethod(ABC):
         if said is not None:
             text, answers = said, (AnswerEntity(said, said, 1.0),)
             citations = tuple(replace(c, answer=said) for c in citations)
-        return Answer(question, answers, text, left, citations, pattern)
+        return Answer(question, answers, text, left, citations, pattern, notes=read.notes)

@@ -40,6 +40,7 @@ class TriplesAnswer:
     counts: bool = False
     complete: bool = True
     reply: GroundedReply | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,12 @@ class ReadTriples:
         proofs, complete = read_pattern(self.graph, pattern, triples)
         if not proofs:
             detail = "the triples that were retrieved do not hold the answer"
-            return TriplesAnswer(
-                abstained=Abstention("empty_result", detail), pattern=pattern, complete=complete
-            )
+            left = Abstention("empty_result", detail)
+            return TriplesAnswer(abstained=left, pattern=pattern, complete=complete, notes=asked.notes)
         text = " · ".join(self.graph.labels[e] for e in proofs)
-        return TriplesAnswer(text, proofs, pattern=pattern, counts=asked.counts, complete=complete)
+        return TriplesAnswer(
+            text, proofs, pattern=pattern, counts=asked.counts, complete=complete, notes=asked.notes
+        )
 
 
 def read_pattern(graph: Graph, pattern: Pattern, triples: Sequence[int]) -> tuple[Proofs, bool]:

@@ -175,9 +175,8 @@ class PatternDecompose:
         )
         steps = " then ".join(f'"{relation_text(graph.relation_labels[h.relation])}"' for h in hops)
         given = " and ".join(node.name for node in pattern.nodes if node.known)
-        return Plan(
-            f"From {given} the question leads over {steps}.", questions, pattern=pattern, counts=asked.counts
-        )
+        reasoning = f"From {given} the question leads over {steps}."
+        return Plan(reasoning, questions, asked.notes, pattern, asked.counts)
 
 
 def hop_text(graph: Graph, pattern: Pattern, hop: Hop, names: Sequence[str], *, joins: bool = False) -> str:

@@ -381,7 +381,7 @@ class KgRag:
             citations = tuple(replace(c, answer=text) for c in citations)
         return Answer(
             work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
-            chain=self._chain(work), notes=draft.notes,
+            chain=self._chain(work), notes=draft.notes if pattern is None else work.plan.notes,
         )  # fmt: skip
 
 

@@ -1,0 +1,66 @@
+"""A name of two things, asked of the methods without a model: neither is picked in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clew.engine import Clew
+from clew.methods.registry import make_method
+from clew.types import Answer
+
+METHODS = ("auto", "kg-rag", "walk-retrieve", "synaptiqa", "kg-gpt", "kg-retrieval", "vector-rag")
+GRAPH = """\
+e:1\tdirected\tSunrise Road
+e:1\tdirected\tBlue Lamp
+e:1\tborn_in\tLyon
+e:2\twrote\tThe Long Harvest
+e:2\tborn_in\tOslo
+e:3\tdirected\tQuiet Water
+e:3\tborn_in\tOslo
+Sunrise Road\tstarring\te:3
+The Long Harvest\tstarring\te:3
+Sunrise Road\thas_genre\tDrama
+"""
+
+
+@pytest.fixture(scope="module")
+def directors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clew]:
+    folder = tmp_path_factory.mktemp("directors")
+    (folder / "graph.tsv").write_text(GRAPH)
+    (folder / "aliases.tsv").write_text("e:1\tAnna Berg\ne:2\tAnna Berg\ne:3\tCarl Dahl\n")
+    films = ("Sunrise Road", "Blue Lamp", "The Long Harvest", "Quiet Water")
+    types = [*(f"e:{i}\tperson" for i in (1, 2, 3)), *(f"{film}\tfilm" for film in films)]
+    (folder / "types.tsv").write_text("\n".join(types))
+    beside: dict[str, Path] = {name: folder / f"{name}.tsv" for name in ("aliases", "types")}
+    with Clew.open(folder / "graph.tsv", cache_dir=folder, **beside) as opened:
+        yield opened
+
+
+def ask(clew: Clew, method: str, question: str) -> Answer:
+    if method == "synaptiqa":
+        pytest.importorskip("ladybug")
+    return make_method(method, clew.index, clew.embedder, None).answer(question)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_both_may_be_asked_is_not_answered(directors: Clew, method: str):
+    answer = ask(directors, method, "Where was Anna Berg born?")
+    assert answer.abstained is not None
+    assert (answer.abstained.reason, answer.abstained.candidates) == ("ambiguous_entity", ("e:1", "e:2"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_one_alone_may_be_asked_is_answered_with_a_note(directors: Clew, method: str):
+    answer = ask(directors, method, "What is the genre of the films directed by Anna Berg?")
+    if method != "kg-retrieval":  # It retrieves one step.
+        assert answer.text == "Drama"
+    assert answer.notes == ('"Anna Berg" may also be e:2; this is of e:1',)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_name_of_one_thing_is_no_note(directors: Clew, method: str):
+    answer = ask(directors, method, "Where was Carl Dahl born?")
+    assert (answer.text, answer.notes) == ("Oslo", ())
