@@ -17,15 +17,16 @@ from clew.reading.mentions import Mention
 from clew.reading.query import Anchor, Both, Query, Walk, parts_of
 from clew.reading.reader import Reading
 from clew.reading.vocabulary import Vocabulary
+from clew.text.lexicon import Lexicon
 from clew.types import Abstention
 
-_BEFORE = re.compile(r"(?:^|[\W_])(?!what\b|which\b|whose\b|many\b)[^\W_]+[\W_]+$", re.I)
+_THE = re.compile(r"\b(?:the|an?|any|some)\s+[\"'“‘]?$", re.I)
+_BEFORE_NOUN = re.compile(r"\b(?:of|in|with|have|has|had|having)[\s_]+$", re.I)
 _NAMING = re.compile(r"(?: called| named|:)? ?[\"'“‘]?", re.I)
 _BEHIND = re.compile(
     r"[\"'”’]?\s*(?:$|[?.!,;:)]|(?:and|or|of|in|by|from|with|for|on|at|to|that|which|who|whose|where)\b)",
     re.I,
 )
-_DETERMINED = re.compile(r"\b(?:the|an?|any|some)\s+[\"'“‘]?$", re.I)
 
 
 def of_another_kind(vocabulary: Vocabulary, reading: Reading, query: Query) -> Abstention | None:
@@ -35,7 +36,7 @@ def of_another_kind(vocabulary: Vocabulary, reading: Reading, query: Query) -> A
     """
     for anchor, step in _steps_at_names(query):
         mention = reading.mentions[anchor.mention]
-        for word in _kinds_of(reading, mention):
+        for word in kinds_of(reading, mention):
             said = _relations_said(reading, word)
             if not said or step // 2 in said or _is_said(reading, mention, step // 2):
                 continue
@@ -57,20 +58,27 @@ def _steps_at_names(query: Query) -> Iterator[tuple[Anchor, int]]:
                 pass
 
 
-def _kinds_of(reading: Reading, mention: Mention) -> list[int]:
+def kinds_of(reading: Reading, mention: Mention) -> list[int]:
     """The words beside a name that say what it is, by their place among the content words."""
     text = reading.question
     found: list[int] = []
-    for place, (start, stop, _) in enumerate(reading.likeness.words):
+    for place, (start, stop, word) in enumerate(reading.likeness.words):
         if stop <= mention.start and _NAMING.fullmatch(text, stop, mention.start):
-            is_kind = _BEFORE.search(text[:start]) and _BEHIND.match(text, mention.stop)
+            is_kind = _is_noun(text[:start], word) and _BEHIND.match(text, mention.stop)
         elif mention.stop <= start and not text[mention.stop : start].strip("\"'”’ "):
-            is_kind = _DETERMINED.search(text[: mention.start]) and _BEHIND.match(text, stop)
+            is_kind = _THE.search(text[: mention.start]) and _BEHIND.match(text, stop)
         else:
             continue
         if is_kind:
             found.append(place)
     return found
+
+
+def _is_noun(before: str, word: str) -> bool:
+    """Whether a word is a noun behind some text: *the play*, *of genre*, *has genre*, not *has owned*."""
+    if _THE.search(before):
+        return True
+    return bool(_BEFORE_NOUN.search(before)) and not Lexicon.load().verb(word)
 
 
 def _relations_said(reading: Reading, word: int) -> set[int]:
