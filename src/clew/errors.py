@@ -36,6 +36,8 @@ An abstention is a result, never an error: see `clew.types.Abstention`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clew.redaction import redacted
 
 
@@ -49,6 +51,16 @@ class ClewError(Exception):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
+
+    def __reduce__(self) -> tuple[Callable[..., ClewError], tuple[object, ...]]:
+        return _loaded, (type(self), self.args, self.__dict__)
+
+
+def _loaded(kind: type[ClewError], args: tuple[object, ...], held: dict[str, object]) -> ClewError:
+    """Make an error of another process again, whatever its constructor takes."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(held)
+    return error
 
 
 class UsageError(ClewError):

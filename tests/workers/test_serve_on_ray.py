@@ -62,17 +62,17 @@ def connected(cluster):
 
 
 def test_limits_hold_over_all_nodes(connected):
-    ledger = RayLedger.start("calls", "run", Limits(calls=25))
+    ledger = RayLedger.start("run", Limits(calls=25), "calls")
     task = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(spend)
     assert sum(ray.get([task.remote(ledger, 20) for _ in range(4)])) == 25
     with pytest.raises(BudgetReached, match="budget of calls for this run is reached: 26 needed"):
         ledger.reserve(Charge(1))
-    assert RayLedger.start("calls", "run", Limits(calls=99)).limits.calls == 25
+    assert RayLedger.start("run", Limits(calls=99), "calls").limits.calls == 25
     ledger.close()
 
 
 def test_money_is_settled_by_what_calls_took(connected):
-    ledger = RayLedger.start("money", "run", Limits(money=2.0))
+    ledger = RayLedger.start("run", Limits(money=2.0), "money")
     assert spend(ledger, 20) == 7  # the eighth could cost 0.5 beside 1.75
     ledger.close()
 
@@ -80,7 +80,7 @@ def test_money_is_settled_by_what_calls_took(connected):
 def test_a_ledger_that_is_gone_lets_nothing_through(connected):
     from clew.errors import LlmError
 
-    ledger = RayLedger.start("gone", "run", Limits(calls=5))
+    ledger = RayLedger.start("run", Limits(calls=5), "gone")
     ledger.close()
     with pytest.raises(LlmError, match="nothing is sent"):
         ledger.reserve(Charge(1))

@@ -117,8 +117,8 @@ def ask(
         from clew.cli.questions import QUESTIONS, ask_all
 
         with (
-            opened_cluster(ray, llm, quiet=reading.quiet) as cluster,
-            opened_model(llm, calling) as model,
+            opened_cluster(ray, quiet=reading.quiet) as cluster,
+            opened_model(llm, calling, everywhere=cluster is not None) as model,
         ):
             at_once = calling.at_once if model is not None else 1
             name = shown_name(method)

@@ -105,7 +105,8 @@ class BatchResult:
 
     line: dict[str, Any]
     failed: bool = False
-    stopped: bool = False
+    stopped: str = ""
+    """By which budget of the run."""
 
 
 @dataclass
@@ -114,6 +115,7 @@ class _Counts:
 
     outcomes: Counter[str] = field(default_factory=Counter[str])
     stopped: int = 0
+    stopped_by: str = ""
     failed: int = 0
     first_failure: str = ""
 
@@ -198,7 +200,8 @@ class BatchRun:
         """What comes of the items, in their order: here, some at a time, or on a cluster."""
         if self.cluster is not None:
             make = _InWorker(replace(self, cluster=None), start, one)
-            pieces = [items[at : at + PIECE] for at in range(0, len(items), PIECE)]
+            size = max(PIECE, self.at_once)
+            pieces = [items[at : at + size] for at in range(0, len(items), size)]
             yield (result for results in self.cluster.map(make, pieces) for result in results)
             return
         from clew.evaluate.run.answering import in_threads
@@ -226,7 +229,7 @@ class BatchRun:
                 for result in results:
                     if file is None or not result.stopped:
                         self._write(result.line, file)
-                    self._count(result, counts, stopped=file is not None and result.stopped)
+                    self._count(result, counts, stopped=file is not None and bool(result.stopped))
                     bar.update(kind.doing, counts.outcomes.total(), len(items), kind.items)
         except KeyboardInterrupt as error:
             how = (
@@ -248,14 +251,15 @@ class BatchRun:
             if error.exit_code == 2 and not isinstance(error, UsageError):
                 error.add_note(f"This is the {self.kind.item} with id {item.id!r}")
                 raise
-            stopped = getattr(error, "scope", None) == "run"
+            stopped = str(error) if getattr(error, "scope", None) == "run" else ""
             return BatchResult(self._failure(item, error, str(error)), failed=True, stopped=stopped)
         except Exception as error:  # a bug fails this one, and is said
             return BatchResult(
                 self._failure(item, error, f"internal error: {error}; please report it"), failed=True
             )
-        reached = self.model is not None and self.model.run.reached is not None
-        return BatchResult(found.as_json(steps=self.explain), stopped=reached and _stopped_early(found))
+        reached = None if self.model is None else self.model.run.reached
+        stopped = str(reached) if reached is not None and _stopped_early(found) else ""
+        return BatchResult(found.as_json(steps=self.explain), stopped=stopped)
 
     def _failure(self, item: BatchItem, error: Exception, message: str) -> dict[str, Any]:
         """The line of an item that failed."""
@@ -266,6 +270,7 @@ class BatchRun:
     def _count(self, result: BatchResult, counts: _Counts, *, stopped: bool) -> None:
         if stopped:
             counts.stopped += 1
+            counts.stopped_by = counts.stopped_by or result.stopped
         elif result.failed:
             counts.outcomes["failed"] += 1
             counts.failed += 1
@@ -281,9 +286,9 @@ class BatchRun:
             told = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.outcomes.most_common())
             warn(f"{self.out}: {counted(asked, kind.item)} {kind.done} now ({told})")
         problems: list[str] = []
-        if counts.stopped and self.model is not None:
+        if counts.stopped:
             problems.append(
-                f"{counted(counts.stopped, kind.item)} of {asked:,} not {kind.done}: {self.model.run.reached}"
+                f"{counted(counts.stopped, kind.item)} of {asked:,} not {kind.done}: {counts.stopped_by}"
             )
         if counts.failed:
             first = counts.first_failure.rstrip(".")
@@ -321,7 +326,7 @@ def _stopped_early(found: Answer | Verification) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _InWorker(Generic[OpenT, ItemT]):
-    """Makes, in a worker of a cluster, what answers some items one after the other."""
+    """Makes, in a worker of a cluster, what answers some items, as many at a time as the run says."""
 
     run: BatchRun
     start: Callable[[], AbstractContextManager[OpenT]]
@@ -329,10 +334,15 @@ class _InWorker(Generic[OpenT, ItemT]):
 
     def __call__(self) -> Callable[[Sequence[ItemT]], list[BatchResult]]:
         """Open the source; it stays open as long as the worker."""
+        from clew.evaluate.run.answering import in_threads
+
         opened = ExitStack()
         clew = opened.enter_context(self.start())
         atexit.register(opened.close)
-        return lambda items: [self.run.result(clew, item, self.one) for item in items]
+        run = self.run
+        return lambda items: list(
+            in_threads(lambda item: run.result(clew, item, self.one), items, run.at_once)
+        )
 
 
 def refuse_many(given: Mapping[str, object], many: str) -> None:

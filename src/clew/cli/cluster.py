@@ -38,19 +38,14 @@ def on_every_node(ray: str | None, source: str, reading: SourceOptions) -> tuple
 
 
 @contextmanager
-def opened_cluster(address: str | None, llm: str | None = None, *, quiet: bool) -> Generator[Workers | None]:
+def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
     """Connect to a cluster, if there is an address; afterwards say what each node did.
 
-    Raises UsageError with a chat model, MissingExtra without Ray, ClusterError if it cannot be used.
+    Raises MissingExtra without Ray, ClusterError if it cannot be used.
     """
     if address is None:
         yield None
         return
-    if llm is not None:
-        raise UsageError(
-            "--ray is for methods without a model, whose replies are only waited for. Give "
-            "--concurrency N instead"
-        )
     from clew.environment import keep_machine_code
     from clew.workers.on_ray import RayWorkers
 

@@ -139,8 +139,8 @@ def evaluate(
     elif calling.cache is None:
         calling = replace(calling, cache=_made(wanted.out) / REPLIES)
     with (
-        opened_models(calling, calling.at_once) as models,
-        opened_cluster(asking.ray, asking.llm, quiet=quiet) as cluster,
+        opened_cluster(asking.ray, quiet=quiet) as cluster,
+        opened_models(calling, calling.at_once, everywhere=cluster is not None) as models,
     ):
         run, failed = _run(wanted, models, judges, scoring.bert, cluster, quiet=quiet)
     if json:

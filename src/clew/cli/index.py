@@ -133,8 +133,8 @@ def index(
     with imported(sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = files.output or default_output(found.paths[0])
         with (
-            opened_verbaliser(saying, out, bar, quiet=quiet) as verbaliser,
             opened_cluster(searching.ray, quiet=quiet) as cluster,
+            opened_verbaliser(saying, out, bar, quiet=quiet, cluster=cluster) as verbaliser,
         ):
             built = index_sources(
                 found.paths,

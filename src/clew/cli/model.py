@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -173,7 +173,7 @@ class ManyOptions(ModelOptions):
             "--concurrency",
             metavar="N",
             min=1,
-            help=f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}).",
+            help=f"Questions (or claims) asked of --llm at a time ({CALLS_AT_ONCE}), by each worker.",
         ),
     ] = None
     timeout: Annotated[
@@ -195,32 +195,32 @@ class ManyOptions(ModelOptions):
 
 
 class OpenModels:
-    """Models by name, each opened when it is first asked for."""
+    """Models by name, each opened when it is first asked for; `everywhere` on the nodes of a cluster too."""
 
-    def __init__(self, options: ModelOptions, at_once: int | None = None) -> None:
-        self._options, self._at_once = options, at_once
+    def __init__(self, options: ModelOptions, at_once: int | None, *, everywhere: bool) -> None:
+        self._options, self._at_once, self._everywhere = options, at_once, everywhere
         self._models: dict[str, ManagedModel] = {}
+        self._opened = ExitStack()
 
     def __call__(self, spec: str) -> ManagedModel:
         """Open a model, or hand back the one that is open; raises as `opened_model`."""
-        from clew.llm import open_model
-
         if spec not in self._models:
-            self._models[spec] = open_model(self._options.settings(spec, at_once=self._at_once))
+            settings = self._options.settings(spec, at_once=self._at_once)
+            opened = kept_open(settings, everywhere=self._everywhere)
+            self._models[spec] = self._opened.enter_context(opened)
         return self._models[spec]
 
     def close(self) -> None:
         """Close all of them."""
-        from clew.llm import run_sync
-
-        for model in self._models.values():
-            run_sync(model.close())
+        self._opened.close()
 
 
 @contextmanager
-def opened_models(options: ModelOptions, at_once: int | None = None) -> Generator[OpenModels]:
+def opened_models(
+    options: ModelOptions, at_once: int | None = None, *, everywhere: bool = False
+) -> Generator[OpenModels]:
     """Hand out models as they are asked for, each for so many calls `at_once`, and close them."""
-    models = OpenModels(options, at_once)
+    models = OpenModels(options, at_once, everywhere=everywhere)
     try:
         yield models
     finally:
@@ -229,11 +229,12 @@ def opened_models(options: ModelOptions, at_once: int | None = None) -> Generato
 
 @contextmanager
 def opened_model(
-    spec: str | None, options: ModelOptions, listener: Listener | None = None
+    spec: str | None, options: ModelOptions, listener: Listener | None = None, *, everywhere: bool = False
 ) -> Generator[ManagedModel | None]:
     """Open the model of a spec with keys and addresses of the environment, and close it; None without one.
 
-    A `listener` hears what it says while it says it.
+    A `listener` hears what it says while it says it. One that is open `everywhere` can be pickled for the
+    nodes of the cluster that this process is connected to.
     Raises UsageError for a spec, key or option that is wrong, InputError for a file that cannot be used,
     MissingExtra if the provider's SDK is not installed.
     """
@@ -241,10 +242,20 @@ def opened_model(
         options.refuse()
         yield None
         return
-    from clew.llm import open_model, run_sync
-
-    model = open_model(options.settings(spec), listener)
-    try:
+    with kept_open(options.settings(spec), listener, everywhere=everywhere) as model:
         yield model
-    finally:
-        run_sync(model.close())
+
+
+@contextmanager
+def kept_open(
+    settings: Settings, listener: Listener | None = None, *, everywhere: bool = False
+) -> Generator[ManagedModel]:
+    """Open a model, and close it. Raises as `opened_model`."""
+    from clew.llm import open_model, run_sync
+    from clew.llm.open import opened_everywhere
+
+    with opened_everywhere(settings) if everywhere else nullcontext(open_model(settings, listener)) as model:
+        try:
+            yield model
+        finally:
+            run_sync(model.close())

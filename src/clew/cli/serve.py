@@ -150,7 +150,7 @@ def _run_on_ray(
     everywhere = [f"{name}={source}" for name, (source, _) in placed.items()]
     quiet = next(iter(placed.values()))[1]
     with RayWorkers(address, keep_machine_code):
-        spent = {spec: RayLedger.start(f"clew-{spec}", "run", calling.together()) for spec in llm}
+        spent = {spec: RayLedger.start("run", calling.together(), f"clew-{spec}") for spec in llm}
         try:
             serve_on_ray(
                 partial(_replica, everywhere, settings, quiet, spent, calling),

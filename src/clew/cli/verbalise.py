@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.console import warn
-from clew.cli.model import ModelOptions
+from clew.cli.model import ModelOptions, kept_open
 from clew.cli.progress import Bar
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser, VerbaliseEstimate
+    from clew.workers.base import Workers
 
 Verbalise = Annotated[
     str | None,
@@ -65,11 +66,18 @@ class SayerOptions:
 
 @contextmanager
 def opened_verbaliser(
-    options: SayerOptions, index: Path, bar: Bar, *, quiet: bool, said_by: str | None = None
+    options: SayerOptions,
+    index: Path,
+    bar: Bar,
+    *,
+    quiet: bool,
+    said_by: str | None = None,
+    cluster: Workers | None = None,
 ) -> Generator[ModelVerbaliser | None]:
     """Open the model that says the walks of `index`, else the one that they are `said_by`; None without one.
 
-    What it said before it was stopped is used again. Raises as `opened_model`.
+    The workers of a `cluster` ask it. What it said before it was stopped is used again. Raises as
+    `opened_model`.
     """
     spec = options.verbalise or said_by
     if spec is None:
@@ -77,24 +85,23 @@ def opened_verbaliser(
         yield None
         return
     from clew.index.store.directory import SAID
-    from clew.llm import open_model, run_sync
     from clew.methods.walk_retrieve.verbalise import ModelVerbaliser
 
     settings = options.calling.settings(spec, whole=True)
-    model = open_model(settings)
-    verbaliser = ModelVerbaliser(
-        model,
-        index / SAID,
-        price=settings.prices.find(settings.model),
-        estimated=lambda estimate: None if quiet else warn(_estimated(model.name, estimate)),
-        progress=lambda done, total, cost: bar.update("verbalising", done, total, "walks", _cost(cost)),
-    )
-    try:
-        yield verbaliser
-    finally:
-        run_sync(model.close())
-        if not quiet and verbaliser.said:
-            warn(_done(verbaliser))
+    with kept_open(settings, everywhere=cluster is not None) as model:
+        verbaliser = ModelVerbaliser(
+            model,
+            index / SAID,
+            price=settings.prices.find(settings.model),
+            estimated=lambda estimate: None if quiet else warn(_estimated(model.name, estimate)),
+            progress=lambda done, total, cost: bar.update("verbalising", done, total, "walks", _cost(cost)),
+            cluster=cluster,
+        )
+        try:
+            yield verbaliser
+        finally:
+            if not quiet and verbaliser.said:
+                warn(_done(verbaliser))
 
 
 def _estimated(name: str, found: VerbaliseEstimate) -> str:

@@ -94,8 +94,8 @@ def verify(
         from clew.cli.claims import CLAIMS, verify_all
 
         with (
-            opened_cluster(ray, llm, quiet=reading.quiet) as cluster,
-            opened_model(llm, calling) as model,
+            opened_cluster(ray, quiet=reading.quiet) as cluster,
+            opened_model(llm, calling, everywhere=cluster is not None) as model,
         ):
             start = partial(opened, *on_every_node(ray, source, reading), bounds=bounds)
             at_once = calling.at_once if model is not None else 1

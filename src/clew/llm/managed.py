@@ -6,7 +6,6 @@ It wraps any chat model that makes single attempts. `for_question` gives a view 
 from __future__ import annotations
 
 import asyncio
-import copy
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -15,12 +14,12 @@ from typing import Any, TypeVar
 
 from clew.errors import LlmError
 from clew.llm.budget import Ledger, Limits, Reservation
-from clew.llm.cache import ReplyCache
+from clew.llm.cache import Replies
 from clew.llm.errors import ContextOverflow, ModelFailed, ModelRefused, ModelTimeout, ReplayMissing
 from clew.llm.prices import Price
 from clew.llm.retry import Retry
 from clew.llm.telemetry import CallSpan, Telemetry
-from clew.llm.trace import TraceFile
+from clew.llm.trace import Lines
 from clew.llm.typed import TypedReplies
 from clew.llm.types import ChatModel, Chunk, Reply, Request
 from clew.llm.wire import PerLoop
@@ -46,7 +45,7 @@ class Policy:
 class Tracing:
     """Where calls are written down: lines of a `file`, and spans."""
 
-    file: TraceFile | None = None
+    file: Lines | None = None
     telemetry: Telemetry = field(default_factory=Telemetry)
 
 
@@ -76,7 +75,7 @@ class ManagedModel(TypedReplies):
         model: ChatModel,
         policy: Policy | None = None,
         *,
-        cache: ReplyCache | None = None,
+        cache: Replies | None = None,
         tracing: Tracing | None = None,
         run: Ledger | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -91,6 +90,13 @@ class ManagedModel(TypedReplies):
         self._trace, self._telemetry = tracing.file, tracing.telemetry
         self._question: Ledger = Ledger("question", policy.per_question)
         self._label: str | None = None
+        self.anew: Callable[[], ManagedModel] | None = None
+        """Opens the same model in another process, where that can be."""
+
+    def __reduce__(self) -> tuple[Callable[[], ManagedModel], tuple[()]]:
+        if self.anew is None:
+            raise TypeError(f"{self.name} was opened for this process alone")
+        return self.anew, ()
 
     @property
     def run(self) -> Ledger:
@@ -99,7 +105,8 @@ class ManagedModel(TypedReplies):
 
     def for_question(self, label: str | None = None) -> ManagedModel:
         """View the same model with a fresh budget for one question; `label` (its id) goes into the trace."""
-        view = copy.copy(self)
+        view = object.__new__(type(self))
+        vars(view).update(vars(self))
         view._question, view._label = Ledger("question", self.policy.per_question), label
         return view
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
 from clew.llm.budget import Ledger
-from clew.llm.cache import ReplyCache
+from clew.llm.cache import Replies, ReplyCache
 from clew.llm.managed import ManagedModel, Policy, Tracing
 from clew.llm.profiles import profile_of
 from clew.llm.settings import Settings
 from clew.llm.streamed import Listener, Streamed
 from clew.llm.telemetry import Telemetry
-from clew.llm.trace import TraceFile
+from clew.llm.trace import Lines, TraceFile
 from clew.llm.types import ChatModel
 
 
@@ -50,6 +54,56 @@ def open_model(
 
     """
     settings.check()
+    cache = ReplyCache(settings.cache) if settings.cache else None
+    trace = TraceFile(settings.trace) if settings.trace else None
+    return _managed(settings, listener, run, cache, trace)
+
+
+@contextmanager
+def opened_everywhere(settings: Settings) -> Generator[ManagedModel]:
+    """Open a chat model for all nodes of the Ray cluster that this process is connected to, and close it.
+
+    Pickled and loaded in another process it is opened anew there, with the same limits of the run, recorded
+    replies and trace, of which one actor has each; keys and addresses are those of this process.
+
+    Raises as `open_model`, and UsageError as `RayFiles`.
+    """
+    from clew.llm.ray_files import RayFiles
+    from clew.llm.ray_ledger import RayLedger
+
+    settings.check()
+    files = RayFiles(settings.cache, settings.trace)
+    run = RayLedger.start("run", settings.per_run)
+    try:
+        yield _OpenOnNode(settings, run, files.replies, files.trace)()
+    finally:
+        run.close()
+        files.close()
+
+
+@dataclass(frozen=True)
+class _OpenOnNode:
+    """Opens a model in any process of a cluster."""
+
+    settings: Settings
+    run: Ledger
+    cache: Replies | None
+    trace: Lines | None
+
+    def __call__(self) -> ManagedModel:
+        settings = replace(self.settings)  # this process remembers too what must not be shown
+        model = _managed(settings, None, self.run, self.cache, self.trace)
+        model.anew = self
+        return model
+
+
+def _managed(
+    settings: Settings,
+    listener: Listener | None,
+    run: Ledger | None,
+    cache: Replies | None,
+    trace: Lines | None,
+) -> ManagedModel:
     adapter = open_adapter(settings)
     if listener is not None:
         adapter = Streamed(adapter, listener)
@@ -63,6 +117,4 @@ def open_model(
         replay=settings.replay,
     )
     telemetry = Telemetry.open(content=settings.telemetry_content) if settings.telemetry else Telemetry()
-    cache = ReplyCache(settings.cache) if settings.cache else None
-    trace = TraceFile(settings.trace) if settings.trace else None
     return ManagedModel(adapter, policy, cache=cache, tracing=Tracing(trace, telemetry), run=run)

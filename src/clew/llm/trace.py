@@ -5,10 +5,22 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from clew.errors import InputError
 from clew.json_form import json_line
+
+
+class Lines(Protocol):
+    """Where calls are written down, as in a `TraceFile`."""
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write one call."""
+        ...
+
+    def close(self) -> None:
+        """Need it no longer."""
+        ...
 
 
 class TraceFile:

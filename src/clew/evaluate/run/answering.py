@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from clew.evaluate.records import Failure
 from clew.evaluate.run.config import MethodVariant
-from clew.workers.base import Workers, in_order
+from clew.workers.base import Stopped, Workers, in_order
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -88,25 +88,42 @@ def in_threads(work: Callable[[S], T], items: Iterable[S], threads: int) -> Gene
 
 
 def ask_on(
-    workers: Workers, tasks: Sequence[AnswerTask], make: Callable[[], Ask]
+    workers: Workers, tasks: Sequence[AnswerTask], make: Callable[[], Ask], threads: int = 1
 ) -> Iterator[tuple[AnswerTask, Outcome]]:
-    """Ask in workers, each of which makes its own `ask`; `make` can be pickled.
+    """Ask in workers, each of which makes its own `ask` and asks so many at a time; `make` can be pickled.
 
     Raises:
-        Stopped: workers were killed.
+        Stopped: workers were killed, or the budget of the run is used up.
 
     """
-    chunks = [tasks[at : at + CHUNK] for at in range(0, len(tasks), CHUNK)]
-    for outcomes in workers.map(_OfChunks(make), chunks):
+    size = max(CHUNK, threads)
+    chunks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+    for outcomes, stop in workers.map(_OfChunks(make, threads), chunks):
         yield from outcomes
+        if stop is not None:
+            raise stop
+
+
+_Outcomes = tuple[list[tuple[AnswerTask, Outcome]], Stopped | None]
+"""What came of a chunk, and what ended it before its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OfChunks:
-    """Makes, in a worker, what asks some questions one after the other."""
+    """Makes, in a worker, what asks some questions."""
 
     make: Callable[[], Ask]
+    threads: int
 
-    def __call__(self) -> Callable[[Sequence[AnswerTask]], list[tuple[AnswerTask, Outcome]]]:
+    def __call__(self) -> Callable[[Sequence[AnswerTask]], _Outcomes]:
         ask = self.make()
-        return lambda tasks: [(task, ask(task)) for task in tasks]
+
+        def work(tasks: Sequence[AnswerTask]) -> _Outcomes:
+            done: list[tuple[AnswerTask, Outcome]] = []
+            try:
+                done.extend(in_threads(lambda task: (task, ask(task)), tasks, self.threads))
+            except Stopped as stop:  # what came before it is kept
+                return done, stop
+            return done, None
+
+        return work

@@ -208,8 +208,11 @@ class OpenAndAsk:
 
     index: str | Path
     embedder: str | None
+    model: ChatModel | None
+    price: Price | None
     steps: bool
 
     def __call__(self) -> Ask:
         """Open the index."""
-        return EngineAsk(Clew.open(self.index, embedder=self.embedder), steps=self.steps)
+        clew = Clew.open(self.index, embedder=self.embedder)
+        return EngineAsk(clew, self.model, self.price, self.steps)

@@ -138,15 +138,16 @@ def _key(part: Part, task: AnswerTask) -> Key:
 
 
 def _outcomes(plan: RunPlan, clew: Clew, tasks: Sequence[AnswerTask]) -> Iterator[tuple[AnswerTask, Outcome]]:
-    """Ask in threads with a model, whose replies are waited for, else in processes or on a cluster."""
-    few = plan.cluster is None and (plan.workers <= 1 or len(tasks) < 2 * plan.workers)
-    if plan.model is not None or few:
+    """Ask on a cluster, in threads with a model, whose replies are waited for, else in processes."""
+    threads = 1 if plan.model is None else plan.workers
+    if plan.cluster is None and (
+        plan.model is not None or len(tasks) < 2 * plan.workers or plan.workers <= 1
+    ):
         ask = EngineAsk(clew, plan.model, plan.price, plan.settings.steps)
-        threads = plan.workers if plan.model is not None else 1
         return in_threads(lambda task: (task, ask(task)), tasks, threads)
     source = clew.path.resolve() if clew.origin is None else clew.origin.address
-    make = OpenAndAsk(source, clew.embedder.name, plan.settings.steps)
-    return ask_on(plan.cluster or Processes(plan.workers), tasks, make)
+    make = OpenAndAsk(source, clew.embedder.name, plan.model, plan.price, plan.settings.steps)
+    return ask_on(plan.cluster or Processes(plan.workers), tasks, make, threads)
 
 
 def _record(part: Part, question: EvalQuestion, task: AnswerTask, outcome: Outcome, clew: Clew) -> Record:

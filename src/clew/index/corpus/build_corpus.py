@@ -48,7 +48,8 @@ def add_corpus(
 ) -> None:
     """Make the corpus and write its sections; raises as `build_index`.
 
-    With a `cluster` its workers make the walks that templates say; a model is asked from here.
+    With a `cluster` its workers make the walks that templates say; a model is asked by those that the
+    verbaliser has.
     """
     writer, graph = new.writer, new.graph
     pieces = WalkPieces(writer.folder.resolve(), new.embedder.name, settings)

@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +28,7 @@ from clew.llm.prompting import data_line, prompt_named
 from clew.llm.run import run_sync
 from clew.llm.types import ChatModel, Reply, Request
 from clew.methods.walk_retrieve.read_walks import LONGEST_SENTENCE, triples_of
+from clew.workers.base import Workers
 
 SHARD = 256
 """Walks of one file: what a kill may lose."""
@@ -67,7 +68,8 @@ class ModelVerbaliser:
     """A `Verbaliser` (`clew.index.corpus.walk_vectors`) that is a model; shards are kept in `folder`.
 
     `estimated` is called once before anything is sent, `progress` as walks are done. `said`, `failed`,
-    `calls` and `cost` count what was done so far.
+    `calls` and `cost` count what was done so far. With a `cluster` its workers ask the model, which can be
+    pickled then.
     """
 
     def __init__(
@@ -78,12 +80,14 @@ class ModelVerbaliser:
         price: Price | None = None,
         estimated: Callable[[VerbaliseEstimate], None] | None = None,
         progress: Progress | None = None,
+        cluster: Workers | None = None,
     ) -> None:
         self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
         self.cost: float | None = 0.0
         self._model, self._folder, self._price = model, folder, price
         self._estimated, self._progress = estimated, progress
         self._total, self._parts = 0, 0
+        self._cluster = cluster
 
     def begin(self, graph: Graph, walks: Walks, roots: int) -> None:
         """Estimate what all `roots` will take, from the `walks` of some of them, and tell it."""
@@ -113,7 +117,7 @@ class ModelVerbaliser:
                 self._progress(self.said, max(self._total, self.said), self.cost)
 
         folder = self._folder / f"part-{self._parts:06}"
-        report = verbalise_walks(self._model, graph, walks, folder, progress=progress)
+        report = verbalise_walks(self._model, graph, walks, folder, progress=progress, cluster=self._cluster)
         self._parts += 1
         self.failed += report.failed
         self.calls += report.calls
@@ -158,51 +162,117 @@ def verbalise_walks(
     *,
     concurrency: int = 8,
     progress: Progress | None = None,
+    cluster: Workers | None = None,
 ) -> VerbaliseReport:
     """Say `walks` with a model; shards are kept in `folder` and taken from there.
+
+    Shards are said one after the other, or side by side on a `cluster`, and written here.
 
     Raises BudgetReached and KeyRefused, which no further try would mend, and the last LlmError if none of the
     walks of a shard could be said; what was done until then is kept.
     """
     folder.mkdir(parents=True, exist_ok=True)
     distinct = list(dict.fromkeys(walks))
+    shards = [
+        _Shard.of(model.name, graph, distinct[at : at + SHARD], folder / f"shard-{at // SHARD:06}.json")
+        for at in range(0, len(distinct), SHARD)
+    ]
     said: dict[NearWalk, str | None] = {}
     calls, cost = 0, cast("float | None", 0.0)
-    for start in range(0, len(distinct), SHARD):
-        part = distinct[start : start + SHARD]
-        path = folder / f"shard-{start // SHARD:06}.json"
-        requests = [request_of(graph, walk) for walk in part]
-        key = _key(model.name, requests)
-        sentences = _stored(path, key, len(part))
-        missing = [i for i, sentence in enumerate(sentences) if sentence is None]
-        if missing:
-            try:
-                replies = run_sync(_ask_all(model, [requests[i] for i in missing], concurrency))
-            except _Stopped as stop:
-                _take(sentences, missing, stop.replies, requests)
-                _store(path, key, sentences)
-                raise stop.error from None
-            _take(sentences, missing, replies, requests)
-            _store(path, key, sentences)
-            calls += sum(reply.usage.calls for reply in replies if reply is not None)
-            costs = [reply.cost for reply in replies if reply is not None]
-            cost = None if cost is None or None in costs else cost + sum(c for c in costs if c is not None)
-        said |= dict(zip(part, sentences, strict=True))
+    ended: list[LlmError] = []
+    for shard, came in _said(shards, _AskShard(model, concurrency), cluster, ended):
+        if came is not None:
+            shard.take(came.replies)
+            replies = [reply for reply in came.replies if reply is not None]
+            calls += sum(reply.usage.calls for reply in replies)
+            for reply in replies:
+                cost = None if cost is None or reply.cost is None else cost + reply.cost
+        said |= dict(zip(shard.walks, shard.sentences, strict=True))
         if progress is not None:
             progress(len(said), len(distinct), cost)
+    if ended:
+        raise ended[0]
     found = tuple(said[walk] for walk in walks)
     return VerbaliseReport(found, sum(s is None for s in said.values()), calls, cost)
 
 
-class _Stopped(Exception):
-    """A budget or a refused key ended a shard: what came back before, and why."""
+@dataclass(frozen=True, slots=True)
+class _Shard:
+    """Walks of one file, and what is said of them so far."""
 
-    def __init__(self, replies: list[Reply | None], error: LlmError) -> None:
-        super().__init__(str(error))
-        self.replies, self.error = replies, error
+    walks: Sequence[NearWalk]
+    requests: Sequence[Request]
+    path: Path
+    key: str
+    sentences: list[str | None]
+
+    @classmethod
+    def of(cls, model: str, graph: Graph, walks: Sequence[NearWalk], path: Path) -> _Shard:
+        requests = [request_of(graph, walk) for walk in walks]
+        key = _key(model, requests)
+        return cls(walks, requests, path, key, _stored(path, key, len(walks)))
+
+    @property
+    def missing(self) -> list[int]:
+        """Rows that nothing is said of."""
+        return [row for row, sentence in enumerate(self.sentences) if sentence is None]
+
+    def take(self, replies: Sequence[Reply | None]) -> None:
+        """Take what came for the missing ones, and write the file."""
+        for row, reply in zip(self.missing, replies, strict=True):
+            if reply is not None:
+                self.sentences[row] = _sentence(reply, self.requests[row])
+        _store(self.path, self.key, self.sentences)
 
 
-async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> list[Reply | None]:
+@dataclass(frozen=True, slots=True)
+class ShardReplies:
+    """What came for some requests, None for one that failed; `error` is what ended the work."""
+
+    replies: list[Reply | None]
+    error: LlmError | None = None
+
+
+def _said(
+    shards: Sequence[_Shard], ask: _AskShard, cluster: Workers | None, ended: list[LlmError]
+) -> Iterator[tuple[_Shard, ShardReplies | None]]:
+    """Each shard with what came for its missing walks; None of one that has all.
+
+    After an error, which is put into `ended`, no other shard is begun; those that are under way come.
+    """
+
+    def wanted() -> Iterator[list[Request]]:
+        for shard in shards:
+            if ended:
+                return
+            if rows := shard.missing:
+                yield [shard.requests[row] for row in rows]
+
+    replies = iter(map(ask(), wanted()) if cluster is None else cluster.map(ask, wanted()))
+    for shard in shards:
+        if not shard.missing:
+            yield shard, None
+            continue
+        came = next(replies, None)
+        if came is None:
+            return
+        if came.error is not None:
+            ended.append(came.error)
+        yield shard, came
+
+
+@dataclass(frozen=True, slots=True)
+class _AskShard:
+    """Makes, in a worker, what asks a model, so many requests at a time."""
+
+    model: ChatModel
+    concurrency: int
+
+    def __call__(self) -> Callable[[Sequence[Request]], ShardReplies]:
+        return lambda requests: run_sync(_ask_all(self.model, requests, self.concurrency))
+
+
+async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: int) -> ShardReplies:
     """All replies, None for a request that failed `TRIES` times."""
     gate, stop, failures = asyncio.Semaphore(concurrency), list[LlmError](), list[LlmError]()
 
@@ -226,20 +296,7 @@ async def _ask_all(model: ChatModel, requests: Sequence[Request], concurrency: i
     replies = list(await asyncio.gather(*map(one, requests)))
     if not stop and failures and len(replies) >= LEAST_ALL and not any(replies):
         stop.append(failures[-1])  # the model is down: to go on would leave out everything
-    if stop:
-        raise _Stopped(replies, stop[0])
-    return replies
-
-
-def _take(
-    sentences: list[str | None],
-    rows: Sequence[int],
-    replies: Sequence[Reply | None],
-    requests: Sequence[Request],
-) -> None:
-    for row, reply in zip(rows, replies, strict=True):
-        if reply is not None:
-            sentences[row] = _sentence(reply, requests[row])
+    return ShardReplies(replies, stop[0] if stop else None)
 
 
 def _sentence(reply: Reply, request: Request) -> str:
