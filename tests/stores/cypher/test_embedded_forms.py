@@ -66,6 +66,8 @@ FORMS = [
     ("MATCH (m)-[:max_pressure]->(p {name: 260}) RETURN m.name", [("Press A",)]),
     ("MATCH (m:machine {max_pressure: '260'}) RETURN m.name", [("Press A",)]),
     ("MATCH (m:machine) WHERE 90 <= m.max_pressure <= 100 RETURN count(m)", [(2,)]),
+    ("MATCH (m:machine) WHERE 90 <= toInteger(m.max_pressure) < 260 RETURN count(m)", [(2,)]),
+    ("MATCH (m:machine) WHERE 5 < 90 <= m.max_pressure < 1000 <= 2000 RETURN count(m)", [(3,)]),
     ("MATCH (m)-[:weight]->(w) RETURN sum(w.name), avg(w.name)", [(57.75, 14.4375)]),
     (
         "MATCH (m)-[:max_pressure|weight]->(p) RETURN p.name ORDER BY p.name DESC LIMIT 2",

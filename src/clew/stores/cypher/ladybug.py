@@ -39,6 +39,8 @@ _CASTS = {
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
+_REPEATED = (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
+"""What may stand in the middle of comparisons in a row."""
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
     tree.PatternComprehension: "pattern comprehensions",
@@ -72,6 +74,7 @@ def to_ladybug(
             _expression(part, edits)
         else:
             rewrite_pattern(part, edits, loops)
+    edits.finish()
 
 
 def _expression(part: Expression, edits: TokenEdits) -> None:
@@ -202,21 +205,27 @@ def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
         refuse("the operator ||")
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
-    if operation.operator in _COMPARISONS:
-        first = operation.operands[0]
-        if isinstance(first, tree.Calculation) and first.operator in _COMPARISONS:
-            _chained(first, operation, edits)
+    if operation.operator in _COMPARISONS and operation.start not in edits.chained:
+        _chained(operation, edits)
 
 
-def _chained(first: tree.Calculation, second: tree.Calculation, edits: TokenEdits) -> None:
+def _chained(last: tree.Calculation, edits: TokenEdits) -> None:
     """*a < b < c* is *a < b AND b < c*."""
-    middle = first.operands[-1]
-    if not isinstance(middle, (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter)):
-        refuse("comparisons in a row (a < b < c) with an expression between")
-    text = "".join(edits.text(at) for at in range(middle.start, middle.stop))
-    edits.behind(middle.stop - 1, f" AND {text}")
-    edits.before(second.start, "(")
-    edits.behind(second.stop - 1, ")")
+    middles: list[Expression] = []
+    first = last.operands[0]
+    while isinstance(first, tree.Calculation) and first.operator in _COMPARISONS:
+        middles.append(first.operands[-1])
+        first = first.operands[0]
+    if not middles:
+        return
+    edits.chained.add(last.start)
+    for middle in middles:
+        in_brackets = edits.statement.tokens[middle.stop].text not in _COMPARISONS
+        if in_brackets or not isinstance(middle, _REPEATED):
+            refuse("comparisons in a row (a < b < c) with an expression between")
+        edits.repeat(middle.start, middle.stop, " AND ")
+    edits.before(last.start, "(")
+    edits.behind(last.stop - 1, ")")
 
 
 def _label_check(check: tree.LabelCheck, edits: TokenEdits) -> None:

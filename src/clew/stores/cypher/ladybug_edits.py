@@ -62,7 +62,10 @@ class TokenEdits:
     texts: dict[int, str]
     nested: set[int] = field(default_factory=set[int])
     """First tokens of what stands in subqueries."""
+    chained: set[int] = field(default_factory=set[int])
+    """First tokens of comparisons in a row."""
     names: int = field(default=0)
+    _repeated: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
     _around: dict[int, tuple[str, str, str]] = field(default_factory=dict[int, tuple[str, str, str]])
 
     def put(self, token: int, text: str) -> None:
@@ -79,6 +82,19 @@ class TokenEdits:
         """Put a text behind a token."""
         before, own, behind = self._parts(token)
         self._set(token, before, own, text + behind)
+
+    def repeat(self, start: int, stop: int, between: str) -> None:
+        """Put some tokens behind themselves once more, as they will be when all is rewritten."""
+        mark = f"{between}\0{start}\0"
+        self.behind(stop - 1, mark)
+        self._repeated.append((start, stop, mark))
+
+    def finish(self) -> None:
+        """Write what is repeated; inner parts first, which outer ones repeat."""
+        for start, stop, mark in reversed(self._repeated):
+            own, behind = self.text(stop - 1).split(mark, 1)
+            text = "".join([*map(self.text, range(start, stop - 1)), own])
+            self.texts[stop - 1] = f"{own}{mark.split(chr(0))[0]}{text}{behind}"
 
     def text(self, token: int) -> str:
         """Get the text of a token as it is now."""
