@@ -225,13 +225,19 @@ def test_a_wide_table_is_an_entity_a_row(tmp_path: Path) -> None:
             "name,address 1,city\nAnn,12 Elm St,Rome\nBob,7 Oak St,Oslo\nCat,9 Low St,Bonn\n",
             ("Ann", "address 1", "12 Elm St"),
         ),
+        ("name,country,size\nOslo,Norway,7\nRome,Italy,9\n", ("Oslo", "country", "Norway")),
+        ("Name;Land;Size\nOslo;Norge;7\nMoss;Norge;9\n".replace(";", ","), ("Oslo", "Land", "Norge")),
+        (
+            "city,country,mayor\nOslo,Norge,Lie\nMoss,Norge,Rud\nRoma,Italia,Rossi\nBari,Italia,Neri\n",
+            ("Oslo", "country", "Norge"),
+        ),
         ("country,population 2020,size\nPeru,7,a\nChad,8,b\nIran,9,c\n", ("Peru", "population 2020", "7")),
     ],
 )
 def test_other_wide_tables(text: str, first: Triple, tmp_path: Path) -> None:
     found = Found(write(tmp_path / "a.csv", text))
     assert found.triples[0] == first
-    assert ("--format tsv or csv" in found.note) == text.startswith(("State", "name,address"))
+    assert ("--format tsv or csv" in found.note) == text.startswith(("State", "name,address", "city"))
 
 
 @pytest.mark.parametrize(
@@ -245,6 +251,8 @@ def test_other_wide_tables(text: str, first: Triple, tmp_path: Path) -> None:
         "Thing 1,made of,x\nThing 2,built by,y\nThing 3,sold in,z\nThing 4,lost at,w\n",
         "Rome,capital of,Italy\nOslo,near,Drammen\nParis,lies on,Seine\nBonn,birthplace of,Beethoven\n",
         "ann,Knows,bob\nbob,Likes,cat\ncat,Fears,dan\ndan,Sees,eve\n",
+        "name,Norway,7\nOslo,country,Norway\nRome,country,Italy\n",
+        "Ann,LIVES_IN,Oslo\nBob,LIVES_IN,Rome\nCat,LIVES_IN,Bonn\nDan,WORKS_IN,Bonn\n",
         "http://e.org/a,http://p.org/b,c\nx,y,z\nu,v,w\nr,s,t\n",
     ],
 )

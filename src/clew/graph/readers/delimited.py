@@ -26,7 +26,7 @@ TRIPLE_HEADER: Header = (
     frozenset(("relation", "relationship", "predicate", "property", "edge")),
     frozenset(("tail", "object", "target", "to", "value")),
 )
-HEADER_LINES = 8
+HEADER_LINES = 4
 """Triples of a file that tell whether the first of them is like the others."""
 
 DELIMITERS = {"\t": ("tab", "tsv"), "|": ("'|'", "pipe"), ",": ("','", "csv"), ";": ("';'", "")}
@@ -142,7 +142,10 @@ def note_header(path: Path, batch: Batch, tally: Tally) -> None:
     first = [str(column[0]) for column in columns]
     if all(sum(column.count(name) for column in columns) == 1 for name in first):
         shown = ", ".join(first)
-        tally.note(f"{path}: the first line is taken as a triple ({shown}). If it is a header, remove it")
+        tally.note(
+            f"{path}: the first line is taken as a triple ({shown}). If it is a header, "
+            f"remove it, or say what its columns are: --id {first[0]} for rows that are entities"
+        )
 
 
 def delimiter_advice(line: str, delimiter: str, columns: int) -> str:

@@ -349,12 +349,36 @@ def _is_wide(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
     if len(cells) != 3 or any(map(_INDEX.fullmatch, cells)) or _KEY.fullmatch(cells[0]):
         return True
-    if len(same) < FEW_ROWS or _is_triple(cells, same):
+    if _is_triple(cells, same):
         return False
+    if len(same) < FEW_ROWS:
+        numbers = all(parse_value(value) != NOTHING for value in below[2])
+        return numbers and _says_name(cells[0]) and _calls_rows(cells, same)
     # Of triples, relations come again and again, and so do heads; no number below a word is either.
     if any(values and all(parse_value(value) != NOTHING for value in values) for values in below[:2]):
         return True
-    return len(below[0]) == len(same) and 2 * len(below[1]) > len(same)
+    if len(below[0]) < len(same):
+        return False
+    return 2 * len(below[1]) > len(same) or _calls_rows(cells, same)
+
+
+def _calls_rows(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of three columns names the rows, and the second has names too, no relations.
+
+    The header says so by a word (*name, country, population*), or is in small letters over names.
+    """
+    if _words(cells[1]) in _RELATIONS or not all(_is_name(row[1]) for row in rows if row[1]):
+        return False
+    return _says_name(cells[0]) or not any(map(_is_name, cells))
+
+
+def _says_name(cell: str) -> bool:
+    return _words(cell).split(" ")[-1] in _NAMES
+
+
+def _is_name(cell: str) -> bool:
+    """Whether a cell is written as names are, and not as *LIVES_IN*."""
+    return cell[:1].isupper() and not (cell.isupper() and len(cell) > 3)
 
 
 def _is_triple(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
