@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
+import numpy as np
+
+from clew.graph.graph import Graph
 from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.methods.built_in import built_in_reader
@@ -31,6 +34,7 @@ class PatternQuery:
         """Use an index and the embedded store that was made of it."""
         self._graph, self._store = index.graph, store
         self._built_in = built_in_reader(index, embedder)
+        self._valued = _relations_to_literals(index.graph)
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
         """Answer one question, or abstain with a reason; `entities` are names that it is about, if known."""
@@ -44,6 +48,7 @@ class PatternQuery:
             self._store.label_of,
             self._graph.relations.__getitem__,
             trail=_turns(drafted.pattern),
+            without=self._valued,
         )
         if query is None:
             return _noted(drafted, "the pattern has no form as a query on the embedded store")
@@ -96,21 +101,35 @@ def _turns(pattern: Pattern) -> bool:
     )
 
 
+def _relations_to_literals(graph: Graph) -> frozenset[int]:
+    """Relations some of whose tails are literals, which the store has as properties of nodes."""
+    literal = graph.values.datatype[graph.out.neighbour[:]] >= 0
+    return frozenset(np.unique(graph.out.relation[literal]).tolist())
+
+
 def _noted(answer: Answer, note: str) -> Answer:
     return replace(answer, steps=(*answer.steps, Step("query", {"note": note})))
 
 
 def write_query(
-    pattern: Pattern, label: Callable[[int], str | None], relation: Callable[[int], str], *, trail: bool
+    pattern: Pattern,
+    label: Callable[[int], str | None],
+    relation: Callable[[int], str],
+    *,
+    trail: bool,
+    without: frozenset[int] = frozenset(),
 ) -> str | None:
     """Write a pattern as Cypher for the embedded store; None for a pattern that has no such form.
 
     Rows are the answer node's id and then the id of every edge's triple.
 
     `label` gives the label of an entity (None for a literal, which is no node there), `relation` the name of
-    a relation id. With `trail` no triple is used twice: the edges share a MATCH; else each has its own.
+    a relation id; those of `without` are no relations of the store. With
+    `trail` no triple is used twice: the edges share a MATCH; else each has its own.
     """
     if pattern.answer is None or not pattern.edges or any(e.fixed is None for e in pattern.edges):
+        return None
+    if any(e.fixed in without for e in pattern.edges):
         return None
     if any(not node.known and node.type is not None for node in pattern.nodes):
         return None  # a node of several types is in the table of the first
