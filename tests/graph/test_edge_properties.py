@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from clew import Clew
 from clew.cli.app import app
 from clew.errors import FormatError, PatternError, UsageError
+from clew.graph.build.build import build_graph
 from clew.graph.edit.edit import GraphEdit, edited
 from clew.graph.graph import EdgeProperties
 from clew.graph.match.conditions import FIRST_MATCHES
@@ -303,6 +304,46 @@ def test_arrays_that_do_not_fit_are_refused(flights, name):
     with pytest.raises(Misfit, match="holds ids from"):
         check_structure({**sections, f"graph.statements.{name}": spoilt})
     assert FormatError.exit_code == 2
+
+
+WIKIBASE = """
+@prefix wd: <http://wiki.example/entity/> .
+@prefix s: <http://wiki.example/entity/statement/> .
+@prefix v: <http://wiki.example/value/> .
+@prefix wdt: <http://wiki.example/prop/direct/> .
+@prefix p: <http://wiki.example/prop/> .
+@prefix ps: <http://wiki.example/prop/statement/> .
+@prefix pq: <http://wiki.example/prop/qualifier/> .
+@prefix psv: <http://wiki.example/prop/statement/value/> .
+@prefix wikibase: <http://wikiba.se/ontology#> .
+@prefix prov: <http://www.w3.org/ns/prov#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+s:a a wikibase:Statement, wikibase:BestRank ; wikibase:rank wikibase:NormalRank ; ps:P1 wd:Q2 ; psv:P1 v:x ;
+    pq:P2 "2001" ; pq:P3 wd:Q3 ; prov:wasDerivedFrom <http://wiki.example/reference/r> .
+wd:Q1 rdfs:label "Ann"@en ; wdt:P1 wd:Q2 ; p:P1 s:a .
+wd:Q2 rdfs:label "Acme"@en .
+wd:Q3 rdfs:label "cook"@en .
+wd:P1 rdfs:label "employer"@en ; wikibase:directClaim wdt:P1 ; wikibase:claim p:P1 .
+wd:P2 rdfs:label "since"@en .
+wd:P3 rdfs:label "job"@en .
+"""
+
+
+def test_qualifiers_of_wikibase_are_properties_of_edges(tmp_path):
+    path = tmp_path / "a.ttl"
+    path.write_text(WIKIBASE)
+    graph, report = build_graph([path])
+    assert graph.triples == 1
+    assert list(graph.relation_labels) == ["employer"]
+    assert graph.edge_properties.of(0) == (("since", "2001"), ("job", "cook"))
+    assert not any("lack an end" in note for note in report.notes)
+
+
+def test_a_relation_that_is_written_like_those_of_wikibase_stays_one(tmp_path):
+    path = tmp_path / "a.nt"
+    path.write_text("<http://e.org/a> <http://e.org/prop/P1> <http://e.org/b> .\n")
+    graph, _ = build_graph([path])
+    assert list(graph.relations) == ["http://e.org/prop/P1"]
 
 
 def test_names_and_types_of_a_named_graph_are_no_statements_that_are_missed(tmp_path):

@@ -7,7 +7,7 @@ after them names and titles of schema.org, FOAF and Dublin Core. The others and 
 Blank nodes keep their names; those that have none are numbered, `_:[1]`. The name of its graph (N-Quads,
 TriG, JSON-LD) is a property `graph` of a triple. What is said of a reifier (RDF 1.2) or of a reified
 statement (`rdf:subject`, `rdf:predicate`, `rdf:object`) are properties of the triple, where the source states
-that too.
+that too; so are the qualifiers of Wikibase (`wikibase.py`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from clew.graph.readers.batch import RANKS, Batch, Label, NodeKey, Tally
 from clew.graph.readers.depth import DepthGuard
 from clew.graph.readers.entities import EntityGuard
 from clew.graph.readers.stream import ByteSource, is_plain, line_blocks
+from clew.graph.readers.wikibase import StatementPart, is_spelling, is_statement, relation_of, statement_part
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -232,6 +233,10 @@ class _Sorter:
         triples = len(self.batch.heads)
         if isinstance(object_, self._triple):
             self._take_about(subject, predicate, object_)
+        elif self._is_of_statement(subject, object_) and (part := statement_part(predicate)) is not None:
+            self._take_part(quad, part)
+        elif isinstance(object_, self._node) and is_spelling(predicate, object_.value):
+            pass
         elif predicate in _REIFIED or (self._reified and self._name(subject) in self._reified):
             self._take_reified(quad)
         elif isinstance(object_, self._literal):
@@ -279,9 +284,26 @@ class _Sorter:
                 object_.value if predicate == RDF + "predicate" else self._key(object_)
             )
         elif predicate != _TYPE:
-            key = self._key(object_)
-            value, datatype = (key, None) if isinstance(key, str) else key
-            held.properties.append((predicate, value, datatype))
+            held.properties.append(self._property(predicate, object_))
+
+    def _is_of_statement(self, subject: _Term, object_: _Term) -> bool:
+        """Whether a triple is of a statement of Wikibase, or says whose it is."""
+        return any(isinstance(term, self._node) and is_statement(term.value) for term in (subject, object_))
+
+    def _take_part(self, quad: pyoxigraph.Quad, said: StatementPart) -> None:
+        """Note a part of a statement of Wikibase."""
+        of_claim = said.part == "claim"
+        held = self._reified.setdefault(self._name(quad.object if of_claim else quad.subject), _Reified())
+        if of_claim:
+            held.ends |= {"subject": self._name(quad.subject), "predicate": said.relation}
+        elif said.part == "value":
+            held.ends["object"] = self._key(quad.object)
+        elif said.part == "qualifier":
+            held.properties.append(self._property(said.relation, quad.object))
+
+    def _property(self, key: str, term: _Term) -> tuple[str, str, str | None]:
+        value = self._key(term)
+        return (key, value, None) if isinstance(value, str) else (key, *value)
 
     def _key(self, term: _Term) -> NodeKey:
         if isinstance(term, self._literal):
@@ -299,7 +321,8 @@ class _Sorter:
         if predicate in _LABELS:
             rank = self._rank(language)
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
-            self.batch.labels.append(Label(subject, literal.value, rank))
+            named = (subject, relation_of(subject))
+            self.batch.labels += [Label(name, literal.value, rank) for name in named if name is not None]
         elif predicate in _NAMES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
         elif predicate == _ALIAS:
