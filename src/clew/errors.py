@@ -36,8 +36,6 @@ An abstention is a result, never an error: see `clew.types.Abstention`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from clew.redaction import redacted
 
 
@@ -52,7 +50,7 @@ class ClewError(Exception):
     def __init__(self, *args: object) -> None:
         super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
 
-    def __reduce__(self) -> tuple[Callable[..., ClewError], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _loaded, (type(self), self.args, self.__dict__)
 
 
