@@ -9,7 +9,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src"
 FLOORS = (
     {"redaction"},
-    {"version", "addresses", "errors", "json_form", "locks", "memory", "compiling"},
+    {"version", "addresses", "errors", "json_form", "locks", "memory", "compiling", "converting"},
     {"bounds", "bounded_http", "loading"},
     {"html_form"},
     {"types", "plugins", "json_lines", "workers"},

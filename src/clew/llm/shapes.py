@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from clew.converting import converted
+
 T = TypeVar("T")
 
 
@@ -78,7 +80,7 @@ def build(shape: type[T], value: Any) -> T:  # noqa: ANN401
 
     """
     try:
-        return msgspec.convert(value, shape, strict=True)
+        return converted(value, shape)
     except (msgspec.ValidationError, OverflowError) as error:
         problem, _, path = str(error).partition(" - at `")
         raise ShapeError(path.rstrip("`") or "$", problem) from error

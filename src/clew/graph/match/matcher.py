@@ -10,6 +10,7 @@ multiples of 1e-9, so that ties do not depend on the order of a sum.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Timer
 from typing import Any, Literal, cast
@@ -71,7 +72,7 @@ class _Prepared:
 
     def take_scratch(self) -> tuple[Array, Array]:
         """Marks and bits that no other thread is using."""
-        if self._scratch:
+        with suppress(IndexError):
             return self._scratch.pop()
         return np.zeros(self.nodes + 1, np.int64), np.zeros(self.nodes // 8 + 1, np.uint8)
 

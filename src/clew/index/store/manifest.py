@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
+from clew.converting import converted
 from clew.errors import EmbedderMismatch, FormatError, IndexAccessError, InputError
 from clew.index.store.files import FileEntry, NotRegular, read_regular
 
@@ -98,7 +99,7 @@ def read_manifest(path: Path) -> Manifest:
     if raw.get("checksum") != _checksum(body):
         raise FormatError(f"{path / MANIFEST}: damaged, its checksum differs. {rebuild(path)}")
     try:
-        return msgspec.convert(raw, Manifest)
+        return converted(raw, Manifest)
     except msgspec.ValidationError as error:
         raise FormatError(f"{path / MANIFEST}: damaged ({error}). {rebuild(path)}") from error
 

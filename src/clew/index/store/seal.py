@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -104,7 +105,7 @@ class Seal:
         Where neither can be done, the files are read whole at the next start again.
         """
         for place in _places(self._folder):
-            new = place.with_name(f"{place.name}.{os.getpid()}")
+            new = place.with_name(f"{place.name}.{os.getpid()}-{threading.get_ident()}")
             try:
                 new.write_text(json.dumps(self._held[0]), encoding="utf-8")
                 os.replace(new, place)
