@@ -17,7 +17,7 @@ from clew.compiling import COMPILING
 from clew.engine import Clew
 from clew.environment import keep_machine_code
 from clew.index.cache import cached_index
-from clew.reading.rules.auto import Auto
+from clew.methods.built_in import BuiltInReader
 from clew.text.embedders.static import StaticEmbedder
 
 with contextlib.suppress(ImportError):
@@ -79,7 +79,8 @@ def open_auto(tmp_path_factory):
 
     def open_once(source):
         if source not in opened:
-            opened[source] = Auto(cached_index([source], cache_dir=cache, embedder=embedder).index, embedder)
+            index = cached_index([source], cache_dir=cache, embedder=embedder).index
+            opened[source] = BuiltInReader(index, embedder)
         return opened[source]
 
     return open_once

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from clew.index.update.update import Updated
     from clew.info import Info
     from clew.llm.types import ChatModel
-    from clew.methods.auto.method import BuiltIn
+    from clew.methods.built_in import BuiltInReader
     from clew.methods.registry import Method, MethodFactory
     from clew.methods.verifiers import Verifier
     from clew.stores.cypher.guard import Rules
@@ -265,7 +265,7 @@ class Clew:
                 else:
                     from clew.methods.auto.alternative import answer_alternative
 
-                    auto = cast("BuiltIn", made)
+                    auto = cast("BuiltInReader", made)
                     answer = answer_alternative(auto, question, reading, id=id, entities=names)
                 return _without_compiling(answer, before)
             except OutOfTime:
