@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from clew.index.store.directory import Index
     from clew.index.update.edit_files import EditFiles
     from clew.index.update.edits import EditRules
-    from clew.index.update.update import Progress as UpdateProgress
-    from clew.index.update.update import Updated
+    from clew.index.update.update import Updated, UpdateProgress
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.auto.method import BuiltIn

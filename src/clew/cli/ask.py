@@ -16,10 +16,10 @@ from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ManyOptions, Stream, opened_model
 from clew.cli.opening import (
     AskedSource,
-    Form,
     Json,
     LlmSpec,
     RowForm,
+    RowFormOption,
     Seconds,
     SourceOptions,
     bounds_of,
@@ -85,7 +85,7 @@ def ask(
     seconds: Seconds = SECONDS,
     ray: RayAddress = None,
     reading: SourceOptions,
-    form: Form = RowForm.table,
+    form: RowFormOption = RowForm.table,
     json: Json = False,
 ) -> None:
     """Ask a question, and get the answers with the triples that prove them.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clew.index.corpus.corpus import CorpusSettings
 
 
-class CorpusKind(StrEnum):
+class CorpusOption(StrEnum):
     """Which walks are stored for `walk-retrieve`."""
 
     bfs = "bfs"
@@ -49,9 +49,9 @@ class WalkOptions:
     """Which walks are stored."""
 
     corpus: Annotated[
-        CorpusKind,
+        CorpusOption,
         typer.Option(help="Walks for walk-retrieve; lazy stores none, but vectors of nodes."),
-    ] = CorpusKind.none
+    ] = CorpusOption.none
     depth: Annotated[int, typer.Option(metavar="N", help="Length of walks, 1 to 6.")] = 4
     walks: Annotated[int, typer.Option(metavar="N", help="Random walks of each entity.")] = 60
     max_walks: Annotated[int, typer.Option(metavar="N", help="Most breadth-first walks of each entity.")] = 60
@@ -66,7 +66,7 @@ class WalkOptions:
     @property
     def settings(self) -> CorpusSettings | None:
         """The walks that are stored; None for none."""
-        if self.corpus is CorpusKind.none:
+        if self.corpus is CorpusOption.none:
             return None
         from clew.index.corpus.corpus import CorpusSettings
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
-Unit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files", "walks"]
+BarUnit = Literal["bytes", "entities", "triples", "questions", "patterns", "claims", "files", "walks"]
 
 
 class Bar:
@@ -30,7 +30,7 @@ class Bar:
         self._task: TaskID | None = None
         self._stage = ""
 
-    def update(self, stage: str, done: int, total: int, unit: Unit, note: str = "") -> None:
+    def update(self, stage: str, done: int, total: int, unit: BarUnit, note: str = "") -> None:
         """Show that `done` of `total` units of a stage are done, and a `note` behind the rate."""
         if self._quiet or time.monotonic() - self._start < PATIENCE:
             return
@@ -43,7 +43,7 @@ class Bar:
             self._task, self._stage = self._progress.add_task(stage, total=total, rate=""), stage
         self._progress.update(self._task, completed=done, total=total, rate=self._rate(unit) + note)
 
-    def _rate(self, unit: Unit) -> str:
+    def _rate(self, unit: BarUnit) -> str:
         if self._progress is None or self._task is None:
             return ""
         task = next(task for task in self._progress.tasks if task.id == self._task)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew.cli.jsonl import text_or_stdin
-from clew.cli.opening import Form, Json, RowForm, SourceOptions, opened
+from clew.cli.opening import Json, RowForm, RowFormOption, SourceOptions, opened
 from clew.cli.options import with_options
 from clew.errors import UsageError
 
@@ -40,7 +40,7 @@ def query(
     ] = False,
     *,
     reading: SourceOptions,
-    form: Form = RowForm.table,
+    form: RowFormOption = RowForm.table,
     json: Json = False,
 ) -> None:
     """Run a query that only reads, of Cypher or SPARQL: whatever else it may do is refused.

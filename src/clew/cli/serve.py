@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Sources = Annotated[
     list[str], typer.Argument(metavar="SOURCE…", help="Indexes or graph files; NAME=SOURCE names one.")
 ]
-Models = Annotated[
+ModelSpecs = Annotated[
     list[str] | None,
     typer.Option(
         "--llm", metavar="PROVIDER/MODEL", help="A chat model that may be asked; repeat it for more."
@@ -89,7 +89,7 @@ class ListenOptions:
 @with_options
 def serve(
     sources: Sources,
-    llm: Models = None,
+    llm: ModelSpecs = None,
     *,
     listening: ListenOptions,
     who: AccessOptions,
@@ -215,9 +215,9 @@ def _application(
 ) -> ASGIApp:
     """Put the application together, in the process that serves it."""
     from clew.serve.app import make_app
-    from clew.serve.service import Models as ServedModels
+    from clew.serve.service import Models
 
-    models = ServedModels({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
+    models = Models({spec: calling.shared_model(spec, run) for spec, run in spent.items()})
     if find_spec("mcp") is None:
         return make_app(graphs, models, settings)
     return make_app(graphs, models, settings, mcp=_mounted)

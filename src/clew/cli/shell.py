@@ -15,7 +15,7 @@ from clew.cli.console import warn
 from clew.cli.failures import reported
 from clew.cli.method_options import AskedMethod, MethodOptions
 from clew.cli.model import ModelOptions, opened_model
-from clew.cli.opening import LlmSpec, Seconds, Source, SourceOptions, bounds_of, held_counts, opened
+from clew.cli.opening import LlmSpec, Seconds, SourceArgument, SourceOptions, bounds_of, held_counts, opened
 from clew.cli.options import with_short_help
 from clew.cli.standard_input import STDIN
 from clew.errors import UsageError
@@ -29,7 +29,7 @@ FAILED = 1
 @with_short_help(first=("quiet",), rest={"seconds": "Other options", "limit": "Other options"})
 def shell(
     context: typer.Context,
-    source: Source,
+    source: SourceArgument,
     method: AskedMethod = "auto",
     llm: LlmSpec = None,
     *,

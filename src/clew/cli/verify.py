@@ -18,7 +18,7 @@ from clew.cli.opening import (
     Json,
     LlmSpec,
     Seconds,
-    Source,
+    SourceArgument,
     SourceOptions,
     bounds_of,
     opened,
@@ -45,7 +45,7 @@ LIMIT = 5
     },
 )
 def verify(
-    source: Source,
+    source: SourceArgument,
     claim: Annotated[str | None, typer.Argument(metavar="CLAIM", help="In quotes.")] = None,
     claims: Annotated[
         str | None,

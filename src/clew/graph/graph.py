@@ -18,11 +18,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
-UInt8 = NDArray[np.uint8]
-UInt16 = NDArray[np.uint16]
+from clew.arrays import Float64, Int32, Int64, UInt8, UInt16
 
 INFERRED = 65_535
 """The source of triples that no file states, but that follow from an ontology."""

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.graph import Graph, Int64, Names, Types
+from clew.arrays import Int64
+from clew.graph.graph import Graph, Names, Types
 
 TYPING = frozenset(
     (

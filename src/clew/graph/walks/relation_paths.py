@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from clew.graph.graph import Adjacency, Graph, Int32, Int64
+from clew.arrays import Int32, Int64
+from clew.graph.graph import Adjacency, Graph
 
 Steps = tuple[int, ...]
 Rank = Callable[[Sequence[Steps]], Sequence[float]]

@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Int32, Int64, UInt16
 from clew.errors import UsageError
-from clew.graph.graph import Graph, Int32, Int64, UInt16, offsets_of
+from clew.graph.graph import Graph, offsets_of
 from clew.graph.walks.kernels.columns import (
     Draw,
     PartColumns,
@@ -23,7 +24,7 @@ from clew.graph.walks.kernels.columns import (
 )
 from clew.graph.walks.walk_tables import Choices, WalkEdges, usable_threads
 
-Kind = Literal["bfs", "random"]
+WalkKind = Literal["bfs", "random"]
 
 _NO_OFFSETS, _NO_STEPS = np.zeros(1, np.int64), np.zeros((0, 2), np.int32)
 _NO_EDGES = WalkEdges(_NO_OFFSETS, _NO_STEPS, _NO_OFFSETS, _NO_STEPS)
@@ -46,7 +47,7 @@ class WalkSettings:
     Raises UsageError for values out of range.
     """
 
-    kind: Kind = "bfs"
+    kind: WalkKind = "bfs"
     depth: int = 4
     walks: int = 60
     max_walks: int = 60

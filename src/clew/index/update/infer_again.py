@@ -12,13 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.build.assemble import Ids
+from clew.arrays import Int32, Int64
+from clew.graph.build.assemble import GrowingIds
 from clew.graph.build.inference import Ontology, is_schema
-from clew.graph.edit.edit import GraphEdit, edited, triple_slots
-from clew.graph.graph import INFERRED, Graph, Int32, Int64, Stated
-
-Typed = tuple[int, str]
-"""A node, and what people read of a type of it."""
+from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots
+from clew.graph.graph import INFERRED, Graph, Stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ class _Again:
 
     def __init__(self, graph: Graph, stated: Stated) -> None:
         self._graph, self._stated = graph, stated
-        self._relations: Ids[str] = Ids()
+        self._relations: GrowingIds[str] = GrowingIds()
         self._relations.of(list(graph.relations))
         self._columns = graph.out.columns()
         self._sources = graph.source[graph.out.slots()]
@@ -137,7 +135,7 @@ class _Again:
         """Relations that only the ontology names, of which triples follow."""
         return list(self._relations)[len(self._graph.relations) :]
 
-    def changed_types(self, following: Int32) -> tuple[list[Typed], list[Typed]]:
+    def changed_types(self, following: Int32) -> tuple[list[NodeText], list[NodeText]]:
         """(node, label) to be added to the types and removed, so that they are what is stated and follows."""
         types, stated = self._graph.types, self._stated
         labels = {label: number for number, label in enumerate(types.names)}

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph.graph import Graph, Int64
+from clew.arrays import Int64
+from clew.graph.graph import Graph
 from clew.graph.neighbourhood import CandidateTriples
 from clew.index.vectors.triple_search import TripleSearch
 from clew.llm.grounded_reply import Proofs

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from clew.graph.graph import Graph, Int32
+from clew.arrays import Int32
+from clew.graph.graph import Graph
 from clew.graph.walks.walks import Walks
 from clew.index.corpus.corpus_parts import root_of_walks
 from clew.index.corpus.nearest import NearWalk
@@ -60,7 +61,7 @@ class VerbaliseEstimate:
     money: float | None
 
 
-Progress = Callable[[int, int, float | None], None]
+VerbaliseProgress = Callable[[int, int, float | None], None]
 """Called with (walks done, all walks, cost so far)."""
 
 
@@ -79,7 +80,7 @@ class ModelVerbaliser:
         *,
         price: Price | None = None,
         estimated: Callable[[VerbaliseEstimate], None] | None = None,
-        progress: Progress | None = None,
+        progress: VerbaliseProgress | None = None,
         cluster: Workers | None = None,
     ) -> None:
         self.name, self.said, self.failed, self.calls = model.name, 0, 0, 0
@@ -161,7 +162,7 @@ def verbalise_walks(
     folder: Path,
     *,
     concurrency: int = 8,
-    progress: Progress | None = None,
+    progress: VerbaliseProgress | None = None,
     cluster: Workers | None = None,
 ) -> VerbaliseReport:
     """Say `walks` with a model; shards are kept in `folder` and taken from there.

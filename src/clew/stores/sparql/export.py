@@ -16,7 +16,7 @@ from typing import IO, cast
 
 from clew.stores.cypher.guard import Guarded
 from clew.stores.errors import StoreError
-from clew.stores.import_folder import ImportFolder, Progress, silent
+from clew.stores.import_folder import ImportFolder, ImportProgress, silent
 from clew.stores.sparql.endpoint import ACCEPT_GRAPH, ACCEPT_ROWS
 from clew.stores.sparql.results import GRAPHS, RESULTS, rows_of
 from clew.stores.sparql.wire import Address, HttpReply, requested
@@ -34,7 +34,7 @@ BLANK_TRIPLES = f"CONSTRUCT {{ ?s ?p ?o }} WHERE {{ ?s ?p ?o FILTER{_BLANK} }}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Shard:
+class _Slice:
     """A part of the graph: the query for it, and how many triples it has."""
 
     name: str
@@ -43,7 +43,7 @@ class _Shard:
 
 
 def export(
-    address: Address, folder: ImportFolder, progress: Progress = silent, *, seconds: float = SECONDS
+    address: Address, folder: ImportFolder, progress: ImportProgress = silent, *, seconds: float = SECONDS
 ) -> None:
     """Write all triples of the endpoint's default graph, going on where an earlier call was interrupted.
 
@@ -72,17 +72,17 @@ def export(
             folder.finish(shard.name, file.tell())
 
 
-def _shards(address: Address, seconds: float) -> list[_Shard]:
+def _shards(address: Address, seconds: float) -> list[_Slice]:
     """Ask which relations there are, and how often; blank nodes are told apart only where there are some."""
     blank = int(_value(_select(address, BLANK_COUNT, seconds)[0][0]))
     only = f" FILTER(!{_BLANK})" if blank else ""
     rows = _select(address, f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ ?s ?p ?o{only} }} GROUP BY ?p", seconds)
     counts = {_value(p): int(_value(n)) for p, n in rows if p is not None}
     shards = [
-        _Shard(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{only} }}", n)
+        _Slice(p, f"CONSTRUCT {{ ?s <{p}> ?o }} WHERE {{ ?s <{p}> ?o{only} }}", n)
         for p, n in sorted(counts.items())
     ]
-    return [*shards, _Shard(BLANK, BLANK_TRIPLES, blank)] if blank else shards
+    return [*shards, _Slice(BLANK, BLANK_TRIPLES, blank)] if blank else shards
 
 
 def _value(term: object) -> str:
@@ -95,7 +95,7 @@ def _select(address: Address, query: str, seconds: float) -> tuple[tuple[object,
         return rows_of(reply, reply.media, sent).rows
 
 
-def _read(address: Address, shard: _Shard, file: IO[bytes], seconds: float) -> Iterator[int]:
+def _read(address: Address, shard: _Slice, file: IO[bytes], seconds: float) -> Iterator[int]:
     """Append a shard to the file; yields how many of its triples there are."""
     start, count = file.tell(), 0
     for count in _append(address, shard.query, file, seconds):
@@ -115,7 +115,7 @@ def _read(address: Address, shard: _Shard, file: IO[bytes], seconds: float) -> I
         )
 
 
-def _pages(address: Address, shard: _Shard, file: IO[bytes], seconds: float) -> Iterator[int]:
+def _pages(address: Address, shard: _Slice, file: IO[bytes], seconds: float) -> Iterator[int]:
     count = 0
     while count < shard.count:
         before = count

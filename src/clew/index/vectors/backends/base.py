@@ -17,11 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float32, Int64
 from clew.errors import FormatError, IndexAccessError, InputError, UsageError
 from clew.index.store.files import disk_errors, sync_path
-
-Int64 = NDArray[np.int64]
-Float32 = NDArray[np.float32]
 
 _MARK = b"CLEWVEC1"
 _TRAILER = struct.Struct("<8sq16si16s")
