@@ -94,8 +94,14 @@ class VectorOptions:
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """Which index is written, and what is read beside the sources."""
+    """What is read, and which index is written."""
 
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
+        ),
+    ]
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="NAME.clew", help="By default SOURCE's name + .clew, here."),
@@ -106,12 +112,6 @@ class FileOptions:
 
 @with_options
 def index(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE…", help="Graph files, a folder of tables, - for stdin, or neo4j://host."
-        ),
-    ],
     *,
     files: FileOptions,
     walking: WalkOptions,
@@ -130,7 +130,7 @@ def index(
 
     start, choice = time.monotonic(), vector_choice(searching.vectors.value, searching.milvus)
     quiet = reading.quiet
-    with imported(sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
+    with imported(files.sources, files.output, quiet=quiet) as found, going_on(), Bar(quiet=quiet) as bar:
         out = files.output or default_output(found.paths[0])
         with (
             opened_cluster(searching.ray, quiet=quiet) as cluster,

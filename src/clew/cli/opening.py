@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from clew.bounds import ANSWERS, Bounds
+from clew.bounds import ANSWERS, SECONDS, Bounds
 from clew.cli.console import warn
 from clew.cli.progress import Bar, BarUnit
 from clew.cli.standard_input import STDIN, stdin_kept
@@ -103,7 +103,6 @@ class RowForm(StrEnum):
     json = "json"
 
 
-RowFormOption = Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", help="Time that a question may take; 0 is no limit.")
@@ -134,6 +133,36 @@ class SourceOptions:
 
         said = hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
         return said if self.inference else replace(said or Hints(), inference=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """How rows are written to stdout."""
+
+    form: Annotated[RowForm, typer.Option("--as", help="How rows are written; --json is json.")] = (
+        RowForm.table
+    )
+    json: Json = False
+
+    @property
+    def wanted(self) -> RowForm:
+        """The form that both options say."""
+        return RowForm.json if self.json else self.form
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOptions:
+    """What each question may take, and how many answers it may have."""
+
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Answers that are listed and proved; the others are counted.")
+    ] = ANSWERS
+    seconds: Seconds = SECONDS
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of each question. Raises UsageError."""
+        return bounds_of(self.seconds, self.limit)
 
 
 def hints_of(

@@ -84,6 +84,7 @@ class ListenOptions:
     seconds: Annotated[
         float, typer.Option("--timeout", metavar="S", min=1, help="Time that a request may take.")
     ] = 60.0
+    ray: RayAddress = None
 
 
 @with_options
@@ -94,7 +95,6 @@ def serve(
     listening: ListenOptions,
     who: AccessOptions,
     calling: ModelOptions,
-    ray: RayAddress = None,
     reading: SourceOptions,
 ) -> None:
     """Open a page to ask in, an HTTP API under /v1 and MCP under /mcp, all over the same graphs.
@@ -116,8 +116,8 @@ def serve(
         ServerLimits(seconds=listening.seconds),
         telemetry=wants_telemetry(os.environ),
     )
-    if ray is not None:
-        _run_on_ray(ray, sources, settings, reading, calling, llm or [])
+    if listening.ray is not None:
+        _run_on_ray(listening.ray, sources, settings, reading, calling, llm or [])
         return
     spent = {spec: None if listening.workers == 1 else calling.shared_ledger() for spec in llm or ()}
     with shared_counts(listening.workers):
