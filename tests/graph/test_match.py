@@ -117,7 +117,7 @@ def test_equals_brute_force_on_thousands_of_graphs(small_rounds: None) -> None:
     assert found > 800
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(10_000, 10_000_000), OPTIONS, st.integers(-1, 3))
 def test_equals_brute_force(seed: int, options: dict[str, object], project: int) -> None:
     _, pattern, _ = random_case(seed)
