@@ -7,16 +7,13 @@ import numpy as np
 from clew.arrays import AnyArray
 from clew.errors import UsageError
 from clew.graph.match.distances import Distance, Distances, Measure
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, UNIT
 from clew.types import PatternNode
 
 FIRST_ROUND = 64
 """Candidates of a node that are asked for at first."""
 ROUND_GROWTH = 16
-UNIT = 1e9
 FARTHEST = 1e4
-MISS_BITS = 5
-MISS_MASK = (1 << MISS_BITS) - 1
-INFINITE = 1 << 60
 ALL = 1 << 59
 """A slack that leaves nothing out."""
 

@@ -24,8 +24,10 @@ from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
 from clew.graph.kernels import Kernel
 from clew.graph.kernels.columns import GraphColumns, graph_columns
-from clew.graph.match.candidate_lists import ALL, INFINITE, MISS_BITS, MISS_MASK, UNIT
+from clew.graph.match.candidate_lists import ALL
+from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances, FixedDistances, NameVectors, NearestEntities, TextDistances
+from clew.graph.match.kernels.columns import INFINITE, MISS_BITS, MISS_MASK, UNIT
 from clew.graph.match.patterns import check_pattern
 from clew.graph.match.query import QueryCosts, read_only
 from clew.types import Match, MatchResult, Pattern
@@ -42,7 +44,6 @@ __all__ = [
 
 Distinct = Literal["nodes", "triples", "none"]
 
-TIE = 1e-6
 """Matches whose GSD differs by no more than this from the best tie with it."""
 UNLIMITED = 1 << 62
 STOPPED, RETRY = 1, 2

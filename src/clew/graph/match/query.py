@@ -9,8 +9,6 @@ from clew.errors import PatternError, UsageError
 from clew.graph.match.candidate_lists import (
     ALL,
     FIRST_ROUND,
-    INFINITE,
-    MISS_MASK,
     ROUND_GROWTH,
     CandidateList,
     costs_of,
@@ -18,7 +16,7 @@ from clew.graph.match.candidate_lists import (
 )
 from clew.graph.match.candidate_tiers import Tier, Tiers
 from clew.graph.match.distances import Distances, Measure
-from clew.graph.match.kernels.columns import Far, QueryColumns
+from clew.graph.match.kernels.columns import INFINITE, MISS_MASK, Far, QueryColumns
 from clew.types import Pattern, PatternEdge, PatternNode
 
 MOST_CAREFUL = 2048
