@@ -1,7 +1,10 @@
 """What follows from an ontology after an edit: exactly what indexing the edited sources would add.
 
 Where an edit touches nothing that something follows from, nothing is done; otherwise all that follows is
-inferred again from what is stated, and compared with what had followed before.
+inferred again from what is stated, in memory, and the difference is a part of the same generation. For that
+`graph.stated` keeps what `Types` loses: types by their IRIs, without those that follow, and which properties
+are symmetric or transitive. Another choice than a fresh index is made only where more follows than may be
+added. A triple that a source comes to state is inferred no more, and follows again when it is removed.
 """
 
 from __future__ import annotations
