@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from clew.errors import ClewError
+from clew.memory import release_memory
 from clew.serve.api import Api
 from clew.serve.graphs import Graphs, ServedGraph
 from clew.serve.guard import Guard, problem_response
@@ -27,7 +28,7 @@ from clew.serve.problems import Problem, problem_of
 from clew.serve.service import Models, Service
 from clew.serve.settings import ServeSettings
 from clew.serve.tracing import RequestSpans
-from clew.serve.work import Gone, Work, release_memory
+from clew.serve.work import Gone, Work
 from clew.version import __version__
 
 log = logging.getLogger("clew.serve")
