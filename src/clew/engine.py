@@ -27,7 +27,7 @@ from clew.types import Abstention, Answer, Entity, Match, MatchResult, Pattern, 
 
 if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
-    from clew.graph.match.matcher import Distances
+    from clew.graph.match.distances import Distances
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
     from clew.index.build import Built, IndexOptions

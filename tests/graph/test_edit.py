@@ -15,7 +15,8 @@ from clew.graph.edit import growing
 from clew.graph.edit.edit import GraphEdit, edited, packed
 from clew.graph.edit.growing import extended, grown
 from clew.graph.graph import Graph
-from clew.graph.match.matcher import FixedDistances, match
+from clew.graph.match.distances import FixedDistances
+from clew.graph.match.matcher import match
 from clew.graph.neighbourhood import find_candidates
 from clew.graph.schema import Schema, schema_after, schema_of
 from clew.graph.walks.walks import Walker, WalkSettings

@@ -14,8 +14,9 @@ from reference import Tables, brute_force, make_graph
 from clew.errors import PatternError, UsageError
 from clew.graph.graph import Graph
 from clew.graph.match import candidate_lists, matcher, query
+from clew.graph.match.distances import FixedDistances, NameVectors, TextDistances
 from clew.graph.match.kernels import search as kernel
-from clew.graph.match.matcher import Budget, FixedDistances, NameVectors, TextDistances, match
+from clew.graph.match.matcher import Budget, match
 from clew.types import Match, Pattern, PatternEdge, PatternNode
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -14,6 +14,8 @@ from clew.compiling import COMPILING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+LONG = 2.0
+"""Seconds after which a wait is explained."""
 PATIENCE = 0.5
 """Seconds before a bar appears; quick work shows none."""
 
@@ -75,8 +77,8 @@ def _progress() -> Progress:
 
 
 @contextmanager
-def explained_wait(what: str, *, seconds: float = 2.0, quiet: bool = False) -> Generator[None]:
-    """Say that what is done inside goes on, if it takes longer than `seconds`; `what` may say what it is.
+def explained_wait(what: str, *, quiet: bool = False) -> Generator[None]:
+    """Say that what is done inside goes on, if it takes longer than LONG; `what` may say what it is.
 
     Where machine code is being made then, which later runs find, that is what is said.
     """
@@ -85,7 +87,7 @@ def explained_wait(what: str, *, seconds: float = 2.0, quiet: bool = False) -> G
         why = "it is compiled for this machine, once" if COMPILING.now else what
         warn(f"still working …{f' ({why})' if why else ''}")
 
-    timer = Timer(seconds, say)
+    timer = Timer(LONG, say)
     timer.daemon = True
     if not quiet:
         timer.start()

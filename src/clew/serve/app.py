@@ -44,10 +44,9 @@ def make_app(
     settings: ServeSettings,
     *,
     mcp: Callable[[Service, Work], Mounted] | None = None,
-    metrics: Metrics | None = None,
 ) -> ASGIApp:
     """Put a server together around graphs that are open."""
-    counts, work = metrics or Metrics(), Work(settings.limits)
+    counts, work = Metrics(), Work(settings.limits)
     service = Service(graphs, models, settings.limits)
     agents = None if mcp is None else MadeLate(lambda: mcp(service, work))
 

@@ -12,8 +12,9 @@ from itertools import islice, product
 import numpy as np
 
 from clew.graph.graph import Graph
+from clew.graph.match.conditions import TIE
 from clew.graph.match.distances import Distances, FixedDistances, Mask
-from clew.graph.match.matcher import TIE, Budget, Distinct, match
+from clew.graph.match.matcher import Budget, Distinct, match
 from clew.methods.simgrag.examples import ShownTriples
 from clew.methods.simgrag.settings import BOUND
 from clew.text.normalise import normalise

@@ -61,6 +61,8 @@ class VerbaliseEstimate:
     money: float | None
 
 
+MOST_TOKENS = 128
+"""Tokens of a sentence that says a walk."""
 VerbaliseProgress = Callable[[int, int, float | None], None]
 """Called with (walks done, all walks, cost so far)."""
 
@@ -131,18 +133,16 @@ def _near_walks(roots: Sequence[int], steps: Int32, nodes: Int32) -> list[NearWa
     return [NearWalk(root, tuple(s[:n]), tuple(t[:n]), 0.0) for root, s, t, n in rows]
 
 
-def estimate_walks(
-    graph: Graph, walks: Sequence[NearWalk], price: Price | None, *, most_tokens: int = 128
-) -> VerbaliseEstimate:
+def estimate_walks(graph: Graph, walks: Sequence[NearWalk], price: Price | None) -> VerbaliseEstimate:
     """Estimate before anything is sent, high, as budgets do."""
-    charges = [estimate(request_of(graph, walk, most_tokens), price) for walk in dict.fromkeys(walks)]
+    charges = [estimate(request_of(graph, walk), price) for walk in dict.fromkeys(walks)]
     money = None if price is None else sum(charge.money for charge in charges)
     return VerbaliseEstimate(
         len(charges), sum(c.input_tokens for c in charges), sum(c.output_tokens for c in charges), money
     )
 
 
-def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
+def request_of(graph: Graph, walk: NearWalk) -> Request:
     """The prompt of Fig. 2a for one walk."""
     lines = [
         data_line(
@@ -152,7 +152,7 @@ def request_of(graph: Graph, walk: NearWalk, most_tokens: int = 128) -> Request:
         for head, relation, tail in triples_of(walk)
     ]
     messages = prompt_named("clew.methods.walk_retrieve", "verbalise").messages(WALK="\n".join(lines))
-    return Request(messages, temperature=0.0, max_tokens=most_tokens)
+    return Request(messages, temperature=0.0, max_tokens=MOST_TOKENS)
 
 
 def verbalise_walks(
