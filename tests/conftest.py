@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from clew.compiling import COMPILING
 from clew.engine import Clew
@@ -22,6 +23,12 @@ from clew.text.embedders.static import StaticEmbedder
 
 with contextlib.suppress(ImportError):
     import xllamacpp  # noqa: F401
+
+# The same examples each time, however busy the machine is.
+settings.register_profile(
+    "clew", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("clew")
 
 SERVERS = {"neo4j_address", "milvus", "tiny_url", "locked_url", "mortal", "random_words"}
 """Fixtures that start a server; their tests get the mark `server`."""

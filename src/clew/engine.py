@@ -27,7 +27,7 @@ from clew.types import Abstention, Answer, Entity, Match, MatchResult, Pattern, 
 
 if TYPE_CHECKING:
     from clew.explore import Direction, EntityHit, Explorer, Neighbourhood, Paths
-    from clew.graph.match.matcher import Distances
+    from clew.graph.match.distances import Distances
     from clew.graph.readers.batch import OnError
     from clew.graph.readers.hints import Hints
     from clew.index.build import Built, IndexOptions
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from clew.index.store.directory import Index
     from clew.index.update.edit_files import EditFiles
     from clew.index.update.edits import EditRules
-    from clew.index.update.update import Progress as UpdateProgress
-    from clew.index.update.update import Updated
+    from clew.index.update.update import Updated, UpdateProgress
     from clew.info import Info
     from clew.llm.types import ChatModel
     from clew.methods.built_in import BuiltInReader

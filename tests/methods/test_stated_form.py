@@ -57,7 +57,7 @@ def script(name: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(said=SAID)
 def test_prose_states_no_answer(films: Clew, name: str, said: str):
     # All steps before the last reply are well done, so that the last one alone decides.

@@ -22,7 +22,7 @@ from clew.reading.query import Sign
 from clew.reading.reader import QuestionReader
 from clew.reading.vocabulary import DATE, content_share
 
-Kind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
+MeaningKind = Literal["path", "value", "count", "compare", "more", "type", "exists"]
 UNSAID, HINTED, SAID = range(3)
 """How surely the words of a piece say a meaning."""
 STATED, EXPLAINED = 0.7, 0.45
@@ -47,7 +47,7 @@ class Meaning:
     `kind` type: `steps` is the one declared type. `sign` is of comparisons.
     """
 
-    kind: Kind
+    kind: MeaningKind
     node: int
     steps: tuple[int, ...]
     other: int = -1

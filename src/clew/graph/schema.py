@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.arrays import Float64, Int32, Int64
 from clew.errors import InputError
 from clew.graph.cooccurrence import MOST_CELLS, Cooccurrence
-from clew.graph.graph import Float64, Graph, Int32, Int64
+from clew.graph.graph import Graph
 from clew.graph.kernels import entry
 from clew.graph.kernels.columns import graph_columns
 from clew.memory import physical_memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
@@ -26,13 +26,10 @@ from clew.evaluate.report.views import (
 )
 from clew.evaluate.run.experiments import experiment_of
 from clew.evaluate.run.rundir import EXPERIMENT, RunDirectory
+from clew.evaluate.run.runner import RunProgress
 from clew.text.counted import counted
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-Progress = Callable[[str, int, int], None]
-"""Told what is done: `reading` (questions) or `writing` (files), how many, of how many."""
 
 
 def build_report(
@@ -40,7 +37,7 @@ def build_report(
     out: Path,
     *,
     also: Collection[str] = (),
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
 ) -> Path:
     """Write `out` (an HTML file) and, beside it, a folder of CSV files; returns the folder.
 

@@ -22,7 +22,7 @@ from clew.graph.readers.batch import Batch, Tally
 from clew.graph.readers.hints import Hints
 from clew.graph.readers.layout import EdgeColumns, Layout, layout_of
 from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
-from clew.graph.readers.table import SAMPLE, batches_of, unclear
+from clew.graph.readers.table import SAMPLE, NumberedRow, batches_of, unclear
 
 MOST_BYTES = 256 << 20
 """Bytes of a document, which is read as a whole; lines of objects may be more."""
@@ -41,7 +41,6 @@ _ADVICE = (
     "of these, or a CSV file"
 )
 Object = Mapping[str, Any]
-Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +258,7 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
 
 
 def _read_rows(
-    path: Path, columns: _Columns, layout: Layout, rows: Iterator[Row], tally: Tally, *, both: bool
+    path: Path, columns: _Columns, layout: Layout, rows: Iterator[NumberedRow], tally: Tally, *, both: bool
 ) -> Iterator[Batch]:
     tally.note(f"{path}: {layout.told()}")
     named = (

@@ -65,7 +65,7 @@ SMALL = 1 << 14
 
 _Term = Any
 """A term of pyoxigraph, whose kind is told by its class."""
-Syntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
+RdfSyntax = Literal["N_TRIPLES", "N_QUADS", "TURTLE", "TRIG", "RDF_XML", "JSON_LD"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class RdfReader:
 
     name: str
     suffixes: tuple[str, ...]
-    syntax: Syntax
+    syntax: RdfSyntax
 
     def read(self, path: Path, tally: Tally) -> Iterator[Batch]:
         """Stream the batches of `path`; see `Reader`.
@@ -102,7 +102,7 @@ class RdfReader:
         yield sorter.batch
 
 
-def _parse_lines(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
+def _parse_lines(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
     """Parse block by block, so that one bad line spoils no other."""
     import pyoxigraph
 
@@ -121,7 +121,7 @@ def _parse_lines(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigrap
                 tally.error(ParseError(str(path), line, _reason(error), _LINES_ADVICE))
 
 
-def _parse_document(path: Path, syntax: Syntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
+def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
     """Parse a whole document as a stream."""
     import pyoxigraph
 

@@ -37,7 +37,7 @@ _ADVICE = (
     "one whose rows are entities"
 )
 _MATRIX_ADVICE = "Give a matrix the same names in its first row and first column, and numbers in its cells"
-Row = tuple[int, list[str]]
+NumberedRow = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
     return kinds[False] + kinds[True]
 
 
-def _records(path: Path, tally: Tally) -> Iterator[Row]:
+def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     if path.suffix.lower() in SHEET_SUFFIXES:
         return sheet_records(path, tally)
     return iter(Records(path, tally))
@@ -131,7 +131,7 @@ def unclear(path: Path, line: int, cells: Sequence[str]) -> ParseError:
 
 
 def batches_of(
-    path: Path, layout: Layout, records: Iterable[Row], tally: Tally, unit: str = ""
+    path: Path, layout: Layout, records: Iterable[NumberedRow], tally: Tally, unit: str = ""
 ) -> Iterator[Batch]:
     """Turn rows (number, cells) into batches, those of nodes and those of edges apart; see `Reader`.
 
@@ -139,7 +139,7 @@ def batches_of(
     """
     place = _RowPlace(path, unit)
     rows_of, width = _row_kinds(place, layout, tally), len(layout.columns)
-    batches: dict[type[_Rows], Batch] = {
+    batches: dict[type[_TableRows], Batch] = {
         _NodeRows: Batch(), _EdgeRows: Batch(joined=True), _MatrixRows: Batch()
     }  # fmt: skip
     for number, fields in records:
@@ -170,7 +170,7 @@ class _RowPlace:
         return ParseError(str(self.path), number, reason, advice)
 
 
-def _row_kinds(place: _RowPlace, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _Rows]:
+def _row_kinds(place: _RowPlace, layout: Layout, tally: Tally) -> Callable[[Sequence[str]], _TableRows]:
     """What says of the fields of a row whether it is a node or an edge."""
     if layout.matrix is not None:
         matrix = _MatrixRows(place, layout.matrix, tally)
@@ -279,7 +279,7 @@ class _MatrixRows:
             self._tally.error(self._place.fault(number, reason, _MATRIX_ADVICE))
 
 
-_Rows = _NodeRows | _EdgeRows | _MatrixRows
+_TableRows = _NodeRows | _EdgeRows | _MatrixRows
 
 
 def _shown(cells: Sequence[str]) -> str:

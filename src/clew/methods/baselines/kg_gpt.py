@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clew.graph.graph import Int64
+from clew.arrays import Int64
 from clew.graph.neighbourhood import triples_at
 from clew.index.store.directory import Index
 from clew.llm.prompting import Talk, as_data, data_lines, listed, prompt_named

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from clew.graph.graph import Graph
 from clew.grounding import cite, triple_text
+from clew.llm.grounded_reply import Proofs
 from clew.types import Abstention, Chain, Citation, Pattern, PatternEdge, SubAnswer
-
-Proofs = Mapping[int, tuple[int, ...]]
-"""Entity → the path of triples that proves it, from an entity of the question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from clew.text.embedder import Embedder, Float32
+from clew.arrays import Float32
+from clew.text.embedder import Embedder
 from clew.text.labels import relation_text
 from clew.text.lexicon import Lexicon
 from clew.text.normalise import normalise

@@ -12,8 +12,8 @@ from clew.methods.synaptiqa.read_rows import (
     MOST_TRIPLES,
     TYPE,
     ReadRow,
+    RowTriples,
     StoredTriples,
-    Triples,
     is_void,
     read_row,
 )
@@ -65,10 +65,12 @@ class QueriedGraph:
     schema: GraphSchema
     check: NameCheck
     slicer: SchemaSlicer
-    triples: Triples
+    triples: RowTriples
 
     @classmethod
-    def of_store(cls, store: CypherStore, embedder: Embedder, triples: Triples | None = None) -> QueriedGraph:
+    def of_store(
+        cls, store: CypherStore, embedder: Embedder, triples: RowTriples | None = None
+    ) -> QueriedGraph:
         """Read the schema of a store. Raises StoreError."""
         schema, lexicon = store.schema(), Lexicon.load()
         values = StoredValues(store, embedder, lexicon)

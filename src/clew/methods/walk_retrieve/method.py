@@ -33,10 +33,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from clew.arrays import Float32
 from clew.grounding import ground
 from clew.index.corpus.nearest import NearWalk, WalkIndex
 from clew.index.store.directory import Index
-from clew.index.vectors.vectors import Float32
 from clew.llm.errors import BudgetReached
 from clew.llm.grounded_reply import YES_NO, GroundedReply
 from clew.llm.prompting import Talk

@@ -39,7 +39,7 @@ _CASTS = {
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
-_REPEATED = (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
+_REPEATED = (tree.PropertyAccess, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
 """What may stand in the middle of comparisons in a row."""
 _REFUSED: dict[type[Syntax], str] = {
     tree.Reduce: "reduce",
@@ -89,7 +89,7 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
             _label_check(part, edits)
         case tree.Iteration(kind="LIST"):
             _comprehension(part, edits)
-        case tree.Property():
+        case tree.PropertyAccess():
             _part_of_date(part, edits)
         case tree.MapLiteral() if not _is_of_pattern(part, edits.statement):
             refuse("maps as values")
@@ -142,7 +142,7 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
 
 
 def _is_of_property(call: tree.Call) -> bool:
-    return len(call.arguments) == 1 and isinstance(call.arguments[0], tree.Property)
+    return len(call.arguments) == 1 and isinstance(call.arguments[0], tree.PropertyAccess)
 
 
 def _index(index: tree.Subscript, edits: TokenEdits) -> None:
@@ -191,9 +191,9 @@ def _write_out(inside: Expression, edits: TokenEdits) -> None:
             edits.put(part.start, repr(part.value))
 
 
-def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:
+def _part_of_date(part: tree.PropertyAccess, edits: TokenEdits) -> None:
     """*m.date.year*: a property of a property is a part of a date."""
-    if part.key.text.lower() not in _PARTS or not isinstance(part.subject, (tree.Property, tree.Call)):
+    if part.key.text.lower() not in _PARTS or not isinstance(part.subject, (tree.PropertyAccess, tree.Call)):
         return
     edits.before(part.start, f"date_part('{part.key.text.lower()}', ")
     edits.drop(range(part.subject.stop, part.stop))

@@ -115,19 +115,19 @@ def _is_date(part: Expression) -> bool:
 
 
 def _take(expression: Expression, edits: TokenEdits, columns: Mapping[str, str]) -> None:
-    if isinstance(expression, tree.Property) and (column := _column(expression, columns)):
+    if isinstance(expression, tree.PropertyAccess) and (column := _column(expression, columns)):
         edits.put(expression.key.start, column)
 
 
 def _column(expression: Expression, columns: Mapping[str, str]) -> str:
-    if isinstance(expression, tree.Property) and expression.key.text == "name":
+    if isinstance(expression, tree.PropertyAccess) and expression.key.text == "name":
         subject = expression.subject
         return columns.get(subject.name.text, "") if isinstance(subject, tree.Variable) else ""
     return ""
 
 
 def _key(expression: Expression, columns: Mapping[str, str]) -> str:
-    subject = expression.subject if isinstance(expression, tree.Property) else None
+    subject = expression.subject if isinstance(expression, tree.PropertyAccess) else None
     is_value = bool(_column(expression, columns)) and isinstance(subject, tree.Variable)
     return subject.name.text if is_value and isinstance(subject, tree.Variable) else ""
 
