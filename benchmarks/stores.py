@@ -242,6 +242,7 @@ def benchmark_methods(each: int, near: bool) -> None:
     from clew.database import Database
     from clew.engine import Clew
     from clew.methods.database_copy import DatabaseCopy
+    from clew.stores.near_neo4j import NearNeo4j
     from clew.stores.neo4j import Neo4jStore
     from clew.stores.neo4j_export import export
     from clew.text.embedders.static import StaticEmbedder
@@ -258,7 +259,7 @@ def benchmark_methods(each: int, near: bool) -> None:
         index = Clew.index([folder.data], Path(scratch) / "metaqa.clew", embedder=embedder)
         with Database(store, embedder) as database, index:
             if near:
-                vars(database)["_copy"] = DatabaseCopy(store, embedder, most=0)
+                vars(database)["_copy"] = DatabaseCopy(NearNeo4j(store), embedder, most=0)
             for method in ("kg-rag", "walk-retrieve", "auto"):
                 _compare(method, chosen, index, database)
 
