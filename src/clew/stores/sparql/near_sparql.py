@@ -7,15 +7,15 @@ out.
 
 Round trips: 3 when the endpoint is first looked at; one for names; two for the edges of some nodes, of which
 the first counts them; one for examples of each type of edges; one for each `BATCH` nodes whose properties are
-written, and one for what is said of their relations and types. A result that the endpoint caps is asked for
-in halves.
+written, and one for what is said of relations and types that were not met before. A result that the endpoint
+caps is asked for in halves.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from hashlib import blake2b
 from pathlib import Path
 from time import time
@@ -56,6 +56,7 @@ LARGE_SECONDS = 60
 """After which a large graph counts as changed."""
 _TYPE = f"{RDF}type"
 _NAMED = iris((*LABELS, *NAMES, ALIAS))
+_NAMES_LIST = ", ".join(f"<{name}>" for name in (*LABELS, *NAMES, ALIAS))
 _NO_NAME = "FILTER NOT EXISTS { ?x ?s ?y } FILTER NOT EXISTS { ?z " + f"<{_TYPE}> ?s }}"
 """Relations and classes have labels, too, and nothing is near them."""
 _IS_EDGE = f"FILTER(?p != <{_TYPE}>) FILTER(isIRI(?o)) FILTER(isIRI(?s))"
@@ -146,6 +147,7 @@ class SparqlNeighbours:
         )
         self._beginnings = [text for text, _ in begun.most_common(MOST_BEGINNINGS)]
         self._types = self._all_types()
+        self._said: dict[str, list[str]] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -178,7 +180,7 @@ class SparqlNeighbours:
             )
             pairs = " ".join(f"({iris([iri])} {quoted(text)})" for iri, text in self._spelled(texts))
             where = (
-                f"{{ VALUES ?name {{ {literals} }} VALUES ?p {{ {_NAMED} }} ?s ?p ?name }} UNION "
+                f"{{ VALUES ?name {{ {literals} }} ?s ?p ?name FILTER(?p IN ({_NAMES_LIST})) }} UNION "
                 f"{{ VALUES (?s ?name) {{ {pairs} }} "
                 "FILTER(EXISTS { ?s ?q ?w } || EXISTS { ?w ?q ?s }) }"
             )
@@ -254,18 +256,32 @@ class SparqlNeighbours:
                 lines.writelines(_lines(rows))
                 relations |= {_text(row[1]) for row in rows}
                 types |= {_text(row[2]) for row in rows if _text(row[1]) == _TYPE}
-            lines.writelines(_lines(self._about(sorted(relations | types))))
+            about = self._about(relations, types)
+            for name in sorted(relations | types):
+                lines.writelines(about.get(name, ()))
         return folder / "graph.nt"
 
-    def _about(self, names: Sequence[str]) -> Sequence[Row]:
-        """What is said of relations and types, and what things are called that describe a relation."""
-        values, tags = iris(names), ", ".join(quoted(tag) for tag in self._languages)
-        own = f"{{ VALUES ?s {{ {values} }} ?s ?p ?o }}"
-        of_it = f"VALUES ?n {{ {values} }} ?s ?m ?n . FILTER(?m != <{_TYPE}>)"
-        described = f"{{ {of_it} VALUES ?p {{ {_NAMED} }} ?s ?p ?o }}"
-        spoken = f"FILTER(isIRI(?o) || (isLiteral(?o) && LANG(?o) IN ({tags})))"
-        query = f"SELECT DISTINCT ?s ?p ?o WHERE {{ {own} UNION {described} {spoken} }} LIMIT {MOST_ROWS}"
-        return self._endpoint.read(query, most=MOST_ROWS)
+    def _about(self, relations: Set[str], types: Set[str]) -> dict[str, list[str]]:
+        """What is said of relations and types by name, as lines; asked once for each.
+
+        Of relations also what things are called that describe them.
+        """
+        known = self._said.keys() | {_TYPE, *LABELS, *NAMES, ALIAS}
+        new = sorted((relations | types) - known)
+        if new:
+            tags = ", ".join(quoted(tag) for tag in self._languages)
+            own = f"VALUES ?n {{ {iris(new)} }} ?n ?p ?o . BIND(?n AS ?s)"
+            pointing = f"VALUES ?n {{ {iris(relations & set(new))} }} ?s ?m ?n . FILTER(?m != <{_TYPE}>)"
+            described = f"{{ SELECT ?n ?s WHERE {{ {pointing} }} }} ?s ?p ?o . FILTER(?p IN ({_NAMES_LIST}))"
+            spoken = f"FILTER(isIRI(?o) || (isLiteral(?o) && LANG(?o) IN ({tags})))"
+            where = f"{{ {own} }} UNION {{ {described} }} {spoken}"
+            query = f"SELECT DISTINCT ?n ?s ?p ?o WHERE {{ {where} }} LIMIT {MOST_ROWS}"
+            rows = self._endpoint.read(query, most=MOST_ROWS)
+            said: dict[str, list[str]] = {name: [] for name in new}
+            for name, *row in rows:
+                said[_text(name)] += _lines([row])
+            self._said |= said
+        return self._said
 
 
 def _groups(degrees: Iterable[tuple[str, int]]) -> Iterator[tuple[list[str], int]]:
