@@ -8,8 +8,8 @@
 Records must be equal but for times. They are cut into parts, which are asked by both in turns, each by
 commands of its own. What is done is in FOLDER: the same command goes on after a kill, with the part that it
 was at. All take 40 minutes on two quiet cores, `--limit 300 --parts 1` one.
-`corpus`: the breadth-first corpus of MetaQA, or of another graph, `--ray` against one process; files must be
-equal byte for byte.
+`corpus`: the breadth-first corpus of MetaQA, or of another graph, `--ray` against one process, of one core
+and of all, whose threads it walks with; files must be equal byte for byte.
 `faults`: each round a worker is killed, a node is removed and another added, or the driver is killed and
 the same command given again, while questions are asked; answers must be those of one process, each once.
 
@@ -141,12 +141,21 @@ def write_part(folder: Path, limit: int | None, part: int, parts: int) -> None:
 
 
 def benchmark_corpus(cluster: Cluster, folder: Path, graph: Path) -> None:
-    """`clew index --corpus bfs` on two nodes against one process, in turns."""
+    """`clew index --corpus bfs` on two nodes against one process, of one core and of all, in turns."""
     common = ["index", str(graph), "--corpus", "bfs", "--quiet"]
-    alone = timed([*common, "-o", str(folder / "one.clew")])
-    print(f"one process: {alone:.1f} s", flush=True)
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    alone = timed([*common, "-o", str(folder / "core.clew")])
+    os.sched_setaffinity(0, cores)
+    print(f"one process on one core: {alone:.1f} s", flush=True)
+    threads = timed([*common, "-o", str(folder / "one.clew")])
+    print(f"one process on {len(cores)} cores: {threads:.1f} s", flush=True)
     spread = timed([*common, "-o", str(folder / "ray.clew"), "--ray", cluster.address])
-    print(f"two nodes: {spread:.1f} s; {alone / spread:.2f} times as fast", flush=True)
+    print(
+        f"two nodes: {spread:.1f} s; {alone / spread:.2f} times as fast as on one core, "
+        f"{threads / spread:.2f} as on {len(cores)}",
+        flush=True,
+    )
     one, two = (folder / name / "gen-000001" for name in ("one.clew", "ray.clew"))
     names = {file.name for file in one.iterdir()} - {"sealed.json"}
     same = names == {file.name for file in two.iterdir()} - {"sealed.json"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,12 @@ def on_every_node(ray: str | None, source: str, reading: SourceOptions) -> tuple
 
 
 @contextmanager
-def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | None]:
+def opened_cluster(
+    address: str | None, *, quiet: bool, ahead: Sequence[str] = ()
+) -> Generator[Workers | None]:
     """Connect to a cluster, if there is an address; afterwards say what each node did.
+
+    Workers import the modules `ahead` while there are no pieces for them yet.
 
     Raises MissingExtra without Ray, ClusterError if it cannot be used.
     """
@@ -49,7 +53,7 @@ def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | N
     from clew.environment import keep_machine_code
     from clew.workers.on_ray import RayWorkers
 
-    with RayWorkers(address, keep_machine_code) as workers:
+    with RayWorkers(address, keep_machine_code, ahead) as workers:
         try:
             yield workers
         finally:

@@ -46,11 +46,13 @@ class _Share:
 class RayWorkers:
     """The workers of a cluster, as a context manager; `address` is `local`, `auto`, `host:port` or `ray://…`.
 
-    `prepare` is called in every worker before anything is made there.
+    `prepare` is called in every worker before anything is made there. Workers start, and import the modules
+    `ahead`, as soon as this is entered, while the first piece is not there yet.
     """
 
     address: str
     prepare: Callable[[], None]
+    ahead: Sequence[str] = ()
     _ray: Any = None
     _shares: dict[str, _Share] = field(default_factory=dict[str, _Share])
     _lost: int = 0
@@ -74,6 +76,10 @@ class RayWorkers:
                 "with: ray start --head, of the same versions of Ray and Python, or write --ray local"
             ) from error
         self._began = monotonic()
+        if self.ahead:
+            start = ray.remote(num_cpus=1, max_retries=0)(_start)
+            for _ in range(int(ray.cluster_resources().get("CPU", 0))):
+                start.remote(list(self.ahead))  # what fails there fails in the first piece, and is said then
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -176,6 +182,14 @@ class _Waiting(Generic[T]):
     def cancel(self) -> None:
         """Drop it, where it has not begun."""
         self._workers.drop(self._reference)
+
+
+def _start(modules: Sequence[str]) -> None:
+    """Import in a worker what its pieces will need."""
+    from importlib import import_module
+
+    for module in modules:
+        import_module(module)
 
 
 def _task(version: str) -> Callable[[bytes, bytes], PieceDone]:
