@@ -44,6 +44,13 @@ def test_results_come_in_order_from_both_nodes_and_are_those_of_processes(worker
     assert len(workers.told()) == 2
 
 
+def test_a_local_cluster_is_its_own_where_another_one_runs(cluster):
+    with RayWorkers("local", nothing) as opened:
+        assert list(opened.map(Squares(), range(3))) == [(0, 0), (1, 1), (2, 4)]
+        nodes = {node["NodeID"] for node in opened._ray.nodes()}
+    assert not nodes & {node.node_id for node in cluster.list_all_nodes()}
+
+
 def test_a_piece_that_is_lost_with_its_worker_is_done_again(workers, tmp_path):
     assert list(workers.map(Dying(5, 2, tmp_path), range(10))) == list(range(10))
     assert workers.told()[-1] == "2 pieces were lost with their workers, and done again"

@@ -66,7 +66,8 @@ class RayWorkers:
         except ImportError as error:
             raise MissingExtra("ray", "ray") from error
         self._ray = ray
-        own = {"address": self.address} if self.address != LOCAL else {"include_dashboard": False}
+        # Without an address Ray would join a cluster that runs here already.
+        own = {"address": self.address} | ({"include_dashboard": False} if self.address == LOCAL else {})
         try:
             _reach(self.address)
             self._ray.init(**own, log_to_driver=False, logging_level="ERROR", configure_logging=False)
@@ -140,8 +141,9 @@ class RayWorkers:
                 return None
 
     def drop(self, reference: Any) -> None:  # noqa: ANN401
-        """Have a piece not begun that nobody waits for."""
-        self._ray.cancel(reference)
+        """Have a piece not begun that nobody waits for; after the end of the work there is none."""
+        if self._ray.is_initialized():
+            self._ray.cancel(reference)
 
     def took(self, done: PieceDone) -> None:
         """Count a piece for its node; raises what ended it there."""
