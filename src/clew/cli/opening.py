@@ -32,7 +32,10 @@ SourceArgument = Annotated[
     str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or - for stdin.")
 ]
 AskedSource = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="An index (NAME.clew), a graph file, or neo4j://host.")
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="An index (NAME.clew), a graph file, neo4j://… or sparql+https://…"
+    ),
 ]
 EmbedderSpec = Annotated[
     str | None,
@@ -255,7 +258,7 @@ def opened_for_asking(
         raise UsageError("--format and --on-error are for graph files. Leave them out")
     from clew.database import Database
 
-    return Database.open(source, embedder=options.embedder)
+    return Database.open(source, embedder=options.embedder, language=options.language)
 
 
 def _with_side_files(clew: Clew, source: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Literal, Self
 
 from clew.cli.console import err, warn
@@ -80,18 +80,23 @@ def _progress() -> Progress:
 def explained_wait(what: str, *, quiet: bool = False) -> Generator[None]:
     """Say that what is done inside goes on, if it takes longer than LONG; `what` may say what it is.
 
-    Where machine code is being made then, which later runs find, that is what is said.
+    Where machine code is being made, then or later, which later runs find, that is said too.
     """
+    over = Event()
 
     def say() -> None:
-        why = "it is compiled for this machine, once" if COMPILING.now else what
-        warn(f"still working …{f' ({why})' if why else ''}")
+        if over.wait(LONG):
+            return
+        if not COMPILING.now:
+            warn(f"still working …{f' ({what})' if what else ''}")
+        while not COMPILING.now:
+            if over.wait(LONG):
+                return
+        warn("still working … (it is compiled for this machine, once)")
 
-    timer = Timer(LONG, say)
-    timer.daemon = True
     if not quiet:
-        timer.start()
+        Thread(target=say, daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        over.set()

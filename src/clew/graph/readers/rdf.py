@@ -37,15 +37,15 @@ OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 _TYPE = RDF + "type"
-_LABELS = (RDFS + "label", SKOS + "prefLabel")
-_NAMES = (
+LABELS = (RDFS + "label", SKOS + "prefLabel")
+NAMES = (
     "http://schema.org/name", "https://schema.org/name", "http://xmlns.com/foaf/0.1/name",
     "http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title",
 )  # fmt: skip
 """What calls a thing where it has no label."""
 _CHARACTERS = {OWL + "SymmetricProperty": "symmetric", OWL + "TransitiveProperty": "transitive"}
 _REIFIED = (RDF + "subject", RDF + "predicate", RDF + "object")
-_ALIAS = SKOS + "altLabel"
+ALIAS = SKOS + "altLabel"
 _LINES_ADVICE = "Correct the statement, or skip bad statements with --on-error skip"
 _NAMELESS = re.compile(r"[a-f][0-9a-f]{19,31}")
 """How pyoxigraph names blank nodes that have no name: a random 128-bit number in hexadecimal. They are
@@ -318,14 +318,14 @@ class _Sorter:
 
     def _take_literal(self, subject: str, predicate: str, literal: pyoxigraph.Literal) -> None:
         language = literal.language
-        if predicate in _LABELS:
+        if predicate in LABELS:
             rank = self._rank(language)
             self._languages["" if rank < RANKS - 1 else (language or "").lower()] += 1
             named = (subject, relation_of(subject))
             self.batch.labels += [Label(name, literal.value, rank) for name in named if name is not None]
-        elif predicate in _NAMES:
+        elif predicate in NAMES:
             self.batch.labels.append(Label(subject, literal.value, RANKS + self._rank(language)))
-        elif predicate == _ALIAS:
+        elif predicate == ALIAS:
             self.batch.aliases.append((subject, literal.value))
         else:
             self.batch.add(
