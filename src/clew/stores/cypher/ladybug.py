@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.ladybug_edits import (
+    NODE_ID,
     TokenEdits,
     label_names,
     quoted,
@@ -27,7 +28,7 @@ _RENAMED = {
 }  # fmt: skip
 _SAME = frozenset(
     """
-    count collect min max avg coalesce size abs ceil floor sqrt sign trim ltrim rtrim replace reverse
+    count collect min max avg coalesce abs ceil floor sqrt sign trim ltrim rtrim replace reverse
     nodes length range pi left right
     """.split()
 )
@@ -66,15 +67,26 @@ def to_ladybug(
         if isinstance(part, tree.Name):
             edits.put(part.start, quoted(part.text))
     rewrite_values(statement, edits, kinds)
+    counted = _counted(statement)
     for part in list(statement.query.walk()):
         for kind, what in _REFUSED.items():
-            if isinstance(part, kind):
+            if isinstance(part, kind) and part.start not in counted:
                 refuse(what)
         if isinstance(part, Expression):
             _expression(part, edits)
         else:
             rewrite_pattern(part, edits, loops)
     edits.finish()
+
+
+def _counted(statement: Statement) -> set[int]:
+    """First tokens of pattern comprehensions of which only the size is asked."""
+    calls = (part for part in statement.query.walk() if isinstance(part, tree.Call))
+    return {
+        call.arguments[0].start
+        for call in calls
+        if call.name.lower() == "size" and _is_of(tree.PatternComprehension, call)
+    }
 
 
 def _expression(part: Expression, edits: TokenEdits) -> None:
@@ -89,6 +101,8 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
             _label_check(part, edits)
         case tree.Iteration(kind="LIST"):
             _comprehension(part, edits)
+        case tree.Iteration(where=Expression() as where):
+            _write_out(where, edits)
         case tree.Property():
             _part_of_date(part, edits)
         case tree.MapLiteral() if not _is_of_pattern(part, edits.statement):
@@ -104,10 +118,9 @@ def _expression(part: Expression, edits: TokenEdits) -> None:
 def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
     if name in _SAME:
-        if name == "size" and call.arguments and isinstance(call.arguments[0], tree.PatternExpression):
-            edits.put(at, "COUNT")
-            edits.put(at + 1, "{ MATCH ")
-            edits.put(call.stop - 1, "}")
+        return
+    if (rewrite := _ON_THE_GRAPH.get(name)) is not None:
+        rewrite(call, edits)
         return
     if name in _CASTS and len(call.arguments) == 1:
         edits.put(at, "CAST")
@@ -124,9 +137,6 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         return
     if name in _RENAMED:
         edits.put(at, _RENAMED[name])
-    elif name == "exists" and _is_of_property(call):
-        edits.put(at, "")
-        edits.before(call.stop - 1, " IS NOT NULL")
     elif name == "sum":
         edits.before(at, "coalesce(")
         edits.behind(call.stop - 1, ", 0)")
@@ -141,8 +151,55 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         refuse(f"the function {call.name}")
 
 
-def _is_of_property(call: tree.Call) -> bool:
-    return len(call.arguments) == 1 and isinstance(call.arguments[0], tree.Property)
+def _is_of(kind: type[Expression], call: tree.Call) -> bool:
+    return len(call.arguments) == 1 and isinstance(call.arguments[0], kind)
+
+
+def _exists(call: tree.Call, edits: TokenEdits) -> None:
+    if _is_of(tree.Property, call):
+        edits.put(call.start, "")
+        edits.before(call.stop - 1, " IS NOT NULL")
+    elif _is_of(tree.PatternExpression, call):
+        _of_pattern("EXISTS", call, edits)
+    else:
+        refuse("exists() of what is neither a property nor a pattern")
+
+
+def _of_pattern(kind: str, call: tree.Call, edits: TokenEdits) -> None:
+    """*exists((a)-->(b))* is EXISTS { MATCH (a)-->(b) }."""
+    edits.put(call.start, kind)
+    edits.put(call.start + 1, "{ MATCH ")
+    edits.put(call.stop - 1, "}")
+
+
+def _size(call: tree.Call, edits: TokenEdits) -> None:
+    """*size* of a pattern, or of a list made of one, is how often it is matched."""
+    listed = call.arguments[0] if len(call.arguments) == 1 else None
+    if isinstance(listed, tree.PatternExpression):
+        _of_pattern("COUNT", call, edits)
+    elif isinstance(listed, tree.PatternComprehension):
+        if listed.path.variable is not None:
+            refuse("a name for the path of a pattern comprehension")
+        check_condition(listed.path)
+        edits.put(listed.start, "MATCH ")
+        counted = listed.path.stop if listed.where is None else listed.where.stop
+        edits.drop(range(counted, listed.stop))
+        _of_pattern("COUNT", call, edits)
+        edits.put(call.start + 1, "{ ")
+
+
+def _id(call: tree.Call, edits: TokenEdits) -> None:
+    """*id(n)* is the graph's id of a node; those of ladybug are no numbers."""
+    variable = edits.statement.source(call.arguments[0]) if _is_of(tree.Variable, call) else ""
+    nodes = (p.variable for p in edits.statement.query.walk() if isinstance(p, tree.NodePattern))
+    if not any(name is not None and edits.statement.source(name) == variable for name in nodes):
+        refuse("the id of what is no node")
+    edits.put(call.start, "")
+    edits.behind(call.stop - 1, f".{NODE_ID}")
+
+
+_ON_THE_GRAPH = {"size": _size, "exists": _exists, "id": _id, "elementid": _id}
+"""Functions that may take a pattern, or are of nodes."""
 
 
 def _index(index: tree.Subscript, edits: TokenEdits) -> None:
@@ -183,6 +240,8 @@ def _write_out(inside: Expression, edits: TokenEdits) -> None:
     for part in inside.walk():
         if isinstance(part, tree.Parameter):
             refuse("parameters in a comprehension")
+        if isinstance(part, (tree.PatternExpression, tree.Subquery)):
+            refuse("patterns in a condition on the items of a list")
         if isinstance(part, tree.LiteralValue) and isinstance(part.value, str):
             if not part.value.isprintable():
                 refuse("texts with control characters in a comprehension")

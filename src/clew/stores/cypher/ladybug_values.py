@@ -1,10 +1,10 @@
-"""Numbers and days that are nodes: compared, ordered and computed with as such, and not as texts.
+"""Numbers, days and booleans that are nodes: compared, ordered and computed with as such, and not as texts.
 
 Where a source tells no literals from entities, a number is a node with its text for a name. Of a relation
-whose tails are all whole numbers, numbers or days, the embedded store has the value in a column of its own
-beside the name. Here *p.name* becomes that column where *p* is such a tail, and only where a value is wanted:
-in comparisons, ORDER BY, arithmetic, and functions of numbers and dates. Days are in order as texts too, so
-that they stay texts but beside dates.
+whose tails are all whole numbers, numbers, days or booleans, the embedded store has the value in a column of
+its own beside the name. Here *p.name* becomes that column where *p* is such a tail, and only where a value is
+wanted: in comparisons, ORDER BY, arithmetic, and functions of numbers and dates. Days are in order as texts
+too, so that they stay texts but beside dates.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from clew.stores.cypher.functions import AGGREGATES
 from clew.stores.cypher.ladybug_edits import TokenEdits, label_names
 from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Statement
 
-VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day"}
+VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day", "BOOLEAN": "clew_true"}
 """Type of ladybug → the column of nodes that are such values."""
+BOOLEANS = frozenset(("true", "false"))
+"""What nodes that are booleans are called, in lower case."""
 _ORDERED = frozenset(("<", ">", "<=", ">="))
 _COMPUTED = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
 _OF_NUMBERS = frozenset(
@@ -98,9 +100,10 @@ def _wanted(branch: tree.Branch) -> Iterator[tuple[Expression, bool]]:
 
 
 def _is_of_values(part: tree.Calculation) -> bool:
-    """Whether an operation is one of values whatever its operands are, or beside a number."""
+    """Whether an operation is one of values whatever its operands are, or beside a number or boolean."""
     beside = part.operator in ("=", "<>", "+", "IN") and any(map(_is_number, part.operands))
-    return part.operator in _ORDERED or part.operator in _COMPUTED or beside
+    beside = beside or (part.operator in ("=", "<>") and any(map(_is_boolean, part.operands)))
+    return part.operator in (*_ORDERED, *_COMPUTED, "NOT") or beside
 
 
 def _is_number(part: Expression) -> bool:
@@ -108,6 +111,10 @@ def _is_number(part: Expression) -> bool:
         return bool(part.items) and all(map(_is_number, part.items))
     is_literal = isinstance(part, tree.LiteralValue) and part.kind in ("integer", "float")
     return is_literal or (isinstance(part, tree.Call) and part.name.lower() in _OF_NUMBERS)
+
+
+def _is_boolean(part: Expression) -> bool:
+    return isinstance(part, tree.LiteralValue) and part.kind == "boolean"
 
 
 def _is_date(part: Expression) -> bool:
