@@ -13,7 +13,10 @@ from clew.llm.testing import ScriptedModel
 from clew.methods.synaptiqa.history import Solved
 from clew.methods.synaptiqa.method import KgQuery, SynaptiQA
 from clew.methods.synaptiqa.queried import QueriedGraph, embedded_store
+from clew.methods.synaptiqa.read_rows import StoredTriples
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
+from clew.stores.naming import Naming
+from clew.stores.store import StoredNode
 from clew.text.embedders.static import StaticEmbedder
 
 pytest.importorskip("ladybug", reason="ladybug is not installed")
@@ -494,3 +497,9 @@ def test_a_pattern_that_is_returned_is_proved(books):
     answer = ask(books, Script(write=query), "Is Empty Shelf fiction?")
     assert labels(answer) == ["yes"]
     assert [t.as_json() for t in answer.citations[0].triples] == [["Empty Shelf", "genre", "Fiction"]]
+
+
+def test_a_boolean_property_is_cited_as_the_database_has_it():
+    node = StoredNode("1", ("Worker",), {"name": "Anna Berg", "left": False})
+    (proved,) = StoredTriples({"Worker": Naming(("name",), unique=True)}).of_property(node, "left")
+    assert proved.triple.as_json() == ["Anna Berg", "left", "false"]
