@@ -75,7 +75,7 @@ from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Syn
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
@@ -379,9 +379,10 @@ class KgRag:
         if pattern is not None and text != draft.text:
             answers = (AnswerEntity(text, text, 1.0),)
             citations = tuple(replace(c, answer=text) for c in citations)
+        notes = (*draft.notes, *shared_names(work.called)) if pattern is None else work.plan.notes
         return Answer(
             work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
-            chain=self._chain(work), notes=draft.notes if pattern is None else work.plan.notes,
+            chain=self._chain(work), notes=notes,
         )  # fmt: skip
 
 

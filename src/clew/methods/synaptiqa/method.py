@@ -54,7 +54,7 @@ from clew.methods.synaptiqa.read_rows_llm import read_own, read_rows
 from clew.methods.synaptiqa.settings import SynaptiqaSettings
 from clew.methods.synaptiqa.tried import Tried, abstention, feedback, short
 from clew.methods.synaptiqa.write_query_llm import QueryWriter, lacks
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.stores.cypher.direction import Correction, require_legal
 from clew.stores.cypher.parser import parse
 from clew.stores.cypher.tokens import render
@@ -63,8 +63,9 @@ from clew.stores.errors import QueryError, QueryRefused, StoreTimeout
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Citation, Step
 
-Called = Callable[[str, Sequence[str]], str]
-"""(question, entities) → other names of what the question names, as a line of a prompt."""
+Called = Callable[[str, Sequence[str]], tuple[str, tuple[str, ...]]]
+"""(question, entities) → other names of what the question names, as a line of a prompt; and notes on names
+that several things have."""
 MOST_RELATIONS = 30_000
 """Relations of a graph of which the embedded store is made; each takes 2 ms, all of them a minute."""
 
@@ -95,13 +96,13 @@ class SynaptiQA:
         talk = Talk.begin(self.model, id)
         run = Run(self.name, id, talk)
         asked = f"{question} (about: {', '.join(entities)})" if entities else question
-        names = "" if self.called is None or not self.optimised else self.called(question, entities)
+        names, notes = self.called(question, entities) if self.called and self.optimised else ("", ())
         work = _Question(self.graph, self.settings, self.embedder, run, talk, asked, self.optimised, names)
         try:
             found = work.answer()
         except BudgetReached as error:
             found = Answer(question, abstained=Abstention("budget", str(error)), query=work.query)
-        return run.finish(replace(found, question=question))
+        return run.finish(replace(found, question=question, notes=(*found.notes, *notes)))
 
 
 class KgQuery(SynaptiQA):
@@ -135,10 +136,16 @@ def make_synaptiqa(
     if model is None:
         return PatternQuery(index, embedder, store)
     find = FindTopicEntities.of(index, embedder)
-    return SynaptiQA(
-        QueriedGraph.of_index(index.graph, embedder, store), embedder, model, settings,
-        lambda question, entities: other_names(index.graph, find.called(question, entities)),
-    )  # fmt: skip
+
+    def names(question: str, entities: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+        called = find.called(question, entities)
+        return other_names(index.graph, called), shared_names(called, "; the query says which are asked")
+
+    def named(text: str) -> list[str]:
+        return [index.graph.labels[hit.entity] for hit in index.names.exact(text)]
+
+    graph = QueriedGraph.of_index(index.graph, embedder, store, named)
+    return SynaptiQA(graph, embedder, model, settings, names)
 
 
 def make_kg_query(
