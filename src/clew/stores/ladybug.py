@@ -445,7 +445,8 @@ class _EdgeTables:
 def _told_kind(kind: str, example: str) -> str:
     """What the values of a property are, with one of them: *number 260*, *date 1996-07-04*."""
     named = {
-        "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text", "BOOLEAN": "boolean",
+        "DOUBLE": "number", "INT64": "whole number", "DATE": "date", "STRING": "text",
+        "BOOLEAN": "true or false",
     }  # fmt: skip
     several = "list of " if kind.endswith("[]") else ""
     return f"{several}{named[kind.removesuffix('[]')]} {example[:LONGEST_EXAMPLE]}"

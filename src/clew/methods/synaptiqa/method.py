@@ -47,6 +47,7 @@ from clew.methods.synaptiqa.choose_name import Choose, ChooseByModel, ChooseBySi
 from clew.methods.synaptiqa.extract_query import Extracted, bound_paths, extract_query
 from clew.methods.synaptiqa.history import most_similar
 from clew.methods.synaptiqa.nulls_last import with_nulls_last
+from clew.methods.synaptiqa.other_types import other_types
 from clew.methods.synaptiqa.pattern_query import PatternQuery
 from clew.methods.synaptiqa.queried import QueriedGraph, QueryResult, embedded_store
 from clew.methods.synaptiqa.read_rows import ReadRow, is_absence, is_void
@@ -211,7 +212,11 @@ class _Question:
                 tried.result = self.graph.run(statement)
                 if self.optimised:
                     self._order(statement, tried)
-            void = is_void(tried.result.rows) or (bool(tried.unknown) and is_absence(tried.result.rows))
+            absent = is_absence(tried.result.rows) and self.optimised
+            others = other_types(statement, self.graph.schema) if absent or is_void(tried.result.rows) else ()
+            if self.optimised and others:
+                raise QueryError("; ".join(others))
+            void = is_void(tried.result.rows) or (bool(tried.unknown) and absent)
             tried.kind = "empty" if void else "rows"
             tried.problem = "" if tried.kind == "rows" else "the query ran and found nothing"
         except (QueryError, StoreTimeout) as error:
