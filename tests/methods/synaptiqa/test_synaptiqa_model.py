@@ -464,6 +464,7 @@ def books():
         ("MATCH (b:Book) RETURN b.name ORDER BY b.bought_on DESC LIMIT 1", "Low Tide"),
         ("MATCH (b:Book) RETURN b.name AS n, b.price * 2 AS p ORDER BY p DESC LIMIT 1", "Kraken"),
         ("MATCH (b:Book) WITH b ORDER BY b.price DESC LIMIT 1 RETURN b.name AS n", "Kraken"),
+        ("MATCH (b:Book) WITH b ORDER BY b.price DESC RETURN collect(b.name)[0] AS n", "Kraken"),
     ],
 )
 def test_what_has_no_value_is_not_the_greatest(books, query, expected):

@@ -195,12 +195,36 @@ FORMS = [
     ("MATCH (m:machine)-[:running]->(r) WHERE r.name = false RETURN count(m)", [(2,)]),
     ("MATCH (m)-[:running]->({name: 'true'}) RETURN count(m)", [(2,)]),
     ("MATCH (m {name: 'Press B'}) RETURN m.running", [(False,)]),
+    # texts of values: of a number too a regular expression may ask, and a list
+    ("MATCH (m:machine) WHERE m.max_pressure =~ '9.*' RETURN count(m)", [(2,)]),
+    ("MATCH (m:machine) WHERE m.serviced_on =~ '2024.*' RETURN count(m)", [(2,)]),
+    (
+        "MATCH (m {name: 'Press A'}) RETURN split(m.serviced_on, '-')[0], split(m.weight, '.')[0]",
+        [("2024", "12")],
+    ),
+    ("MATCH (m:machine) WHERE m.max_pressure IN ['260', 95] RETURN count(m)", [(2,)]),
+    (
+        f"{SERVICE} RETURN duration.inDays(date('2024-01-01'), date(d.name)).days AS n ORDER BY n DESC"
+        " LIMIT 1",
+        [(60,)],
+    ),
+    # slices
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[..2]", [(("motor", "pump"),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[1..3]", [(("pump", "pump"),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[2..]", [(("pump", "seal"),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[-1..]", [(("seal",),)]),
+    (f"{PARTS} WITH c.name AS n ORDER BY n RETURN collect(n)[..-1]", [(("motor", "pump", "pump"),)]),
 ]
 
 
 @pytest.mark.parametrize(("query", "rows"), FORMS)
 def test_a_usual_form_gives_the_rows_that_it_means(store, query, rows):
     assert list(store.run(query).rows) == rows
+
+
+def test_a_form_that_the_store_has_no_code_for_is_an_error_of_the_query(store):
+    with pytest.raises(QueryError, match="has a form that it does not know"):
+        store.run("MATCH (m:machine) WITH count(m) AS n MATCH (c:component) RETURN toFloat(count(c)) / n")
 
 
 def test_an_error_while_running_is_one_of_the_query(store):
@@ -214,6 +238,8 @@ def test_an_error_while_running_is_one_of_the_query(store):
         "any(x IN ['pump', 'seal'] WHERE (m)-[:has_component]->({name: x}))",
         "size([(m)-[:has_component*1..2]->(c) | c]) > 1",
         "id(m.name) > 1",
+        "m.max_pressure IN ['high']",
+        "size(['a', 'b'][..size(m.name)]) > 1",
     ],
 )
 def test_what_the_store_lacks_is_an_error_of_the_query(store, condition):

@@ -32,7 +32,7 @@ class Ordered:
 def with_nulls_last(
     statement: Statement, result: QueryResult, run: Callable[[Statement], QueryResult]
 ) -> Ordered:
-    """Run a statement again with nulls last, if it keeps some rows of a descending order.
+    """Run a statement again with nulls last, if it keeps some rows of a descending order, or goes on in it.
 
     The statement stays as it is where the rows are the same, or the database takes no such order.
     """
@@ -53,7 +53,7 @@ def _edits(statement: Statement) -> tuple[dict[int, str], tuple[Correction, ...]
     edits: dict[int, str] = {}
     made: list[Correction] = []
     for part in statement.query.walk():
-        if isinstance(part, Projection) and part.limit is not None:
+        if isinstance(part, Projection) and (part.limit is not None or part.keyword == "WITH"):
             for key in _descending(statement, part):
                 text = statement.source(key)
                 edits[key.start] = f"{text} IS NULL, {statement.tokens[key.start].text}"

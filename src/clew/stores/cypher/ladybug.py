@@ -39,6 +39,8 @@ _CASTS = {
 }  # fmt: skip
 _PARTS = ("year", "quarter", "month", "week", "day")
 """Parts of a date that stand behind it as a property does."""
+_FAR = 1_000_000
+"""A position behind the end of any list."""
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _REPEATED = (tree.Property, tree.Variable, tree.LiteralValue, tree.Parameter, tree.Call)
 """What may stand in the middle of comparisons in a row."""
@@ -119,7 +121,7 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
     name, at = call.name.lower(), call.start
     if name in _SAME:
         return
-    if (rewrite := _ON_THE_GRAPH.get(name)) is not None:
+    if (rewrite := _REWRITES.get(name)) is not None:
         rewrite(call, edits)
         return
     if name in _CASTS and len(call.arguments) == 1:
@@ -137,6 +139,8 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
         return
     if name in _RENAMED:
         edits.put(at, _RENAMED[name])
+        if name == "split" and call.arguments:
+            _as_text(call.arguments[0], edits)
     elif name == "sum":
         edits.before(at, "coalesce(")
         edits.behind(call.stop - 1, ", 0)")
@@ -146,7 +150,7 @@ def _call(call: tree.Call, edits: TokenEdits) -> None:
     elif name == "substring" and len(call.arguments) in (2, 3):
         start = call.arguments[1]
         edits.before(start.start, "(")
-        edits.behind(start.stop - 1, ") + 1" + (", 1000000" if len(call.arguments) == 2 else ""))
+        edits.behind(start.stop - 1, ") + 1" + (f", {_FAR}" if len(call.arguments) == 2 else ""))
     else:
         refuse(f"the function {call.name}")
 
@@ -198,8 +202,21 @@ def _id(call: tree.Call, edits: TokenEdits) -> None:
     edits.behind(call.stop - 1, f".{NODE_ID}")
 
 
-_ON_THE_GRAPH = {"size": _size, "exists": _exists, "id": _id, "elementid": _id}
-"""Functions that may take a pattern, or are of nodes."""
+def _days(call: tree.Call, edits: TokenEdits) -> None:
+    """*duration.inDays(a, b).days*: dates less dates are days here."""
+    behind = [token.text for token in edits.statement.tokens[call.stop : call.stop + 2]]
+    if behind != [".", "days"] or len(call.arguments) != 2:
+        refuse("durations but for duration.inDays(a, b).days")
+    first, last = call.arguments
+    edits.drop(range(call.start, first.start))
+    edits.before(call.start, "(-1 * (")
+    edits.put(first.stop, " - ")
+    edits.drop((call.stop, call.stop + 1))
+    edits.put(last.stop, "))")
+
+
+_REWRITES = {"size": _size, "exists": _exists, "id": _id, "elementid": _id, "duration.indays": _days}
+"""Functions that may take a pattern, are of nodes, or become arithmetic."""
 
 
 def _index(index: tree.Subscript, edits: TokenEdits) -> None:
@@ -207,8 +224,33 @@ def _index(index: tree.Subscript, edits: TokenEdits) -> None:
         case tree.Subscript(bounds=(tree.LiteralValue(kind="integer", value=int(at)) as place,), slice=False):
             # Positions are counted from one, and from the end as in Neo4j.
             edits.put(place.start, str(at + 1 if at >= 0 else at))
+        case tree.Subscript(slice=True, subject=subject):
+            first, last = _slice(index, edits.statement)
+            edits.drop(range(subject.stop, index.stop))
+            edits.before(subject.start, "list_slice(")
+            edits.behind(subject.stop - 1, f", {first}, {last})")
         case _:
             refuse("[ ] on a list as Neo4j has it")
+
+
+def _slice(index: tree.Subscript, statement: Statement) -> tuple[int, int]:
+    """The first and last position of a slice as ladybug counts them; Neo4j's last one is left out."""
+    whole = [value for bound in index.bounds if (value := _whole(bound)) is not None]
+    if len(whole) != len(index.bounds):
+        refuse("slices of a list between computed positions")
+    opens = statement.tokens[index.subject.stop + 1].text == ".."
+    low, high = (0 if opens else whole[0]), (whole[-1] if opens or len(whole) == 2 else None)
+    if high == 0:
+        refuse("an empty slice of a list")
+    return (low + 1 if low >= 0 else low), (_FAR if high is None else high if high > 0 else high - 1)
+
+
+def _whole(part: Expression) -> int | None:
+    """A whole number that is written out, with or without a sign; None for anything else."""
+    if isinstance(part, tree.Calculation) and part.operator == "NEG":
+        value = _whole(part.operands[0])
+        return None if value is None else -value
+    return part.value if isinstance(part, tree.LiteralValue) and isinstance(part.value, int) else None
 
 
 def _comprehension(part: tree.Iteration, edits: TokenEdits) -> None:
@@ -262,10 +304,18 @@ def _part_of_date(part: tree.Property, edits: TokenEdits) -> None:
 def _operation(operation: tree.Calculation, edits: TokenEdits) -> None:
     if operation.operator == "||":
         refuse("the operator ||")
+    if operation.operator == "=~":
+        _as_text(operation.operands[0], edits)
     if "NORMALIZED" in operation.operator:
         refuse("IS NORMALIZED")
     if operation.operator in _COMPARISONS and operation.start not in edits.chained:
         _chained(operation, edits)
+
+
+def _as_text(part: Expression, edits: TokenEdits) -> None:
+    """Make a text of what may be a number: ladybug 0.22 reads its bytes as one, and may end the process."""
+    edits.before(part.start, "CAST(")
+    edits.behind(part.stop - 1, " AS STRING)")
 
 
 def _chained(last: tree.Calculation, edits: TokenEdits) -> None:

@@ -9,11 +9,12 @@ too, so that they stay texts but beside dates.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from clew.stores.cypher import tree
 from clew.stores.cypher.functions import AGGREGATES
-from clew.stores.cypher.ladybug_edits import TokenEdits, label_names
+from clew.stores.cypher.ladybug_edits import TokenEdits, label_names, refuse
 from clew.stores.cypher.tree import Expression, PathPattern, Relationship, Statement
 
 VALUE_COLUMNS = {"INT64": "clew_whole", "DOUBLE": "clew_number", "DATE": "clew_day", "BOOLEAN": "clew_true"}
@@ -25,17 +26,35 @@ _COMPUTED = frozenset(("-", "*", "/", "%", "^", "NEG", "POS"))
 _OF_NUMBERS = frozenset(
     "max min sum avg abs ceil floor round sqrt sign tointeger tointegerornull tofloat tofloatornull".split()
 )
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d+)?")
 _OF_DATES = frozenset(("date", "datetime", "localdatetime"))
 
 
 def rewrite_values(statement: Statement, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
     """Put the value's column in the place of a name; `kinds` are types of ladybug by relation."""
+    for part in statement.query.walk():
+        if isinstance(part, tree.Calculation) and part.operator == "IN":
+            _listed(part, edits, kinds)
     columns = _columns(statement, kinds)
     if not columns:
         return
     for branch in statement.query.walk():
         if isinstance(branch, tree.Branch):
             _branch(branch, edits, columns)
+
+
+def _listed(part: tree.Calculation, edits: TokenEdits, kinds: Mapping[str, str]) -> None:
+    """*b.year IN ['1999', 2004]*: texts of numbers are numbers, where the property is one."""
+    left, items = part.operands
+    if not isinstance(left, tree.Property) or not isinstance(items, tree.ListLiteral):
+        return
+    if kinds.get(left.key.text) not in ("INT64", "DOUBLE"):
+        return
+    for item in items.items:
+        if isinstance(item, tree.LiteralValue) and isinstance(item.value, str):
+            if not _NUMBER.fullmatch(item.value):
+                refuse(f"a comparison of numbers with {item.value!r}")
+            edits.put(item.start, item.value)
 
 
 def _branch(branch: tree.Branch, edits: TokenEdits, columns: Mapping[str, str]) -> None:
