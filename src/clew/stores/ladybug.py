@@ -224,8 +224,11 @@ def _failure(message: str, seconds: float) -> StoreError | QueryError:
         )
     if kind in ("Binder", "Catalog", "Conversion", "Parser", "Runtime", "Overflow"):
         return QueryError(f"The embedded store cannot run the query: {rest.splitlines()[0]}")
-    if message.startswith(("Assertion failed", "Cannot evaluate")):
-        # Of its parser or planner, which meets a form that it has no code for.
+    if "AGGREGATE_FUNCTION" in message:
+        detail = "it computes with an aggregate and a variable. Name the aggregate by WITH first"
+        return QueryError(f"The embedded store cannot run the query: {detail}")
+    if message.startswith("Assertion failed"):
+        # Of its parser, which meets a form that it has no code for.
         return QueryError("The embedded store cannot run the query: it has a form that it does not know")
     return StoreError(f"The embedded store failed: {message.splitlines()[0]}")
 

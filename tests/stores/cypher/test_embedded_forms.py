@@ -222,8 +222,8 @@ def test_a_usual_form_gives_the_rows_that_it_means(store, query, rows):
     assert list(store.run(query).rows) == rows
 
 
-def test_a_form_that_the_store_has_no_code_for_is_an_error_of_the_query(store):
-    with pytest.raises(QueryError, match="has a form that it does not know"):
+def test_an_aggregate_beside_a_variable_is_an_error_of_the_query(store):
+    with pytest.raises(QueryError, match="Name the aggregate by WITH first"):
         store.run("MATCH (m:machine) WITH count(m) AS n MATCH (c:component) RETURN toFloat(count(c)) / n")
 
 
