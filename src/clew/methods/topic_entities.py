@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.graph.graph import Graph
@@ -154,6 +154,15 @@ class FindTopicEntities:
         # A common word is a name only if the question has no better one.
         firm = [m for m in kept if grades[m] == NAME]
         return sorted(firm or kept, key=lambda m: m.start)
+
+
+def shared_names(called: Mapping[str, Sequence[int]], then: str = "; all are read") -> tuple[str, ...]:
+    """Notes for an answer on what the question calls several entities alike; `then` says which are asked."""
+    return tuple(
+        f'"{said}" is the name of {len(found)} things{then}'
+        for said, found in called.items()
+        if len(found) > 1
+    )
 
 
 def _is_written_out(mention: Mention) -> bool:

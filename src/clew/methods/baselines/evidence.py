@@ -14,7 +14,7 @@ from clew.llm.types import ChatModel
 from clew.methods.baselines.read_triples import ReadTriples, TriplesAnswer
 from clew.methods.built_in import built_in_reader
 from clew.methods.run import Run
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.text.embedder import Embedder
 from clew.types import Abstention, Answer, AnswerEntity, Match, Step
 
@@ -63,6 +63,7 @@ class EvidenceMethod(ABC):
         """Answer one question from retrieved triples, or abstain with a reason. Raises LlmError."""
         run = Run.begin(self.name, id, self.model)
         found = RetrievedTriples()
+        called: Mapping[str, tuple[int, ...]] = {}
         try:
             with run.stage("link"):
                 called = self.called(question, entities, run.talk)
@@ -81,7 +82,10 @@ class EvidenceMethod(ABC):
             read = TriplesAnswer(abstained=Abstention("budget", str(error)))
         run.steps.append(self._step(found))
         complete = read.complete and not found.notes
-        return run.finish(replace(self._grounded(question, read), complete=complete))
+        answer = replace(self._grounded(question, read), complete=complete)
+        if run.talk is not None:
+            answer = replace(answer, notes=(*answer.notes, *shared_names(called)))
+        return run.finish(answer)
 
     def called(
         self, question: str, entities: Sequence[str], talk: Talk | None

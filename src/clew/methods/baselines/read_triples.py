@@ -71,7 +71,7 @@ class ReadTriples:
         return self._by_model(asked, talk)
 
     def _by_model(self, asked: AskedSubQuestion, talk: Talk) -> TriplesAnswer:
-        known = known_proofs(asked)
+        known = known_proofs(self.graph, asked)
         lines = fact_lines(self.graph, asked.triples, known)
         given = Given(self.graph, lines.facts, known, frozenset(asked.seeds), self.is_name)
         values = {

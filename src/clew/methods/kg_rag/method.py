@@ -63,7 +63,7 @@ from clew.llm.prompting import Sampling, Talk, short
 from clew.llm.types import ChatModel
 from clew.methods.built_in import BuiltInReader, built_in_reader
 from clew.methods.fact_lines import other_names
-from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, as_chain
+from clew.methods.kg_rag.chain import Link, Plan, SubQuestion, adds_nothing, as_chain, held_values
 from clew.methods.kg_rag.decompose import Decompose, ModelDecompose, PatternDecompose
 from clew.methods.kg_rag.demonstrations import default_demonstrations
 from clew.methods.kg_rag.entities_named_in import entities_named_in, without_names
@@ -75,7 +75,7 @@ from clew.methods.kg_rag.synthesise import LastAnswer, Main, ModelSynthesis, Syn
 from clew.methods.relation_ranking import RelationRanking
 from clew.methods.run import Run
 from clew.methods.schema_lines import SchemaText
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.text.embedder import Embedder
 from clew.text.normalise import normalise
 from clew.types import Abstention, Answer, AnswerEntity, Chain, Step
@@ -278,7 +278,7 @@ class KgRag:
         if not link.answered and question.hop is None and self.model is not None and not self._says_all:
             link = self._farther(work, asked, shown) or link
         drops = question.hop is None and not self._says_all
-        if work.links and drops and link.proofs and _adds_nothing(link, work.links):
+        if work.links and drops and link.proofs and adds_nothing(link, work.links):
             work.notes.append(f"over-decomposed: dropped a sub-question that adds no triple: {text}")
             return None
         return link
@@ -319,7 +319,8 @@ class KgRag:
                 candidates = self._candidates(work, named, settings.hops, text)
             else:
                 reached = gone_on_from(self.graph, text, [link.proofs for link in work.links])
-                around = tuple(dict.fromkeys([*reached, *named]))
+                held = [h.head for link in work.links for h in held_values(self.graph, link)]
+                around = tuple(dict.fromkeys([*reached, *held, *named]))
                 hops = settings.answer_hops
                 candidates = self._candidates(work, around, hops, text, "candidates of answers")
         with work.run.stage("top_k"):
@@ -379,22 +380,16 @@ class KgRag:
         if pattern is not None and text != draft.text:
             answers = (AnswerEntity(text, text, 1.0),)
             citations = tuple(replace(c, answer=text) for c in citations)
+        notes = (*draft.notes, *shared_names(work.called)) if pattern is None else work.plan.notes
         return Answer(
             work.question, answers, text, None, citations, pattern, complete=work.complete and not draft.cut,
-            chain=self._chain(work), notes=draft.notes if pattern is None else work.plan.notes,
+            chain=self._chain(work), notes=notes,
         )  # fmt: skip
 
 
 def _answers(work: _Asked) -> tuple[int, ...]:
     """What the chain has reached."""
     return tuple(dict.fromkeys(entity for link in work.links for entity in link.proofs))
-
-
-def _adds_nothing(link: Link, earlier: Sequence[Link]) -> bool:
-    """Whether every triple and entity of a sub-answer was there before."""
-    triples = {t for e in earlier for proof in e.proofs.values() for t in proof}
-    entities = {entity for e in earlier for entity in e.proofs}
-    return entities >= link.proofs.keys() and all(triples.issuperset(p) for p in link.proofs.values())
 
 
 def _so_far(links: Sequence[Link]) -> str:

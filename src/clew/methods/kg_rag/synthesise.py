@@ -72,7 +72,7 @@ class ModelSynthesis:
         if talk is None:
             raise ValueError("this form needs a model")
         asked = AskedSubQuestion(plan, SubQuestion(main.question), main.question, (), links, main.seeds)
-        known = known_proofs(asked)
+        known = known_proofs(self.graph, asked)
         told, facts = self._told(links, known)
         given = Given(self.graph, facts, known, frozenset(main.seeds), self.is_name)
         values = {

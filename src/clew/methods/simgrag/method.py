@@ -74,7 +74,7 @@ from clew.methods.simgrag.write_pattern import (
     retry_text,
     write_pattern,
 )
-from clew.methods.topic_entities import FindTopicEntities
+from clew.methods.topic_entities import FindTopicEntities, shared_names
 from clew.reading.answer import DraftAnswer, text_of
 from clew.reading.near_names import near_names
 from clew.text.embedder import Embedder
@@ -320,10 +320,11 @@ class SimGRAG(Retrieval):
             note_useless(run, error)
             detail = f"the model gave no usable reply: {error.reason}"
             found = DraftAnswer(abstained=Abstention("empty_result", detail))
+        notes = (*found.notes, *shared_names(self._find_entities.called(question, entities)))
         return run.finish(
             Answer(
                 question, found.answers, found.text, found.abstained, found.citations, found.pattern,
-                complete=found.complete, notes=found.notes,
+                complete=found.complete, notes=notes,
             )
         )  # fmt: skip
 

@@ -21,6 +21,8 @@ from clew.text.normalise import normalise
 
 SAME = 1.0
 """Score of names that differ in case, underscores, accents or number (`Movies`, `movie`) only."""
+NEARLY = 0.99
+"""Score of the best name that is another one."""
 _LONGEST = 200
 
 
@@ -61,7 +63,7 @@ class NameSpace:
         letters = process.cdist([folded], self._folded, scorer=fuzz.ratio)[0] / 100
         same = np.array([folded == other for other in self._folded])
         # Letters and meaning may both come near to 1 for names that are not the same.
-        return np.where(same, SAME, np.clip(np.maximum(cosine, letters), 0, 0.99)).astype(np.float32)
+        return np.where(same, SAME, np.clip(np.maximum(cosine, letters), 0, NEARLY)).astype(np.float32)
 
     def meanings(self, text: str) -> Float32:
         """Return the cosines of a text, such as a question, and every name, float32 [names]."""

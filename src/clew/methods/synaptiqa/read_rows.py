@@ -73,7 +73,8 @@ class StoredTriples:
 
     def of_property(self, node: StoredNode, key: str) -> tuple[Proved, ...]:
         """Return (name of the node, property, value)."""
-        text = shown(node.properties[key], self)
+        value = node.properties[key]
+        text = str(value).lower() if isinstance(value, bool) else shown(value, self)
         return (Proved(TripleText(self.name(node), key, text)),) if text != self.label(node) else ()
 
 
