@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -82,6 +82,7 @@ RowId = Annotated[
 RelationName = Annotated[
     str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
 ]
+Undirected = Annotated[bool, typer.Option("--undirected", help="Keep each edge of a table both ways.")]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of tables, as in cp1252.")
 ]
@@ -123,26 +124,20 @@ class SourceOptions:
     encoding: Encoding = None
     language: Language = "en"
     inference: Inference = True
+    undirected: Undirected = False
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
     @property
     def hints(self) -> Hints | None:
-        """What was said of how files are read; None if nothing was."""
-        from clew.graph.readers.hints import Hints
+        """What was said of how files are read; None if nothing was. Raises UsageError."""
+        from clew.graph.readers.hints import Hints, columns_of
 
-        said = hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
-        return said if self.inference else replace(said or Hints(), inference=False)
-
-
-def hints_of(
-    columns: str | None, row_id: str | None, relation: str | None, encoding: str | None, language: str
-) -> Hints | None:
-    """What was said of how files are read; None if nothing was. Raises UsageError."""
-    from clew.graph.readers.hints import Hints, columns_of
-
-    said = Hints({} if columns is None else columns_of(columns), row_id, relation, encoding, language)
-    return None if said == Hints() else said
+        columns = {} if self.columns is None else columns_of(self.columns)
+        said = Hints(
+            columns, self.row_id, self.relation, self.encoding, self.language, self.inference, self.undirected
+        )
+        return None if said == Hints() else said
 
 
 _STAGES: dict[str, tuple[str, Unit]] = {

@@ -7,6 +7,7 @@ several times faster than three keys.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -82,6 +83,7 @@ class Assembler:
         """Statements that have properties, but whose triple no source states."""
         self._declared: list[Int32] = []
         self._joined: list[Int32] = []
+        self._joining: set[str] = set()
 
     def add(self, batch: Batch, source: int) -> None:
         """Take the triples, nodes, types, labels and aliases of one batch of source number `source`."""
@@ -92,6 +94,7 @@ class Assembler:
         ids = self._nodes.of(ends)
         if batch.joined:
             self._joined.append(np.unique(ids))
+            self._joining.update(batch.relations)
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
         if batch.ids is not None:
@@ -162,8 +165,24 @@ class Assembler:
         names = [key if isinstance(key, str) else key[0] for at, key in enumerate(self._nodes) if at in first]
         return (
             f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
-            f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. Are these the right columns?",
+            f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. {self._advice(strange)}",
         )
+
+    def _advice(self, strange: Int32) -> str:
+        """What to do about strange ends of edges: most of them may be in another column of the nodes."""
+        held = set(strange.tolist())
+        texts = {key for key, node in self._nodes.items() if node in held and isinstance(key, str)}
+        same = [i for key, i in self._nodes.items() if not isinstance(key, str) and key[0] in texts]
+        same += strange.tolist()
+        found: dict[str, int] = {}
+        for name, number in self._relations.items():
+            if name not in self._joining:
+                tails = (tail[relation == number] for _, relation, tail, _ in self._columns)
+                found[name] = len(np.intersect1d(np.concatenate(list(tails)), same))
+        best = max(found, key=lambda name: found[name], default="")
+        if not best or 2 * found[best] < len(strange):
+            return "Are these the right columns?"
+        return f"{found[best]:,} of them are in the column {best} of the nodes: give --id {shlex.quote(best)}"
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
