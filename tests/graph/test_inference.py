@@ -136,6 +136,16 @@ def test_a_class_is_below_each_part_of_its_intersection(tmp_path):
         assert types(clew, "y") == {"Wine"}
 
 
+def test_a_thesaurus_says_broader_and_narrower_both_ways(tmp_path):
+    skos = "http://www.w3.org/2004/02/skos/core#"
+    text = f""":Talent <{skos}broader> :Intelligence ; <{skos}related> :Gift .
+    :Mind <{skos}narrower> :Intelligence . :Intelligence <{skos}broader> :Mind ."""
+    with opened(tmp_path, text) as clew:
+        assert inferred(clew) == {"Intelligence narrower Talent", "Gift related Talent"}
+    with opened(tmp_path, text, inference=False) as clew:
+        assert inferred(clew) == set()
+
+
 def test_a_list_that_runs_in_a_circle_ends(tmp_path):
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     text = f""":A owl:intersectionOf :l . :l <{rdf}first> :B ; <{rdf}rest> :l . :x a :A ; :in :y ."""
@@ -145,10 +155,14 @@ def test_a_list_that_runs_in_a_circle_ends(tmp_path):
 
 def test_names_of_iris_are_aliases_in_words_unless_a_label_is_read(tmp_path):
     text = """:FetaCheese :on :RocketLeaf . :FetaCheese rdfs:label "Queijo"@pt . :RocketLeaf rdfs:label "Rocket"@en .
-    :GreekSalad :on :RocketLeaf ."""
+    :GreekSalad :on :RocketLeaf , :a1 . :a1 rdfs:label "AtomicPhysics" ."""
     with opened(tmp_path, text) as clew:
         aliases = clew.index.graph.aliases
         found = {
             (clew.index.graph.labels[int(n)], a) for n, a in zip(aliases.entity, aliases.names, strict=True)
         }
-        assert found == {("Queijo", "Feta Cheese"), ("GreekSalad", "Greek Salad")}
+        assert found == {
+            ("Queijo", "Feta Cheese"),
+            ("GreekSalad", "Greek Salad"),
+            ("AtomicPhysics", "Atomic Physics"),
+        }

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.build.inference import Ontology, is_schema
+from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.graph import (
     INFERRED,
     Adjacency,
@@ -215,7 +215,7 @@ class Assembler:
 
     def _infer(self) -> None:
         """Add what follows from an ontology, if there is one."""
-        if not self._characters and not any(map(is_schema, self._relations)):
+        if not self._characters and not speaks(self._relations):
             return
         keys = list(self._nodes)
         triples = np.concatenate([np.stack(c[:3], axis=1) for c in self._columns]).astype(np.int64)
@@ -294,7 +294,7 @@ class Assembler:
     def _local_names(self) -> Iterator[tuple[str, str]]:
         """(entity, the end of its IRI, in words) where that is not its label, or is written as one word.
 
-        Not of those with a label in a language that is read.
+        Not of those with a label in a language that is read, but such a label in words, if it is one word.
         """
         for key in self._nodes if self._iris else ():
             if not isinstance(key, str) or key.startswith("_:"):
@@ -304,6 +304,8 @@ class Assembler:
                 continue
             if held is None or held.rank % RANKS == RANKS - 1:
                 yield key, _CAMEL.sub(" ", local_name(key))
+            elif " " not in held.text and _CAMEL.search(held.text):
+                yield key, _CAMEL.sub(" ", held.text)
 
     def _alias_table(self) -> Aliases:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""

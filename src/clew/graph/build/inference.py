@@ -6,14 +6,15 @@ Followed are `rdfs:subClassOf`, `owl:equivalentClass`, `rdfs:subPropertyOf`, `ow
 the restriction defines the class. A class is below each part of its `owl:intersectionOf`; that what is in
 all parts is in the class is not followed. Of classes themselves, *every Margherita has some mozzarella as
 topping* is the triple of the two classes, as in ontologies of biology, and *every Zinfandel is red* that of
-the class and the value. Inferred triples have the source `INFERRED` of
+the class and the value. Of SKOS, as its reference says, what is broader is narrower the other way, and what
+is related is so both ways. Inferred triples have the source `INFERRED` of
 `clew.graph.graph`, so that they are told apart; one that a source states is none.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +32,15 @@ RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _FIRST, _REST = _RDF + "first", _RDF + "rest"
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_OF_SKOS = {
+    _SKOS + one: _SKOS + other
+    for pair in (("broader", "narrower"), ("broadMatch", "narrowMatch"), ("topConceptOf", "hasTopConcept"),
+                 ("broaderTransitive", "narrowerTransitive"), ("related", "related"),
+                 ("relatedMatch", "relatedMatch"), ("closeMatch", "closeMatch"), ("exactMatch", "exactMatch"))
+    for one, other in (pair, pair[::-1])
+}  # fmt: skip
+"""What each relation of SKOS is the other way."""
 _INTERSECTION = OWL + "intersectionOf"
 _SUBSUMING = (RDFS + "subClassOf", OWL + "equivalentClass", _INTERSECTION)
 
@@ -138,6 +148,23 @@ class Ontology:
 
     def _implied_relations(self) -> dict[str, list[Implied]]:
         """Of each relation, by name, all that follow from it, through any number of rules."""
+        rules = self._rules()
+        closed: dict[str, list[Implied]] = {}
+        for relation in rules:
+            seen: set[Implied] = {(relation, False)}
+            left = [(relation, False)]
+            while left:
+                at, turned = left.pop()
+                for other, swapped in rules.get(at, ()):
+                    step = (other, turned != swapped)
+                    if step not in seen:
+                        seen.add(step)
+                        left.append(step)
+            closed[relation] = sorted(seen - {(relation, False)})
+        return closed
+
+    def _rules(self) -> Mapping[str, set[Implied]]:
+        """Of each relation, by name, what follows from it by one rule."""
         rules: dict[str, set[Implied]] = defaultdict(set)
 
         def add(one: int, other: int, *, swapped: bool) -> None:
@@ -152,19 +179,10 @@ class Ontology:
         for name, character in self.characters:
             if character == "symmetric":
                 rules[name].add((name, True))
-        closed: dict[str, list[Implied]] = {}
-        for relation in rules:
-            seen: set[Implied] = {(relation, False)}
-            left = [(relation, False)]
-            while left:
-                at, turned = left.pop()
-                for other, swapped in rules.get(at, ()):
-                    step = (other, turned != swapped)
-                    if step not in seen:
-                        seen.add(step)
-                        left.append(step)
-            closed[relation] = sorted(seen - {(relation, False)})
-        return closed
+        for name, other in _OF_SKOS.items():
+            if name in self.relations:
+                rules[name].add((other, True))
+        return rules
 
     def _along(self, triples: Triples, implied: Mapping[str, Sequence[Implied]]) -> Triples:
         found: list[Triples] = [np.zeros((0, 3), np.int64)]
@@ -242,15 +260,19 @@ class Ontology:
 
     def _of_classes(self) -> Triples:
         """(class, relation, class or value) of what every member of a named class has."""
-        above = {one: [c for c in held if self._is_unnamed(c)] for one, held in self._superclasses().items()}
         kinds = [self._restrictions(kind) for kind in ("someValuesFrom", "hasValue")]
+        held = {restriction for kind in kinds for restriction in kind}
+        above = {
+            one: [c for c in others if c in held or self._is_unnamed(c)]
+            for one, others in self._superclasses().items()
+        }
         rows = {
             (class_, self.relations[relation], other)
             for class_ in above
             if not self._is_unnamed(class_)
             for restriction in _beyond(class_, above, MOST_INFERRED)
-            for held in kinds
-            for relation, other in held.get(restriction, ())
+            for kind in kinds
+            for relation, other in kind.get(restriction, ())
             if not self._is_unnamed(other)
         }
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
@@ -264,6 +286,11 @@ class Ontology:
             for relation, value in restrictions.get(type_, ())
         ]
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
+
+
+def speaks(relations: Iterable[str]) -> bool:
+    """Whether something may follow from triples of these relations."""
+    return any(is_schema(relation) or relation in _OF_SKOS for relation in relations)
 
 
 def is_schema(relation: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.build.assemble import Ids
-from clew.graph.build.inference import Ontology, is_schema
+from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.edit.edit import GraphEdit, edited, triple_slots
 from clew.graph.graph import INFERRED, Graph, Int32, Int64, Stated
 
@@ -73,7 +73,7 @@ def with_following(
 
 def _speaks(graph: Graph, stated: Stated) -> bool:
     """Whether there is an ontology."""
-    return bool(stated.characters) or any(map(is_schema, graph.relations))
+    return bool(stated.characters) or speaks(graph.relations)
 
 
 class _Again:
