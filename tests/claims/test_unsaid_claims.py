@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from clew.claims.meanings import HINTED, SAID, UNSAID
+from clew.engine import Clew
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
@@ -89,3 +90,34 @@ def test_how_surely_words_say_a_relation(verifiers, claim, said):
 def test_of_two_likely_relations_the_one_that_is_said_is_meant(verifiers):
     result = verifiers["films"].verify("Memento and Jaws have the same director.")
     assert {t.relation for part in result.parts for t in part.triples} == {"directed_by"}
+
+
+STAFF = [
+    ("Ann", "worksAt", "Acme"), ("Bob", "worksAt", "Initech"), ("Ann", "livesIn", "Rome"),
+    ("Ann", "educated_at", "Marrow University"), ("Bob", "educated_at", "Oslo College"),
+    ("Acme", "locatedIn", "Rome"), ("Cid", "employed_by", "Acme"), ("Dan", "employed_by", "Initech"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "supported"),
+    [
+        # Who teaches is who educates, and the relation is of who is educated.
+        ("Ann teaches at Marrow University.", False),
+        ("Ann taught at Marrow University.", False),
+        ("Ann was educated at Marrow University.", True),
+        ("Ann studied at Marrow University.", True),
+        ("Ann graduated from Marrow University.", True),
+        ("Cid hires Acme.", False),
+        ("Acme hires Cid.", True),
+        # What is run is no place.
+        ("Ann runs Acme.", False),
+        ("Ann operates Acme.", False),
+        ("Ann works for Acme.", True),
+        ("Ann inhabits Rome.", True),
+    ],
+)
+def test_a_verb_of_another_part_does_not_say_a_relation(claim: str, supported: bool) -> None:
+    with Clew.from_triples(STAFF) as clew:
+        verdict = clew.verify(claim).verdict
+        assert verdict == ("supported" if supported else "not_enough_info")

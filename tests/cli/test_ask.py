@@ -6,8 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from clew.cli.answer_view import print_answer
 from clew.methods.registry import METHODS
+from clew.types import Answer, AnswerEntity
 
 
 def test_answers_and_evidence_are_on_stdout(run, index):
@@ -63,6 +66,15 @@ def test_long_lists_are_counted_not_cut_silently(run, index):
     assert "thing 059 … and 40 more; --json prints all" in text
     assert "… and 90 more citations; --json prints all" in text
     assert text.count("─has→") == 10
+
+
+def test_answers_beyond_the_limit_are_counted_from_those_that_are_shown():
+    console, names = Console(record=True, width=200), [f"thing {number}" for number in range(5)]
+    answers = tuple(AnswerEntity(name, name, 1.0) for name in names)
+    answer = Answer("What has hub?", answers, text=" · ".join(names), total=100)
+    print_answer(console, answer, (), {}, "--reading N")
+    text = " ".join(console.export_text().split())
+    assert "thing 4 … and 95 more; --json prints the first 5; --limit lists more" in text
 
 
 def test_json_has_all_answers_and_citations(run, index):

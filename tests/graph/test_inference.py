@@ -52,7 +52,7 @@ def types(clew, entity):
         (":in a owl:TransitiveProperty . :cityIn rdfs:subPropertyOf :in . :in owl:inverseOf :holds . :a :cityIn :b . :b :in :c .",
          {"a in b", "a in c", "b holds a", "c holds b", "c holds a"}),
         (":Red rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :colour ; owl:hasValue :red ] . "
-         ":Merlot rdfs:subClassOf :Red . :x a :Merlot ; :colour :deep .", {"x colour red"}),
+         ":Merlot rdfs:subClassOf :Red . :x a :Merlot ; :colour :deep .", {"x colour red", "Red colour red"}),
     ],
 )  # fmt: skip
 def test_triples_that_follow(tmp_path, text, expected):
@@ -122,12 +122,47 @@ def test_what_every_member_of_a_class_has_is_said_of_the_class(tmp_path):
         assert inferred(clew) == {"Margherita topping Mozzarella"}
 
 
+def test_a_class_is_below_each_part_of_its_intersection(tmp_path):
+    """As the Wine ontology of the OWL guide says it; what its parts say is said of the class too."""
+    value = "[ a owl:Restriction ; owl:onProperty :%s ; owl:hasValue %s ]"
+    text = f"""
+    :Zinfandel owl:intersectionOf ( :Wine {value % ("grape", ":ZinfandelGrape")} ) ; rdfs:subClassOf {value % ("color", ":Red")} .
+    :Old owl:equivalentClass [ owl:intersectionOf ( :Wine {value % ("age", '"9"')} ) ] .
+    :z a :Zinfandel . :y a :Wine ; :grape :ZinfandelGrape ; :color :Red ; :age "7" ."""
+    with opened(tmp_path, text) as clew:
+        of_class = {"Zinfandel grape ZinfandelGrape", "Zinfandel color Red", "Old age 9"}
+        assert inferred(clew) == of_class | {"z grape ZinfandelGrape", "z color Red"}
+        assert types(clew, "z") == {"Zinfandel", "Wine"}
+        assert types(clew, "y") == {"Wine"}
+
+
+def test_a_thesaurus_says_broader_and_narrower_both_ways(tmp_path):
+    skos = "http://www.w3.org/2004/02/skos/core#"
+    text = f""":Talent <{skos}broader> :Intelligence ; <{skos}related> :Gift .
+    :Mind <{skos}narrower> :Intelligence . :Intelligence <{skos}broader> :Mind ."""
+    with opened(tmp_path, text) as clew:
+        assert inferred(clew) == {"Intelligence narrower Talent", "Gift related Talent"}
+    with opened(tmp_path, text, inference=False) as clew:
+        assert inferred(clew) == set()
+
+
+def test_a_list_that_runs_in_a_circle_ends(tmp_path):
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    text = f""":A owl:intersectionOf :l . :l <{rdf}first> :B ; <{rdf}rest> :l . :x a :A ; :in :y ."""
+    with opened(tmp_path, text) as clew:
+        assert types(clew, "x") == {"A", "B"}
+
+
 def test_names_of_iris_are_aliases_in_words_unless_a_label_is_read(tmp_path):
     text = """:FetaCheese :on :RocketLeaf . :FetaCheese rdfs:label "Queijo"@pt . :RocketLeaf rdfs:label "Rocket"@en .
-    :GreekSalad :on :RocketLeaf ."""
+    :GreekSalad :on :RocketLeaf , :a1 . :a1 rdfs:label "AtomicPhysics" ."""
     with opened(tmp_path, text) as clew:
         aliases = clew.index.graph.aliases
         found = {
             (clew.index.graph.labels[int(n)], a) for n, a in zip(aliases.entity, aliases.names, strict=True)
         }
-        assert found == {("Queijo", "Feta Cheese"), ("GreekSalad", "Greek Salad")}
+        assert found == {
+            ("Queijo", "Feta Cheese"),
+            ("GreekSalad", "Greek Salad"),
+            ("AtomicPhysics", "Atomic Physics"),
+        }

@@ -484,6 +484,17 @@ def test_what_ends_the_parser_with_a_signal_is_a_parse_error(
     assert str(path) in str(caught.value)
 
 
+def test_a_literal_without_its_last_quote_takes_no_line_behind_it(tmp_path: Path) -> None:
+    lines = [f"<http://e.org/{i}> <http://e.org/p> <http://e.org/{i + 1}> ." for i in range(6)]
+    lines[1] = '<http://e.org/1> <http://e.org/p> "one .'
+    lines[4] = "broken"
+    tally = Tally("skip")
+    batches = read(write(tmp_path / "a.nt", "\n".join(lines)), tally)
+    assert [head[-1] for batch in batches for head in batch.heads] == ["0", "2", "3", "5"]
+    assert tally.skipped == 2
+    assert [":2: " in tally.reasons[0], ":5: " in tally.reasons[1]] == [True, True]
+
+
 def test_a_large_file_gives_what_a_small_one_gives(tmp_path: Path) -> None:
     more = "".join(f'<http://e.org/{i}> <http://e.org/p> "{i}"@de .\n' for i in range(3_000))
     text = f'_:x <{RDFS}label> "X"@en .\n_:x <{RDF}type> <http://e.org/T> .\n\nbroken\n{more}'

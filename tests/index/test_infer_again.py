@@ -18,7 +18,8 @@ from clew.index.update.edit_files import EditFiles, read_edits
 from clew.index.update.edits import EditRules, resolve
 
 PREFIXES = """@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 """
 THINGS, RELATIONS, CLASSES = "abcde", ("r", "s", "t"), ("A", "B", "C")
 
@@ -51,7 +52,10 @@ STATEMENTS = st.one_of(
         ":Has owl:hasValue :{t[0]}",
         ":{c[0]} owl:equivalentClass :Some . :Some owl:onProperty :{r[0]}",
         ":Some owl:someValuesFrom :{c[0]}",
+        ":{c[0]} owl:intersectionOf :List . :List rdf:first :{c[1]}",
+        ":List rdf:rest :More . :More rdf:first :Has",
     ),
+    one_of(":{t[0]} skos:broader :{t[1]}", ":{t[0]} skos:narrower :{t[1]}", ":{t[0]} skos:related :{t[1]}"),
 )
 
 

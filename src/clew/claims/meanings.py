@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.claims.claim_values import ClaimedValue
+from clew.claims.voice import is_of_agent, is_of_object
 from clew.reading.english import LIGHT
 from clew.reading.mentions import Mention
 from clew.reading.paths import Exploration
@@ -64,7 +65,7 @@ class Wording:
     """The words of one piece outside of its items, beside what they may mean."""
 
     def __init__(self, reader: QuestionReader, of: Exploration, mentions: Sequence[Mention]) -> None:
-        self.reader, self.like, self.vocabulary = reader, of.likeness, of.vocabulary
+        self.reader, self.like, self.vocabulary, self._of = reader, of.likeness, of.vocabulary, of
         outside = content_share(self.like, [(m.start, m.stop) for m in mentions])
         self.rows = [i for i, is_outside in enumerate(outside.tolist()) if is_outside]
         self.saying = [i for i in self.rows if self._word(i) not in LIGHT]
@@ -116,10 +117,24 @@ class Wording:
         heavy = [word for word in words if word not in LIGHT or word in GOING]
         if not heavy:
             return SAID
+        if self._is_of_another_part(meaning, rows):
+            return UNSAID
         texts = {" ".join(words), " ".join(heavy), *(words if len(meaning.steps) > 1 else ())}
         how = [self._step_said(rows, texts, s // 2) for s in meaning.steps]
         # *A film by X stars Y* has no word for the first of its two steps.
         return min(how) if len(words) > 1 else max(how)
+
+    def _is_of_another_part(self, meaning: Meaning, rows: Sequence[int]) -> bool:
+        """Whether the verb between two things gives the first another part than the relation does."""
+        if meaning.kind != "path" or len(meaning.steps) != 1 or meaning.steps[0] % 2:
+            return False
+        relation = meaning.steps[0] // 2
+        verbs = [row for row in rows if self._word(row) not in LIGHT]
+        return any(
+            is_of_agent(self._of, row, relation)
+            or (self.like.relations[row, relation] < EXPLAINED and is_of_object(self._of, row, relation))
+            for row in verbs
+        )
 
     def _step_said(self, rows: Sequence[int], texts: Iterable[str], relation: int) -> int:
         """How surely words, or some of the texts that they make, say one relation."""

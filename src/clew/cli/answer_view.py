@@ -81,8 +81,9 @@ def print_abstention(console: Console, abstained: Abstention) -> None:
 def _answer_lines(answer: Answer, width: int | None) -> list[Text]:
     """Fill the answers to `width` cells (None: one line), with the count and time at the right."""
     names = [shown(a.label) for a in answer.answers]
-    items, left = names[:MOST_ANSWERS], (answer.total or len(names)) - MOST_ANSWERS
-    if left > 0:
+    items = names[:MOST_ANSWERS]
+    left = (answer.total or len(names)) - len(items)
+    if left > 0 and items:
         listed = (
             f"the first {len(names):,}; --limit lists more" if len(names) < (answer.total or 0) else "all"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -86,6 +86,7 @@ RowId = Annotated[
 RelationName = Annotated[
     str | None, typer.Option("--relation", metavar="NAME", help="What edges are called in a table without.")
 ]
+Undirected = Annotated[bool, typer.Option("--undirected", help="Keep each edge of a table both ways.")]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of tables, as in cp1252.")
 ]
@@ -126,16 +127,20 @@ class SourceOptions:
     encoding: Encoding = None
     language: Language = "en"
     inference: Inference = True
+    undirected: Undirected = False
     embedder: EmbedderSpec = None
     quiet: Quiet = False
 
     @property
     def hints(self) -> Hints | None:
-        """What was said of how files are read; None if nothing was."""
-        from clew.graph.readers.hints import Hints
+        """What was said of how files are read; None if nothing was. Raises UsageError."""
+        from clew.graph.readers.hints import Hints, columns_of
 
-        said = hints_of(self.columns, self.row_id, self.relation, self.encoding, self.language)
-        return said if self.inference else replace(said or Hints(), inference=False)
+        columns = {} if self.columns is None else columns_of(self.columns)
+        said = Hints(
+            columns, self.row_id, self.relation, self.encoding, self.language, self.inference, self.undirected
+        )
+        return None if said == Hints() else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +171,6 @@ class BoundOptions:
     def bounds(self) -> Bounds:
         """The bounds of each question. Raises UsageError."""
         return bounds_of(self.seconds, self.limit)
-
-
-def hints_of(
-    columns: str | None, row_id: str | None, relation: str | None, encoding: str | None, language: str
-) -> Hints | None:
-    """What was said of how files are read; None if nothing was. Raises UsageError."""
-    from clew.graph.readers.hints import Hints, columns_of
-
-    said = Hints({} if columns is None else columns_of(columns), row_id, relation, encoding, language)
-    return None if said == Hints() else said
 
 
 _STAGES: dict[str, tuple[str, BarUnit]] = {

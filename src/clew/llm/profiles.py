@@ -114,6 +114,7 @@ PROFILES: Mapping[str, Profile] = {
             wire="anthropic",
             base_url="https://api.anthropic.com",
             key_variable="ANTHROPIC_API_KEY",
+            url_variable="ANTHROPIC_BASE_URL",
             key_needed=True,
             parameters={"max_tokens": "max_tokens", "stop": "stop_sequences"},
             forms=("schema", "text"),

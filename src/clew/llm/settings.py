@@ -97,9 +97,9 @@ def settings_from(environment: Mapping[str, str], model: str, **options: Any) ->
     """Make the settings of a model from environment variables and options; options go before.
 
     Read are the variables that the provider's profile names: OPENAI_API_KEY and OPENAI_BASE_URL,
-    ANTHROPIC_API_KEY, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that it was not meant for:
-    one that needs none gets it only where its base URL is given too. Any OTEL_* variable turns on telemetry,
-    but for OTEL_SDK_DISABLED=true.
+    ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, OPENROUTER_API_KEY, OLLAMA_HOST. A key goes to no server that
+    it was not meant for: one that needs none gets it only where its base URL is given too. Any OTEL_*
+    variable turns on telemetry, but for OTEL_SDK_DISABLED=true.
 
     Raises:
         UsageError: there is no such provider.
@@ -127,9 +127,10 @@ def wants_telemetry(environment: Mapping[str, str]) -> bool:
 def ollama_url(host: str) -> str:
     """Turn what OLLAMA_HOST may hold (`host`, `host:port`, `:port`, a URL) into the base URL of its API."""
     scheme, mark, rest = host.strip().rpartition("://")
-    name, colon, port = rest.rstrip("/").rpartition(":")
+    server, slash, path = rest.rstrip("/").partition("/")
+    name, colon, port = server.rpartition(":")
     if not colon or not port.isdigit():
-        name, port = rest.rstrip("/"), {"http": "80", "https": "443"}.get(scheme, "11434")
+        name, port = server, {"http": "80", "https": "443"}.get(scheme, "11434")
     # A server listens on 0.0.0.0; a client cannot call it there everywhere.
     name = "localhost" if name in ("", "0.0.0.0", "[::]") else name  # noqa: S104
-    return f"{scheme if mark else 'http'}://{name}:{port}/v1"
+    return f"{scheme if mark else 'http'}://{name}:{port}{slash}{path}/v1"

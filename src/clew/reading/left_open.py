@@ -32,7 +32,9 @@ def unknown_given(graph: Graph, names: NamesIndex, unknown: Sequence[str]) -> Ab
 def left_open(reader: QuestionReader, names: NamesIndex, reading: Reading) -> Abstention:
     """Why no reading of a question is likely enough, with what the graph records of what it names."""
     written = [m for m in reading.mentions if m.candidates and m.candidates[0].how <= PLURAL]
-    named = [m for m in written if m.strong]
+    words = tokens(reading.question)
+    capital = [w for w in words if is_capital(w, words)]
+    named = [m for m in written if m.strong or any(m.start <= w.start < m.stop for w in capital)]
     lacking = _lacking_names(reader, reading, named)
     if lacking:
         near = near_names(reader.graph, names, [lacking])

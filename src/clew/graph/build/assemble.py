@@ -7,6 +7,7 @@ several times faster than three keys.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.arrays import Int32, Int64, UInt16
-from clew.graph.build.inference import Ontology, is_schema
+from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.graph import (
     INFERRED,
     Adjacency,
@@ -80,6 +81,7 @@ class Assembler:
         """Statements that have properties, but whose triple no source states."""
         self._declared: list[Int32] = []
         self._joined: list[Int32] = []
+        self._joining: set[str] = set()
 
     def add(self, batch: Batch, source: int) -> None:
         """Take the triples, nodes, types, labels and aliases of one batch of source number `source`."""
@@ -90,6 +92,7 @@ class Assembler:
         ids = self._nodes.of(ends)
         if batch.joined:
             self._joined.append(np.unique(ids))
+            self._joining.update(batch.relations)
         self._columns.append((ids[::2].copy(), self._relations.of(batch.relations), ids[1::2].copy(), source))
         self.triples += len(batch.heads)
         if batch.ids is not None:
@@ -160,8 +163,24 @@ class Assembler:
         names = [key if isinstance(key, str) else key[0] for at, key in enumerate(self._nodes) if at in first]
         return (
             f"{len(strange):,} of {len(joined):,} ends of edges are not among the ids of nodes: "
-            f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. Are these the right columns?",
+            f"{', '.join(names)}{' …' if len(strange) > len(names) else ''}. {self._advice(strange)}",
         )
+
+    def _advice(self, strange: Int32) -> str:
+        """What to do about strange ends of edges: most of them may be in another column of the nodes."""
+        held = set(strange.tolist())
+        texts = {key for key, node in self._nodes.items() if node in held and isinstance(key, str)}
+        same = [i for key, i in self._nodes.items() if not isinstance(key, str) and key[0] in texts]
+        same += strange.tolist()
+        found: dict[str, int] = {}
+        for name, number in self._relations.items():
+            if name not in self._joining:
+                tails = (tail[relation == number] for _, relation, tail, _ in self._columns)
+                found[name] = len(np.intersect1d(np.concatenate(list(tails)), same))
+        best = max(found, key=lambda name: found[name], default="")
+        if not best or 2 * found[best] < len(strange):
+            return "Are these the right columns?"
+        return f"{found[best]:,} of them are in the column {best} of the nodes: give --id {shlex.quote(best)}"
 
     def graph(self) -> tuple[Graph, int]:
         """Return the graph and the number of duplicate triples that were merged."""
@@ -194,7 +213,7 @@ class Assembler:
 
     def _infer(self) -> None:
         """Add what follows from an ontology, if there is one."""
-        if not self._characters and not any(map(is_schema, self._relations)):
+        if not self._characters and not speaks(self._relations):
             return
         keys = list(self._nodes)
         triples = np.concatenate([np.stack(c[:3], axis=1) for c in self._columns]).astype(np.int64)
@@ -273,7 +292,7 @@ class Assembler:
     def _local_names(self) -> Iterator[tuple[str, str]]:
         """(entity, the end of its IRI, in words) where that is not its label, or is written as one word.
 
-        Not of those with a label in a language that is read.
+        Not of those with a label in a language that is read, but such a label in words, if it is one word.
         """
         for key in self._nodes if self._iris else ():
             if not isinstance(key, str) or key.startswith("_:"):
@@ -283,6 +302,8 @@ class Assembler:
                 continue
             if held is None or held.rank % RANKS == RANKS - 1:
                 yield key, _CAMEL.sub(" ", local_name(key))
+            elif " " not in held.text and _CAMEL.search(held.text):
+                yield key, _CAMEL.sub(" ", held.text)
 
     def _alias_table(self) -> Aliases:
         """Aliases by node in order of reading; repeats, names themselves and unknown nodes are left out."""

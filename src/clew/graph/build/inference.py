@@ -3,15 +3,18 @@
 Followed are `rdfs:subClassOf`, `owl:equivalentClass`, `rdfs:subPropertyOf`, `owl:equivalentProperty`,
 `owl:inverseOf`, `owl:SymmetricProperty`, `owl:TransitiveProperty`, and restrictions: members of a class with
 `owl:hasValue` have the value, and what has some value of the class of `owl:someValuesFrom` is a member where
-the restriction defines the class. Of classes themselves, *every Margherita has some mozzarella as topping* is
-the triple of the two classes, as in ontologies of biology. Inferred triples have the source `INFERRED` of
+the restriction defines the class. A class is below each part of its `owl:intersectionOf`; that what is in
+all parts is in the class is not followed. Of classes themselves, *every Margherita has some mozzarella as
+topping* is the triple of the two classes, as in ontologies of biology, and *every Zinfandel is red* that of
+the class and the value. Of SKOS, as its reference says, what is broader is narrower the other way, and what
+is related is so both ways. Inferred triples have the source `INFERRED` of
 `clew.graph.graph`, so that they are told apart; one that a source states is none.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,15 +30,28 @@ MOST_INFERRED = 2_000_000
 """Triples, and types, that are inferred at most; the rest is left out with a note."""
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
-_SUBSUMING = (RDFS + "subClassOf", OWL + "equivalentClass")
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_FIRST, _REST = _RDF + "first", _RDF + "rest"
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_OF_SKOS = {
+    _SKOS + one: _SKOS + other
+    for pair in (("broader", "narrower"), ("broadMatch", "narrowMatch"), ("topConceptOf", "hasTopConcept"),
+                 ("broaderTransitive", "narrowerTransitive"), ("related", "related"),
+                 ("relatedMatch", "relatedMatch"), ("closeMatch", "closeMatch"), ("exactMatch", "exactMatch"))
+    for one, other in (pair, pair[::-1])
+}  # fmt: skip
+"""What each relation of SKOS is the other way."""
+_INTERSECTION = OWL + "intersectionOf"
+_SUBSUMING = (RDFS + "subClassOf", OWL + "equivalentClass", _INTERSECTION)
 
 
 @dataclass(eq=False)
 class Ontology:
     """What sources say of classes and properties, and what follows from it.
 
-    `schema` int64 [n, 3] are the stated triples whose relation is of RDFS or OWL (`is_schema`); `name` says
-    what a node is called, None for a literal; `characters` are (property, `symmetric` or `transitive`).
+    `schema` int64 [n, 3] are the stated triples whose relation is of RDFS, OWL or lists (`is_schema`);
+    `name` says what a node is called, None for a literal; `characters` are (property, `symmetric` or
+    `transitive`).
     `relations` gives a name that it lacks the next id: relations that only an ontology names may follow.
     `cut` says that more followed than may.
     """
@@ -61,6 +77,30 @@ class Ontology:
             self._pairs[relation] = [p for p in found if literal or self.name(p[1]) is not None]
         return self._pairs[relation]
 
+    def _parts(self) -> list[tuple[int, int]]:
+        """(class, class) of what a class is the intersection of, as lists of RDF say it."""
+        if not self.pairs(_INTERSECTION):
+            return []
+        first, rest = dict(self.pairs(_FIRST)), dict(self.pairs(_REST))
+        found: list[tuple[int, int]] = []
+        for class_, item in self.pairs(_INTERSECTION):
+            seen: set[int] = set()
+            while item in first and item not in seen:
+                seen.add(item)
+                found.append((class_, first[item]))
+                item = rest.get(item, -1)
+        return found
+
+    def _superclasses(self) -> dict[int, list[int]]:
+        """Class → the classes right above it."""
+        above: dict[int, list[int]] = defaultdict(list)
+        for one, other in (*self.pairs(RDFS + "subClassOf"), *self._parts()):
+            above[one].append(other)
+        for one, other in self.pairs(OWL + "equivalentClass"):
+            above[one].append(other)
+            above[other].append(one)
+        return above
+
     def relations_in_play(self) -> set[str]:
         """Names of the relations from whose triples something may follow, and of those that may follow."""
         implied = self._implied_relations()
@@ -75,7 +115,7 @@ class Ontology:
     def classes_in_play(self) -> set[int]:
         """Classes of whose members something may follow, or that may follow."""
         pairs = [self.pairs(kind) for kind in (*_SUBSUMING, OWL + "someValuesFrom", OWL + "onProperty")]
-        return {node for found in pairs for pair in found for node in pair}
+        return {node for found in (*pairs, self._parts()) for pair in found for node in pair}
 
     def infer(self, triples: TripleRows, types: Int32) -> tuple[TripleRows, Int32]:
         """The triples, int64 [n, 3], and types (node, class), int32 [n, 2], that follow; no type is stated.
@@ -102,8 +142,29 @@ class Ontology:
             raise ValueError(f"node {node} is a literal")
         return name
 
+    def _is_unnamed(self, node: int) -> bool:
+        name = self.name(node)
+        return name is not None and name.startswith("_:")
+
     def _implied_relations(self) -> dict[str, list[Implied]]:
         """Of each relation, by name, all that follow from it, through any number of rules."""
+        rules = self._rules()
+        closed: dict[str, list[Implied]] = {}
+        for relation in rules:
+            seen: set[Implied] = {(relation, False)}
+            left = [(relation, False)]
+            while left:
+                at, turned = left.pop()
+                for other, swapped in rules.get(at, ()):
+                    step = (other, turned != swapped)
+                    if step not in seen:
+                        seen.add(step)
+                        left.append(step)
+            closed[relation] = sorted(seen - {(relation, False)})
+        return closed
+
+    def _rules(self) -> Mapping[str, set[Implied]]:
+        """Of each relation, by name, what follows from it by one rule."""
         rules: dict[str, set[Implied]] = defaultdict(set)
 
         def add(one: int, other: int, *, swapped: bool) -> None:
@@ -118,19 +179,10 @@ class Ontology:
         for name, character in self.characters:
             if character == "symmetric":
                 rules[name].add((name, True))
-        closed: dict[str, list[Implied]] = {}
-        for relation in rules:
-            seen: set[Implied] = {(relation, False)}
-            left = [(relation, False)]
-            while left:
-                at, turned = left.pop()
-                for other, swapped in rules.get(at, ()):
-                    step = (other, turned != swapped)
-                    if step not in seen:
-                        seen.add(step)
-                        left.append(step)
-            closed[relation] = sorted(seen - {(relation, False)})
-        return closed
+        for name, other in _OF_SKOS.items():
+            if name in self.relations:
+                rules[name].add((other, True))
+        return rules
 
     def _along(self, triples: TripleRows, implied: Mapping[str, Sequence[Implied]]) -> TripleRows:
         found: list[TripleRows] = [np.zeros((0, 3), np.int64)]
@@ -162,12 +214,7 @@ class Ontology:
 
     def _members(self, triples: TripleRows, stated: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """(node, class): those stated, of the classes above, and by definitions of restrictions."""
-        above: dict[int, list[int]] = defaultdict(list)
-        for one, other in self.pairs(RDFS + "subClassOf"):
-            above[one].append(other)
-        for one, other in self.pairs(OWL + "equivalentClass"):
-            above[one].append(other)
-            above[other].append(one)
+        above = self._superclasses()
         held = self._above(stated, above)
         triples = _by_relation(triples)
         while True:
@@ -182,7 +229,7 @@ class Ontology:
 
     def _named(self, pairs: set[tuple[int, int]]) -> Int32:
         """Those of (node, class) whose class has a name, at most `MOST_INFERRED`."""
-        named = {type_ for _, type_ in pairs if not self._name(type_).startswith("_:")}
+        named = {type_ for _, type_ in pairs if not self._is_unnamed(type_)}
         new = sorted(pair for pair in pairs if pair[1] in named)
         return np.array(new[:MOST_INFERRED], np.int32).reshape(-1, 2)
 
@@ -212,15 +259,22 @@ class Ontology:
         return members
 
     def _of_classes(self) -> TripleRows:
-        """(class, relation, class) of what every member of a named class has some of."""
-        some = self._restrictions("someValuesFrom")
-        rows = [
+        """(class, relation, class or value) of what every member of a named class has."""
+        kinds = [self._restrictions(kind) for kind in ("someValuesFrom", "hasValue")]
+        held = {restriction for kind in kinds for restriction in kind}
+        above = {
+            one: [c for c in others if c in held or self._is_unnamed(c)]
+            for one, others in self._superclasses().items()
+        }
+        rows = {
             (class_, self.relations[relation], other)
-            for kind in _SUBSUMING
-            for class_, restriction in self.pairs(kind)
-            for relation, other in some.get(restriction, ())
-            if not self._name(class_).startswith("_:") and not self._name(other).startswith("_:")
-        ]
+            for class_ in above
+            if not self._is_unnamed(class_)
+            for restriction in _beyond(class_, above, MOST_INFERRED)
+            for kind in kinds
+            for relation, other in kind.get(restriction, ())
+            if not self._is_unnamed(other)
+        }
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
 
     def _values(self, held: set[tuple[int, int]]) -> TripleRows:
@@ -234,9 +288,14 @@ class Ontology:
         return np.array(sorted(rows), np.int64).reshape(-1, 3)
 
 
+def speaks(relations: Iterable[str]) -> bool:
+    """Whether something may follow from triples of these relations."""
+    return any(is_schema(relation) or relation in _OF_SKOS for relation in relations)
+
+
 def is_schema(relation: str) -> bool:
-    """Whether a relation is one that an ontology is written in."""
-    return relation.startswith((RDFS, OWL))
+    """Whether a relation is one that an ontology is written in, its lists too."""
+    return relation.startswith((RDFS, OWL)) or relation in (_FIRST, _REST)
 
 
 def _by_relation(triples: TripleRows) -> TripleRows:

@@ -21,9 +21,9 @@ class Hints:
 
     `columns` maps `head`, `relation` and `tail` to columns, `id` is the column that says what a row is of: by
     their names in the header, or by their numbers from 1. `relation` is what edges are called in a table
-    that does not say it. `encoding` is that of text files. `language` is that of the labels of RDF that
-    people read, a tag such as `de`; others are aliases. With `inference` what follows from an ontology in RDF
-    is added to the graph.
+    that does not say it; if they are `undirected`, each is kept both ways. `encoding` is that of text files.
+    `language` is that of the labels of RDF that people read, a tag such as `de`; others are aliases. With
+    `inference` what follows from an ontology in RDF is added to the graph.
 
     Raises UsageError for a role, an encoding or a tag that there is not.
     """
@@ -34,6 +34,7 @@ class Hints:
     encoding: str | None = None
     language: str = "en"
     inference: bool = True
+    undirected: bool = False
 
     def __post_init__(self) -> None:
         wrong = [role for role in self.columns if role not in ROLES]
@@ -54,7 +55,7 @@ class Hints:
     @property
     def of_table(self) -> bool:
         """Whether anything is said of the columns of a table."""
-        return bool(self.columns or self.id or self.relation)
+        return bool(self.columns or self.id or self.relation or self.undirected)
 
 
 def columns_of(text: str) -> dict[str, str]:

@@ -19,8 +19,9 @@ from typing import Any, cast
 
 from clew.errors import InputError, ParseError
 from clew.graph.readers.batch import Batch, Tally
+from clew.graph.readers.columns import EdgeColumns, Layout
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import EdgeColumns, Layout, layout_of
+from clew.graph.readers.layout import layout_of
 from clew.graph.readers.stream import ByteSource, line_blocks, unpacked_name
 from clew.graph.readers.table import SAMPLE, NumberedRow, batches_of, unclear
 

@@ -10,31 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from clew.errors import UsageError
+from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns
 from clew.graph.readers.hints import LINK, Hints
-from clew.graph.readers.matrix import WEIGHT, Matrix, matrix_of
-from clew.graph.values import NOTHING, XSD, parse_value
+from clew.graph.readers.matrix import matrix_of
+from clew.graph.values import NOTHING, parse_value
 
-ARRAY_DELIMITER = ";"
 FEW_ROWS = 3
 """Rows from which a table of three columns without known words can be told from triples."""
 
-_DATATYPES = {
-    **dict.fromkeys(("int", "long", "short", "byte"), XSD + "integer"),
-    **dict.fromkeys(("float", "double"), XSD + "double"),
-    **dict.fromkeys(("string", "char", "point", "localtime", "time", "duration"), XSD + "string"),
-    **dict.fromkeys(("datetime", "localdatetime"), XSD + "dateTime"),
-    "boolean": XSD + "boolean",
-    "date": XSD + "date",
-}
-_ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
-_COLUMN = re.compile(
-    r"(?P<name>[^:]*):(?P<type>[A-Za-z_]+)(?:\((?P<group>[^)]*)\))?(?P<array>\[\])?"
-    r"(?:\{(?:delimiter:(?P<delimiter>.)|.*)\})?"
-)
 _ENDS = (
     ("head", "tail"), ("subject", "object"), ("subj", "obj"), ("source", "target"), ("src", "dst"),
     ("source", "destination"), ("src", "dest"), ("origin", "destination"), ("origin", "dest"),
@@ -57,140 +44,6 @@ _INDEX = re.compile(r"(?:Unnamed: ?\d+)?")
 """The header of a column that counts rows, as data frames write it."""
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a header: `role` is "" for a property, else one of Neo4j's in lower case.
-
-    `datatype` is None where the header does not say it.
-    """
-
-    name: str
-    role: str = ""
-    group: str = ""
-    datatype: str | None = None
-    array: bool = False
-    delimiter: str = ARRAY_DELIMITER
-
-    @classmethod
-    def of(cls, cell: str) -> Column:
-        """Read a header cell; one without a type that Neo4j knows is a property of that name."""
-        found = _COLUMN.fullmatch(cell)
-        kind = found["type"].lower() if found else ""
-        if found is None or kind not in (*_ROLES, *_DATATYPES):
-            return cls(cell)
-        delimiter = found["delimiter"] or ARRAY_DELIMITER
-        if kind in _ROLES:
-            return cls(found["name"], kind, found["group"] or "", delimiter=delimiter)
-        return cls(found["name"], "", "", _DATATYPES[kind], found["array"] is not None, delimiter)
-
-    def items(self, cell: str) -> list[str]:
-        """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
-        listed = self.array or self.role == "label"
-        return [item for part in (cell.split(self.delimiter) if listed else [cell]) if (item := part.strip())]
-
-    def key(self, cell: str) -> str:
-        """Name of the node that an id cell of this column stands for."""
-        return f"{self.group}:{cell}" if self.group else cell
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeColumns:
-    """Columns of an edge; without one of relations all are called `named`.
-
-    `direction` says of each edge if it has one (Gephi's `Type`); `properties` are said of the edge itself.
-    """
-
-    head: int
-    tail: int
-    relation: int | None = None
-    named: str = LINK
-    direction: int | None = None
-    properties: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NodeColumns:
-    """Columns of a node: its id, what it is called, its types, and its properties.
-
-    `literals`: its properties are texts; otherwise, of a wide table, names of other entities. `key`: further
-    columns that only together with the id say which row it is; they are properties too, as the id is then.
-    `references`: properties that are ids of other nodes of the table, as of a parent.
-    """
-
-    id: int
-    name: int | None
-    types: int | None
-    properties: tuple[int, ...]
-    literals: bool = True
-    key: tuple[int, ...] = ()
-    references: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
-
-    A `matrix` has neither.
-
-    `may_be_triples`: the header is in words of its own, and could be a triple as the rows could.
-    """
-
-    columns: tuple[Column, ...]
-    edges: EdgeColumns | None = None
-    nodes: NodeColumns | None = None
-    header: bool = True
-    left_out: tuple[str, ...] = ()
-    may_be_triples: bool = False
-    matrix: Matrix | None = None
-
-    @property
-    def kind(self) -> str:
-        """What a row is."""
-        if self.edges is not None:
-            return "nodes and edges" if self.nodes is not None else "edges"
-        return "nodes"
-
-    def told(self) -> str:
-        """Say what was taken for what."""
-        if self.matrix is not None:
-            weight = (
-                f"; properties of edges = {WEIGHT}, the number of the cell" if self.matrix.weighted else ""
-            )
-            called = _called(self.matrix.named)
-            return f"a matrix of edges: head = the row, relation = {called}, tail = the column{weight}"
-        parts: list[str] = []
-        if self.edges is not None:
-            edges = self.edges
-            ends = self._name(edges.head), self._name(edges.tail)
-            parts.append(f"head = {ends[0]}, relation = {self._relation(edges)}, tail = {ends[1]}")
-            if edges.properties and self.nodes is None:
-                parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
-        if self.nodes is not None:
-            nodes = self.nodes
-            id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
-            said = [("name", nodes.name), ("type", nodes.types)]
-            named = (f"{role} = {self._name(at)}" for role, at in said if at is not None)
-            parts.append(", ".join((f"id = {id_}", *named)))
-            if nodes.properties:
-                parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
-        if self.left_out:
-            parts.append("left out: " + ", ".join(self.left_out))
-        return f"a table of {self.kind}: " + "; ".join(parts)
-
-    def _relation(self, edges: EdgeColumns) -> str:
-        if edges.relation is not None:
-            return self._name(edges.relation)
-        return _called(edges.named)
-
-    def _name(self, column: int) -> str:
-        held = self.columns[column]
-        return held.name or (f":{held.role.upper()}" if held.role else f"column {column + 1}")
-
-
-def _called(relation: str) -> str:
-    return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINK else "")
 
 
 def layout_of(
@@ -217,7 +70,19 @@ def layout_of(
 
 
 def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> Layout:
-    """The layout that the user says; by numbers alone, there is no header."""
+    """The layout that the user says; by numbers alone, there is no header.
+
+    A table of edges may lack the column of ids, and one of nodes those of edges: the user says them of all
+    sources.
+    """
+    no_id = hints.id is not None and not _has(cells, hints.id)
+    no_ends = bool(hints.columns) and not any(_has(cells, column) for column in hints.columns.values())
+    if no_id or no_ends:
+        left = replace(hints, id=None if no_id else hints.id, columns={} if no_ends else hints.columns)
+        found = layout_of(cells, rows, left)
+        if found is not None and (no_ends if found.edges is None else no_id):
+            lacking = (*([hints.id or ""] if no_id else []), *(hints.columns.values() if no_ends else ()))
+            return replace(found, lacking=lacking)
     given = [*hints.columns.values(), *([] if hints.id is None else [hints.id])]
     plain = all(column.isdecimal() and column not in cells for column in given)
     columns = tuple(Column("" if plain else cell) for cell in cells)
@@ -229,15 +94,30 @@ def _said(cells: Sequence[str], rows: Sequence[Sequence[str]], hints: Hints) -> 
         typed = tuple(Column.of(cell) for cell in cells)
         columns = columns if plain else typed
         nodes = _node_columns(columns, _place(cells, hints.id), rows)
+        if nodes.name is not None and columns[nodes.id].name and _words(columns[nodes.id].name) not in _IDS:
+            # Of an airport called by its name, its code can be asked.
+            nodes = replace(nodes, properties=(nodes.id, *nodes.properties))
     return _with_rest(Layout(columns, edges, nodes, not plain))
 
 
-def _place(cells: Sequence[str], column: str) -> int:
+def _has(cells: Sequence[str], column: str) -> bool:
+    return _found(cells, column) is not None
+
+
+def _found(cells: Sequence[str], column: str) -> int | None:
+    """The place of a column by its name or its number from 1."""
     names = [cell.lower() for cell in cells]
     if column.lower() in names:
         return names.index(column.lower())
     if column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(cells):
         return int(column) - 1
+    return None
+
+
+def _place(cells: Sequence[str], column: str) -> int:
+    place = _found(cells, column)
+    if place is not None:
+        return place
     raise UsageError(f"there is no column {column!r}. The table has: {', '.join(cells)}")
 
 

@@ -28,8 +28,8 @@ class Matrix:
     named: str
     weighted: bool
 
-    def add_row(self, batch: Batch, fields: Sequence[str]) -> str:
-        """Add the edges of one row; what is wrong with it, "" if nothing is."""
+    def add_row(self, batch: Batch, fields: Sequence[str], *, both: bool = False) -> str:
+        """Add the edges of one row, `both` ways if so asked; what is wrong with it, "" if nothing is."""
         head, *cells = fields
         if head not in self.nodes:
             return f"{head!r} is a row, but no column"
@@ -38,10 +38,12 @@ class Matrix:
             return f"{wrong!r} in a matrix is no number"
         batch.nodes.append(head)
         for tail, cell in zip(self.nodes, cells, strict=True):
-            if cell and float(cell):
-                batch.add(head, self.named, tail)
+            if not (cell and float(cell)):
+                continue
+            for one, other in ((head, tail), (tail, head))[: 1 + both]:
+                batch.add(one, self.named, other)
                 if self.weighted or float(cell) != 1:
-                    batch.statements.append((head, self.named, tail, ((WEIGHT, cell, XSD + "string"),)))
+                    batch.statements.append((one, self.named, other, ((WEIGHT, cell, XSD + "string"),)))
         return ""
 
 

@@ -103,22 +103,24 @@ class RdfReader:
 
 
 def _parse_lines(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:
-    """Parse block by block, so that one bad line spoils no other."""
+    """Parse block by block, and what follows a bad line by itself, so that one bad line spoils no other."""
     import pyoxigraph
 
     format_ = getattr(pyoxigraph.RdfFormat, syntax)
     for first, lines in line_blocks(path, tally):
         tally.blank += sum(not line.strip() for line in lines)
-        # A fault in a last line that is not ended would be told twice.
-        parser = pyoxigraph.parse("\n".join(lines) + "\n", format_)
-        while True:
+        begun, parts = 0, iter(["\n".join(lines)])
+        while (part := next(parts, None)) is not None:
+            # A fault in a last line that is not ended would be told twice.
+            parser = pyoxigraph.parse(part + "\n", format_)
             try:
-                yield next(parser)
-            except StopIteration:
-                break
+                yield from parser
+                begun += 1
             except SyntaxError as error:
-                line = first + (error.lineno or 1) - 1
-                tally.error(ParseError(str(path), line, _reason(error), _LINES_ADVICE))
+                begun += error.lineno or 1
+                tally.error(ParseError(str(path), first + begun - 1, _reason(error), _LINES_ADVICE))
+                # A literal without its last quote would take the lines behind it.
+                parts = iter(lines[begun:])
 
 
 def _parse_document(path: Path, syntax: RdfSyntax, tally: Tally) -> Iterator[pyoxigraph.Quad]:

@@ -3,9 +3,10 @@
 What the columns are is found by `layout`, and noted. Headers of Neo4j's import are read as Neo4j does: ID
 groups (`:ID(Film)`) become prefixes (`Film:7`) since ids are unique within a group only. The column `name`,
 else `label`, else `title`, is what people read. Every other property of a node becomes a triple (node,
-property, value); an empty cell is no triple. Labels become types. Items of a list stand between semicolons,
-or what the header names: `tags:string[]{delimiter:|}`. The other columns of a table of edges are properties
-of the edges. An edge without direction becomes one each way. A matrix has an edge a cell.
+property, value); an empty cell, also one of `NULL`, is no triple. Labels become types. Items of a list stand
+between semicolons, or what the header names: `tags:string[]{delimiter:|}`. The other columns of a table of
+edges are properties of the edges. An edge without direction becomes one each way. A matrix has an edge a
+cell.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from pathlib import Path
 
 from clew.errors import InputError, ParseError, UsageError
 from clew.graph.readers.batch import Batch, Label, Tally
+from clew.graph.readers.columns import Column, EdgeColumns, Layout, NodeColumns
 from clew.graph.readers.comma import Records
 from clew.graph.readers.hints import Hints
-from clew.graph.readers.layout import Column, EdgeColumns, Layout, NodeColumns, goes_both_ways, layout_of
+from clew.graph.readers.layout import goes_both_ways, layout_of
 from clew.graph.readers.matrix import Matrix
 from clew.graph.readers.sheets import SHEET_SUFFIXES, sheet_records
 from clew.graph.readers.stream import unpacked_name
@@ -29,6 +31,8 @@ SAMPLE = 200
 """Rows that are looked at to tell what the columns are."""
 MOST_SEEN = 1 << 20
 """Rows in which it is looked whether they are of the same node."""
+NULL = r"\N"
+"""How databases write an empty cell of a table into a file."""
 KEY_JOIN = ", "
 """What stands between the cells that only together say which row it is."""
 _TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
@@ -107,7 +111,7 @@ def table_files(directory: Path, hints: Hints) -> list[Path]:
 def _records(path: Path, tally: Tally) -> Iterator[NumberedRow]:
     if path.suffix.lower() in SHEET_SUFFIXES:
         return sheet_records(path, tally)
-    return iter(Records(path, tally))
+    return ((line, ["" if cell == NULL else cell for cell in cells]) for line, cells in Records(path, tally))
 
 
 def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
@@ -121,7 +125,8 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
         raise unclear(path, line, cells)
     doubt = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     otherwise = ". If the first line is a triple too, give --format tsv or csv" if doubt else ""
-    tally.note(f"{path}: {layout.told()}{otherwise}")
+    both = "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
+    tally.note(f"{path}: {layout.told()}{both}{otherwise}")
     yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
 
 
@@ -243,6 +248,7 @@ class _EdgeRows:
     def __init__(self, place: _RowPlace, columns: Sequence[Column], edges: EdgeColumns, tally: Tally) -> None:
         self._place, self._tally, self._at = place, tally, edges
         self._head, self._tail = columns[edges.head], columns[edges.tail]
+        self._both = tally.hints.undirected
         self._properties = [(i, columns[i]) for i in edges.properties]
 
     def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
@@ -260,7 +266,7 @@ class _EdgeRows:
             for i, column in self._properties
             for value in column.items(fields[i])
         )
-        both = at.direction is not None and goes_both_ways(fields[at.direction])
+        both = self._both or (at.direction is not None and goes_both_ways(fields[at.direction]))
         for head, tail in (ends, ends[::-1])[: 1 + both]:
             batch.add(head, relation, tail)
             if properties:
@@ -275,7 +281,7 @@ class _MatrixRows:
 
     def row(self, batch: Batch, number: int, fields: Sequence[str]) -> None:
         """Add the edges of one row."""
-        if reason := self._matrix.add_row(batch, fields):
+        if reason := self._matrix.add_row(batch, fields, both=self._tally.hints.undirected):
             self._tally.error(self._place.fault(number, reason, _MATRIX_ADVICE))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from clew.errors import UsageError
 from clew.graph.build.assemble import local_name
-from clew.graph.build.inference import MOST_INFERRED, is_schema
+from clew.graph.build.inference import MOST_INFERRED, speaks
 from clew.graph.edit.edit import EdgeIds, GraphEdit, NodeText, triple_array
 from clew.graph.graph import INFERRED, Graph, StatementRow
 from clew.graph.readers.batch import EdgeStatement, NodeKey
@@ -215,7 +215,7 @@ class _Resolver:
                 f"more follows from the ontology than the {MOST_INFERRED:,} that are added; the rest is left "
                 "out, maybe another part than if the sources were indexed anew"
             )
-        spoken = any(is_schema(relation) for _, relation, _ in (*self._edits.add, *self._edits.remove))
+        spoken = speaks(relation for _, relation, _ in (*self._edits.add, *self._edits.remove))
         if not self._types.infers and (spoken or np.any(self._graph.source == INFERRED)):
             yield (
                 "what follows from the ontology is as it was, as the index was made with --no-inference or "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clew.arrays import Int32, Int64
 from clew.graph.build.assemble import GrowingIds
-from clew.graph.build.inference import Ontology, is_schema
+from clew.graph.build.inference import Ontology, is_schema, speaks
 from clew.graph.edit.edit import GraphEdit, NodeText, edited, triple_slots
 from clew.graph.graph import INFERRED, Graph, Stated
 
@@ -74,7 +74,7 @@ def with_following(
 
 def _speaks(graph: Graph, stated: Stated) -> bool:
     """Whether there is an ontology."""
-    return bool(stated.characters) or any(map(is_schema, graph.relations))
+    return bool(stated.characters) or speaks(graph.relations)
 
 
 class _Again:

@@ -1,0 +1,164 @@
+"""What the columns of a table may be, and in what words that is told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from clew.graph.readers.hints import LINK
+from clew.graph.readers.matrix import WEIGHT, Matrix
+from clew.graph.values import XSD
+
+ARRAY_DELIMITER = ";"
+
+_DATATYPES = {
+    **dict.fromkeys(("int", "long", "short", "byte"), XSD + "integer"),
+    **dict.fromkeys(("float", "double"), XSD + "double"),
+    **dict.fromkeys(("string", "char", "point", "localtime", "time", "duration"), XSD + "string"),
+    **dict.fromkeys(("datetime", "localdatetime"), XSD + "dateTime"),
+    "boolean": XSD + "boolean",
+    "date": XSD + "date",
+}
+_ROLES = ("id", "label", "start_id", "end_id", "type", "ignore")
+_COLUMN = re.compile(
+    r"(?P<name>[^:]*):(?P<type>[A-Za-z_]+)(?:\((?P<group>[^)]*)\))?(?P<array>\[\])?"
+    r"(?:\{(?:delimiter:(?P<delimiter>.)|.*)\})?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a header: `role` is "" for a property, else one of Neo4j's in lower case.
+
+    `datatype` is None where the header does not say it.
+    """
+
+    name: str
+    role: str = ""
+    group: str = ""
+    datatype: str | None = None
+    array: bool = False
+    delimiter: str = ARRAY_DELIMITER
+
+    @classmethod
+    def of(cls, cell: str) -> Column:
+        """Read a header cell; one without a type that Neo4j knows is a property of that name."""
+        found = _COLUMN.fullmatch(cell)
+        kind = found["type"].lower() if found else ""
+        if found is None or kind not in (*_ROLES, *_DATATYPES):
+            return cls(cell)
+        delimiter = found["delimiter"] or ARRAY_DELIMITER
+        if kind in _ROLES:
+            return cls(found["name"], kind, found["group"] or "", delimiter=delimiter)
+        return cls(found["name"], "", "", _DATATYPES[kind], found["array"] is not None, delimiter)
+
+    def items(self, cell: str) -> list[str]:
+        """What a cell of this column holds: its items if it is a list; nothing of an empty one."""
+        listed = self.array or self.role == "label"
+        return [item for part in (cell.split(self.delimiter) if listed else [cell]) if (item := part.strip())]
+
+    def key(self, cell: str) -> str:
+        """Name of the node that an id cell of this column stands for."""
+        return f"{self.group}:{cell}" if self.group else cell
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeColumns:
+    """Columns of an edge; without one of relations all are called `named`.
+
+    `direction` says of each edge if it has one (Gephi's `Type`); `properties` are said of the edge itself.
+    """
+
+    head: int
+    tail: int
+    relation: int | None = None
+    named: str = LINK
+    direction: int | None = None
+    properties: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeColumns:
+    """Columns of a node: its id, what it is called, its types, and its properties.
+
+    `literals`: its properties are texts; otherwise, of a wide table, names of other entities. `key`: further
+    columns that only together with the id say which row it is; they are properties too, as the id is then.
+    `references`: properties that are ids of other nodes of the table, as of a parent.
+    """
+
+    id: int
+    name: int | None
+    types: int | None
+    properties: tuple[int, ...]
+    literals: bool = True
+    key: tuple[int, ...] = ()
+    references: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the columns are; `header`: the first record names them. With both kinds, rows are mixed.
+
+    A `matrix` has neither.
+
+    `may_be_triples`: the header is in words of its own, and could be a triple as the rows could.
+    """
+
+    columns: tuple[Column, ...]
+    edges: EdgeColumns | None = None
+    nodes: NodeColumns | None = None
+    header: bool = True
+    left_out: tuple[str, ...] = ()
+    may_be_triples: bool = False
+    matrix: Matrix | None = None
+    lacking: tuple[str, ...] = ()
+    """Columns that the user names and that this table has not, as another of the sources has them."""
+
+    @property
+    def kind(self) -> str:
+        """What a row is."""
+        if self.edges is not None:
+            return "nodes and edges" if self.nodes is not None else "edges"
+        return "nodes"
+
+    def told(self) -> str:
+        """Say what was taken for what."""
+        if self.matrix is not None:
+            weight = (
+                f"; properties of edges = {WEIGHT}, the number of the cell" if self.matrix.weighted else ""
+            )
+            called = _called(self.matrix.named)
+            return f"a matrix of edges: head = the row, relation = {called}, tail = the column{weight}"
+        parts: list[str] = []
+        if self.edges is not None:
+            edges = self.edges
+            ends = self._name(edges.head), self._name(edges.tail)
+            parts.append(f"head = {ends[0]}, relation = {self._relation(edges)}, tail = {ends[1]}")
+            if edges.properties and self.nodes is None:
+                parts.append("properties of edges = " + ", ".join(map(self._name, edges.properties)))
+        if self.nodes is not None:
+            nodes = self.nodes
+            id_ = " with ".join(map(self._name, (nodes.id, *nodes.key)))
+            said = [("name", nodes.name), ("type", nodes.types)]
+            named = (f"{role} = {self._name(at)}" for role, at in said if at is not None)
+            parts.append(", ".join((f"id = {id_}", *named)))
+            if nodes.properties:
+                parts.append("relations = " + ", ".join(self._name(at) for at in nodes.properties))
+        if self.left_out:
+            parts.append("left out: " + ", ".join(self.left_out))
+        if self.lacking:
+            parts.append("it has no column " + ", ".join(self.lacking))
+        return f"a table of {self.kind}: " + "; ".join(parts)
+
+    def _relation(self, edges: EdgeColumns) -> str:
+        if edges.relation is not None:
+            return self._name(edges.relation)
+        return _called(edges.named)
+
+    def _name(self, column: int) -> str:
+        held = self.columns[column]
+        return held.name or (f":{held.role.upper()}" if held.role else f"column {column + 1}")
+
+
+def _called(relation: str) -> str:
+    return f"“{relation}”" + (" (--relation NAME calls it otherwise)" if relation == LINK else "")
