@@ -54,5 +54,5 @@ def opened_cluster(address: str | None, *, quiet: bool) -> Generator[Workers | N
             yield workers
         finally:
             if not quiet:
-                for line in workers.told():
+                for line in workers.work_notes():
                     warn(line)

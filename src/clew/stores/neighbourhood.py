@@ -60,7 +60,7 @@ class FetchLimits:
 class FetchedEdges:
     """Nodes (ids) that are named, all edges that were fetched, and what was left out."""
 
-    seeds: tuple[int, ...]
+    topic_entities: tuple[int, ...]
     edges: dict[Edge, None] = field(default_factory=dict[Edge, None])
     hubs: int = 0
     cut: bool = False
@@ -73,7 +73,7 @@ class FetchedEdges:
     @property
     def nodes(self) -> list[int]:
         """Ids of all nodes, ascending."""
-        return sorted({*self.seeds, *(n for head, tail, _ in self.edges for n in (head, tail))})
+        return sorted({*self.topic_entities, *(n for head, tail, _ in self.edges for n in (head, tail))})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class Fetcher:
         self._named = _naming(schema)
         self._types = schema.types[:MOST_TYPES]
 
-    def named(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
+    def nodes_named_in(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
         """Find the nodes that a question names, longest names first. Raises StoreError."""
         spans = list(dict.fromkeys([*entities, *_spans(question)]))
         found = FetchedEdges(())
@@ -110,7 +110,7 @@ class Fetcher:
         names = {name.lower() for _, name in rows}
         inner = {name for name in names if any(name != other and _within(name, other) for other in names)}
         kept = [id for id, name in sorted(rows, key=lambda r: -len(r[1])) if name.lower() not in inner]
-        found.seeds = tuple(dict.fromkeys(kept))[:MOST_SEEDS]
+        found.topic_entities = tuple(dict.fromkeys(kept))[:MOST_SEEDS]
         return found
 
     def _match(self, found: FetchedEdges, test: str, texts: list[str]) -> list[tuple[int, str]]:
@@ -128,7 +128,7 @@ class Fetcher:
 
     def fetch(self, found: FetchedEdges) -> None:
         """Fetch all edges within the hops of the nodes that are named. Raises StoreError."""
-        seen, frontier = set(found.seeds), list(found.seeds)
+        seen, frontier = set(found.topic_entities), list(found.topic_entities)
         for hop in range(self.limits.hops):
             reached: dict[int, None] = {}
             hub = self.limits.edges if hop == 0 else self.limits.hub

@@ -121,7 +121,7 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
         raise unclear(path, line, cells)
     doubt = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     otherwise = ". If the first line is a triple too, give --format tsv or csv" if doubt else ""
-    tally.note(f"{path}: {layout.told()}{otherwise}")
+    tally.note(f"{path}: {layout.in_words()}{otherwise}")
     yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
 
 
