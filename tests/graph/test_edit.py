@@ -102,7 +102,7 @@ def check_schemas(start, changes, names) -> None:
             types_added=types,
         )  # fmt: skip
         after, _ = edited(graph, edit)
-        schema = schema_after(schema, graph, after, edit.touched(graph.nodes))
+        schema = schema_after(schema, graph, after, edit.changed_nodes(graph.nodes))
         assert_same_schema(schema, schema_of(after))
         graph, names, relations = after, [], []
 

@@ -190,9 +190,9 @@ def test_a_database_that_changes_while_it_is_copied_is_not_taken_for_whole(movie
 
 def test_names_are_found_in_any_case_and_the_longest_wins(movies):
     fetcher = Fetcher(NearNeo4j(movies.store))
-    assert len(fetcher.named("who directed apollo 13?").seeds) == 1
-    assert not fetcher.named("Who directed it?").seeds
-    long = fetcher.named("Who acted in The Matrix Reloaded?").seeds
+    assert len(fetcher.nodes_named_in("who directed apollo 13?").topic_entities) == 1
+    assert not fetcher.nodes_named_in("Who directed it?").topic_entities
+    long = fetcher.nodes_named_in("Who acted in The Matrix Reloaded?").topic_entities
     (title,) = movies.store.read("MATCH (n) WHERE id(n) = $id RETURN n.title", {"id": int(long[0])}, most=1)[
         1
     ][0]
@@ -201,11 +201,11 @@ def test_names_are_found_in_any_case_and_the_longest_wins(movies):
 
 def test_what_is_not_fetched_makes_the_answer_incomplete(movies):
     fetcher = Fetcher(NearNeo4j(movies.store), FetchLimits(hops=3, hub=2))
-    found = fetcher.named("Who directed Apollo 13?")
+    found = fetcher.nodes_named_in("Who directed Apollo 13?")
     fetcher.fetch(found)
     assert found.hubs
     assert "not passed through" in found.notes[0]
-    whole = Fetcher(NearNeo4j(movies.store)).named("Who directed Apollo 13?")
+    whole = Fetcher(NearNeo4j(movies.store)).nodes_named_in("Who directed Apollo 13?")
     Fetcher(NearNeo4j(movies.store)).fetch(whole)
     assert not whole.notes
     assert set(found.edges) < set(whole.edges)

@@ -43,7 +43,7 @@ def workers(cluster):
 def test_results_come_in_order_from_both_nodes_and_are_those_of_processes(workers):
     made = list(workers.map(Squares(0.2), range(20)))
     assert made == list(Processes(2).map(Squares(), range(20)))
-    assert len(workers.told()) == 2
+    assert len(workers.work_notes()) == 2
 
 
 LOCAL = """
@@ -61,7 +61,7 @@ def test_a_local_cluster_is_its_own_where_another_one_runs(cluster):
 
 def test_a_piece_that_is_lost_with_its_worker_is_done_again(workers, tmp_path):
     assert list(workers.map(Dying(5, 2, tmp_path), range(10))) == list(range(10))
-    assert workers.told()[-1] == "2 pieces were lost with their workers, and done again"
+    assert workers.work_notes()[-1] == "2 pieces were lost with their workers, and done again"
 
 
 def test_a_piece_that_ends_every_worker_ends_the_work(workers, tmp_path):

@@ -88,7 +88,7 @@ class Wording:
                 return True
         return False
 
-    def named(self, meaning: Meaning) -> float:
+    def likeness(self, meaning: Meaning) -> float:
         """How like some word is to what a meaning says; 1 where there are no words."""
         like, rows = self.like, self.saying
         if not rows:

@@ -62,7 +62,7 @@ def opened_cluster(
                 yield workers
         finally:
             if not quiet:
-                for line in workers.told():
+                for line in workers.work_notes():
                     warn(line)
 
 

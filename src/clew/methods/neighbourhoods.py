@@ -80,8 +80,8 @@ class NearMethod:
 
     def _answer_near(self, question: str, id: str | None, entities: Sequence[str], began: float) -> Answer:
         fetcher = self._fetcher = self._fetcher or Fetcher(self._store)
-        found = fetcher.named(question, entities)
-        if not found.seeds:
+        found = fetcher.nodes_named_in(question, entities)
+        if not found.topic_entities:
             detail = "no node of the database has a name that stands in the question"
             abstained = Abstention("no_entity", detail)
             return Answer(question, abstained=abstained, method=self.name, id=id, notes=found.notes)
@@ -106,20 +106,20 @@ class NearMethod:
             if found.state != self._state:
                 self._kept.clear()
                 self._state = found.state
-            held = self._kept.get(found.seeds)
+            held = self._kept.get(found.topic_entities)
             mine = held is None
             if held is None:
-                held = self._kept[found.seeds] = Future()
+                held = self._kept[found.topic_entities] = Future()
                 if len(self._kept) > MOST_KEPT:
                     self._kept.popitem(last=False)
-            self._kept.move_to_end(found.seeds)
+            self._kept.move_to_end(found.topic_entities)
         if mine:
             try:
                 held.set_result(self._made(fetcher, found))
             except BaseException as error:
                 with self._lock:
-                    if self._kept.get(found.seeds) is held:
-                        del self._kept[found.seeds]
+                    if self._kept.get(found.topic_entities) is held:
+                        del self._kept[found.topic_entities]
                 held.set_exception(error)
                 raise
         return held.result()

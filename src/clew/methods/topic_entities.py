@@ -55,10 +55,10 @@ class FindTopicEntities:
             found[mention.text] = tuple(dict.fromkeys((*found.get(mention.text, ()), *best)))
         return found
 
-    def missing(self, text: str, entities: Sequence[str], seeds: Sequence[int]) -> Abstention | None:
-        """Why retrieval cannot begin: no seeds, or an entity that is given but not in the graph."""
+    def missing(self, text: str, entities: Sequence[str], topic_entities: Sequence[int]) -> Abstention | None:
+        """Why retrieval cannot begin: no topic_entities, or an entity that is given but not in the graph."""
         unknown = unknown_names(self.names, entities)
-        if seeds and not unknown:
+        if topic_entities and not unknown:
             return None
         words = tokens(text)
         names = unknown or [" ".join(word.text for word in words if is_capital(word, words))]

@@ -143,7 +143,7 @@ class FetchLimits:
 class FetchedEdges:
     """Nodes that are named, all edges that were fetched, and what was left out."""
 
-    seeds: tuple[str, ...]
+    topic_entities: tuple[str, ...]
     edges: dict[Edge, None] = field(default_factory=dict[Edge, None])
     hubs: int = 0
     cut: bool = False
@@ -158,7 +158,7 @@ class FetchedEdges:
     @property
     def nodes(self) -> list[str]:
         """All nodes, in a fixed order."""
-        return sorted({*self.seeds, *(n for head, tail, _ in self.edges for n in (head, tail))})
+        return sorted({*self.topic_entities, *(n for head, tail, _ in self.edges for n in (head, tail))})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ class Fetcher:
         self._store, self.limits = store, limits or FetchLimits()
         self._near = store.neighbours()
 
-    def named(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
+    def nodes_named_in(self, question: str, entities: Sequence[str] = ()) -> FetchedEdges:
         """Find the nodes that a question names, longest names first. Raises StoreError."""
         spans = list(dict.fromkeys([*entities, *_spans(question)]))
         found, before = FetchedEdges((), left_out=tuple(self._near.notes)), self._store.trips
@@ -194,14 +194,14 @@ class Fetcher:
         inner = {name for name in names if any(name != other and _within(name, other) for other in names)}
         longest_first = sorted(rows.nodes, key=lambda node: -len(node.name))
         kept = [node.id for node in longest_first if node.name.lower() not in inner]
-        found.seeds, found.state = tuple(dict.fromkeys(kept))[:MOST_SEEDS], rows.state
+        found.topic_entities, found.state = tuple(dict.fromkeys(kept))[:MOST_SEEDS], rows.state
         found.trips += self._store.trips - before
         return found
 
     def fetch(self, found: FetchedEdges) -> None:
         """Fetch all edges within the hops of the nodes that are named. Raises StoreError."""
         before = self._store.trips
-        seen, frontier = set(found.seeds), list(found.seeds)
+        seen, frontier = set(found.topic_entities), list(found.topic_entities)
         for hop in range(self.limits.hops):
             reached = self._hop(found, frontier, self.limits.edges if hop == 0 else self.limits.hub)
             frontier = [node for node in reached if node not in seen]

@@ -102,7 +102,7 @@ class RayWorkers:
 
         return in_order(submit, pieces, self._window)
 
-    def told(self) -> Sequence[str]:
+    def work_notes(self) -> Sequence[str]:
         """How many pieces each node did, and how fast; and how many were done again."""
         seconds = max(monotonic() - self._began, 1e-9)
         lines = [

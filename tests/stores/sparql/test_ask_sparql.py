@@ -97,7 +97,7 @@ def test_a_small_graph_is_copied_once(address, embedder, tmp_path):
 @pytest.mark.parametrize("question", ["WHO DIRECTED MEMENTO?", "who directed memento"])
 def test_names_are_found_in_any_case(address, question):
     found = Fetcher(NearSparql(SparqlEndpoint(address))).named(question)
-    assert found.seeds == ("urn:clew:entity:Memento",)
+    assert found.topic_entities == ("urn:clew:entity:Memento",)
 
 
 def of_store(store, *, cap=None):
@@ -141,7 +141,7 @@ def test_labels_in_languages_of_things_relations_and_classes_and_ends_of_iris(em
 def test_classes_and_relations_are_not_what_a_question_is_about():
     with answering(of_store(stored())) as address:
         found = Fetcher(NearSparql(SparqlEndpoint(address))).named("Which town lies on Rhine?")
-    assert found.seeds == ("http://x/r1",)
+    assert found.topic_entities == ("http://x/r1",)
     assert found.notes == ("nodes without a name (blank nodes) were not fetched",)
 
 
@@ -177,7 +177,7 @@ def test_a_hub_is_not_passed_through_and_the_answer_is_not_complete(embedder):
     turtle = "".join(f"<http://x/n{i}> <http://x/knows> <http://x/Hub> . " for i in range(30))
     with answering(of_store(stored(turtle + "<http://x/n1> <http://x/likes> <http://x/n2> ."))) as address:
         fetcher = Fetcher(NearSparql(SparqlEndpoint(address)), FetchLimits(hub=10))
-        found = fetcher.named("What does n1 like?")
+        found = fetcher.nodes_named_in("What does n1 like?")
         fetcher.fetch(found)
     assert found.hubs == 1
     assert found.notes == ("1 nodes with many edges were not passed through",)
@@ -204,8 +204,8 @@ def test_text_of_a_question_is_never_a_part_of_a_query():
     with answering(of_store(store)) as address:
         fetcher = Fetcher(NearSparql(SparqlEndpoint(address)))
         for text in ('x" } } DELETE', "a\\", '"@en <http://x/b1>', "line\nbreak\r\ttab", "> ?s ?p ?o"):
-            assert fetcher.named("?", [text]).seeds == ()
-        assert fetcher.named("?", ["Trier"]).seeds == ("http://x/b3",)
+            assert fetcher.nodes_named_in("?", [text]).topic_entities == ()
+        assert fetcher.nodes_named_in("?", ["Trier"]).topic_entities == ("http://x/b3",)
 
 
 def test_an_endpoint_that_breaks_off_is_an_error_and_the_next_question_is_answered(embedder):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from clew.errors import InputError, UsageError
-from clew.evaluate.report.browser import entries, most_of_a_cell, told
+from clew.evaluate.report.browser import entries, most_of_a_cell, selection_note
 from clew.evaluate.report.charts import ChartTable
 from clew.evaluate.report.files import TYPESET, write_item
 from clew.evaluate.report.html import Section, page
@@ -62,7 +62,7 @@ def build_report(
     names = ", ".join(run.directory.path.name for run in runs)
     most = most_of_a_cell(sum(len(run.cells) for run in runs))
     questions = [entry for run in runs for entry in entries(run, run.directory.path.name, most)]
-    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, told(runs, most))
+    text = page(f"Clew evaluation: {names}", _intro(runs), sections, questions, selection_note(runs, most))
     folder = out.with_suffix("")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

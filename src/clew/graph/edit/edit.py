@@ -82,7 +82,7 @@ class GraphEdit:
         """Nodes whose edges change, and those that are new where there were `nodes`; ascending."""
         return np.union1d(self.endpoints, np.arange(nodes, nodes + len(self.names)))
 
-    def touched(self, nodes: int) -> Int64:
+    def changed_nodes(self, nodes: int) -> Int64:
         """The nodes of `walked`, and those whose types change; ascending."""
         typed = [node for node, _ in (*self.types_added, *self.types_removed)]
         return np.union1d(self.walked(nodes), np.array(typed, np.int64))

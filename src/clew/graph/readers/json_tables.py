@@ -261,7 +261,7 @@ def _read_objects(path: Path, objects: Callable[[Tally], Iterator[Object]], tall
 def _read_rows(
     path: Path, columns: _Columns, layout: Layout, rows: Iterator[NumberedRow], tally: Tally, *, both: bool
 ) -> Iterator[Batch]:
-    tally.note(f"{path}: {layout.told()}")
+    tally.note(f"{path}: {layout.in_words()}")
     named = (
         replace(column, array=True, delimiter=ITEM) if name in columns.lists else column
         for name, column in zip(columns.at, layout.columns, strict=True)

@@ -126,7 +126,7 @@ def _read_file(path: Path, tally: Tally) -> Iterator[Batch]:
     doubt = layout.may_be_triples and path.suffix.lower() not in SHEET_SUFFIXES
     otherwise = ". If the first line is a triple too, give --format tsv or csv" if doubt else ""
     both = "; each edge is kept both ways" if tally.hints.undirected and layout.kind != "nodes" else ""
-    tally.note(f"{path}: {layout.told()}{both}{otherwise}")
+    tally.note(f"{path}: {layout.in_words()}{both}{otherwise}")
     yield from batches_of(path, layout, chain(first[layout.header :], records), tally)
 
 

@@ -56,7 +56,7 @@ class EvidenceMethod(ABC):
         )
 
     @abstractmethod
-    def retrieve(self, question: str, seeds: Sequence[int], talk: Talk | None) -> RetrievedTriples:
+    def retrieve(self, question: str, topic_entities: Sequence[int], talk: Talk | None) -> RetrievedTriples:
         """What is read."""
 
     def answer(self, question: str, *, id: str | None = None, entities: Sequence[str] = ()) -> Answer:
@@ -67,10 +67,10 @@ class EvidenceMethod(ABC):
         try:
             with run.stage("link"):
                 called = self.called(question, entities, run.talk)
-                seeds = self.seeds(question, called)
-                missing = self.find_topic_entities.missing(question, entities, seeds)
+                topic_entities = self.topic_entities(question, called)
+                missing = self.find_topic_entities.missing(question, entities, topic_entities)
             with run.stage("retrieve"):
-                found = self.retrieve(question, seeds, run.talk) if missing is None else found
+                found = self.retrieve(question, topic_entities, run.talk) if missing is None else found
             with run.stage("read"):
                 if missing is not None:
                     read = TriplesAnswer(abstained=missing)
@@ -93,7 +93,7 @@ class EvidenceMethod(ABC):
         """The entities of the question, by what it calls them: proofs begin there."""
         return self.find_topic_entities.called(question, entities)
 
-    def seeds(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    def topic_entities(self, question: str, called: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
         """Where retrieval begins: at the entities of the question."""
         return tuple(dict.fromkeys(entity for found in called.values() for entity in found))
 

@@ -134,7 +134,7 @@ class _Asked:
     question: str
     run: Run
     plan: Plan = field(default_factory=Plan)
-    seeds: tuple[int, ...] = ()
+    topic_entities: tuple[int, ...] = ()
     called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     links: list[Link] = field(default_factory=list[Link])
     notes: list[str] = field(default_factory=list[str])
@@ -193,9 +193,11 @@ class KgRag:
     def _answer(self, work: _Asked, entities: Sequence[str]) -> Answer:
         with work.run.stage("link"):
             work.called = self.find_topic_entities.called(work.question, entities)
-            work.seeds = tuple(dict.fromkeys(entity for found in work.called.values() for entity in found))
+            work.topic_entities = tuple(
+                dict.fromkeys(entity for found in work.called.values() for entity in found)
+            )
         if entities:
-            missing = self.find_topic_entities.missing(work.question, entities, work.seeds)
+            missing = self.find_topic_entities.missing(work.question, entities, work.topic_entities)
             if missing is not None:
                 return self._abstain(work, missing)
         with work.run.stage("decompose"):
@@ -205,8 +207,8 @@ class KgRag:
             return self._abstain(work, work.plan.abstained)
         if work.plan.pattern is not None:
             known = (n.entity for n in work.plan.pattern.nodes if n.known)
-            work.seeds = tuple(dict.fromkeys(e for e in known if e is not None))
-        candidates = self._candidates(work, work.seeds, self.settings.hops, work.question)
+            work.topic_entities = tuple(dict.fromkeys(e for e in known if e is not None))
+        candidates = self._candidates(work, work.topic_entities, self.settings.hops, work.question)
         for question in work.plan.questions:
             link = self._link(work, question, candidates)
             if link is None:
@@ -227,7 +229,7 @@ class KgRag:
         link = work.links[0]
         if self.model is not None and self._asks_alone(work):
             return Synthesis(link.text, link.proofs, link.value, link.rests_on)
-        main = Main(work.question, work.seeds, work.called)
+        main = Main(work.question, work.topic_entities, work.called)
         with work.run.stage("synthesise"):
             return self.steps.synthesise(main, work.plan, work.links, work.talk)
 
@@ -272,7 +274,7 @@ class KgRag:
         notes = (*notes, *top.notes)
         called = {} if work.links else work.called
         asked = AskedSubQuestion(
-            work.plan, question, shown, top.triples, tuple(work.links), work.seeds, notes, called
+            work.plan, question, shown, top.triples, tuple(work.links), work.topic_entities, notes, called
         )
         link = self._sub_answer(work, asked)
         if not link.answered and question.hop is None and self.model is not None and not self._says_all:
@@ -310,9 +312,9 @@ class KgRag:
     def _top(self, work: _Asked, candidates: CandidateTriples, text: str) -> Top:
         """The top K of the question's candidates, or of the triples around what the chain has reached."""
         settings, answers = self.settings, _answers(work)
-        around: tuple[int, ...] = work.seeds
+        around: tuple[int, ...] = work.topic_entities
         if settings.frontier == "answers" and answers:
-            named = entities_named_in(self.graph, text, work.seeds)
+            named = entities_named_in(self.graph, text, work.topic_entities)
             if named and not entities_named_in(self.graph, text, answers):
                 # It goes on from no answer: it is asked as the first one is.
                 around = named

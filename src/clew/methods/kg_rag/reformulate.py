@@ -46,7 +46,7 @@ class ModelReformulate:
         """Ask the model; a reply that is no question leaves the sub-question as it was."""
         if talk is None:
             raise ValueError("this form needs a model")
-        known = told(self.graph, earlier, self.handed)
+        known = earlier_answers(self.graph, earlier, self.handed)
         stop = stop_of_question(question.text, known)
         reply = talk.ask(
             self.prompt, self.sampling, stop=stop, QUESTION=as_data(question.text), EARLIER=known
@@ -84,7 +84,7 @@ def as_question(reply: str) -> str:
     return text.rstrip("?. ") + "?"
 
 
-def told(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
+def earlier_answers(graph: Graph, links: Sequence[Link], handed: Handed = "facts") -> str:
     """Sub-questions and their answers, for a prompt: the names that are proved, or the model's sentences."""
     lines: list[str] = []
     for number, link in enumerate(links, 1):

@@ -30,7 +30,7 @@ from clew.methods.kg_rag.retrieve import lists_are_whole
 class AskedSubQuestion:
     """A sub-question to be answered: as it is asked, from which triples (best first), after which links.
 
-    `seeds` are the entities of the main question, `called` what it calls them.
+    `topic_entities` are the entities of the main question, `called` what it calls them.
     """
 
     plan: Plan
@@ -38,7 +38,7 @@ class AskedSubQuestion:
     text: str
     triples: tuple[int, ...]
     earlier: Sequence[Link]
-    seeds: tuple[int, ...]
+    topic_entities: tuple[int, ...]
     notes: tuple[str, ...] = ()
     called: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
@@ -67,7 +67,7 @@ class ModelAnswer:
         known = known_proofs(self.graph, asked)
         lines = fact_lines(self.graph, asked.triples, known)
         # In a chain, what the main question names may well answer a sub-question that does not.
-        own = frozenset(() if asked.earlier else asked.seeds)
+        own = frozenset(() if asked.earlier else asked.topic_entities)
         names = own | set(entities_named_in(self.graph, asked.text, known))
         given = Given(self.graph, lines.facts, known, names, self.is_name)
         values = {
@@ -99,7 +99,7 @@ def known_proofs(graph: Graph, asked: AskedSubQuestion) -> dict[int, tuple[int, 
         known |= {e: p for e, p in link.proofs.items() if e not in known}
         # What has a value that was found is found too.
         known |= {h.head: (h.triple,) for h in held_values(graph, link) if h.head not in known}
-    return known | {seed: () for seed in asked.seeds if seed not in known}
+    return known | {seed: () for seed in asked.topic_entities if seed not in known}
 
 
 @dataclass(frozen=True, slots=True)
