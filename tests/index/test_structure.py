@@ -5,11 +5,13 @@ import pytest
 
 from clew.errors import FormatError
 from clew.graph.build.build import graph_of
+from clew.graph.schema import schema_of
 from clew.index.names.names import NamesIndex
 from clew.index.store import structure
 from clew.index.store.directory import open_index, writing
 from clew.index.store.manifest import IndexAbout
 from clew.index.store.sections import graph_sections, with_prefix
+from clew.index.store.stored_schema import _arrays
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +27,7 @@ def sections():
         "entity_vectors.q": np.zeros((nodes, 4), np.int8),
         "entity_vectors.scale": np.ones(nodes, np.float32),
     }
+    held |= with_prefix("schema", _arrays(schema_of(graph)))
     held["relation_vectors"] = np.zeros((len(graph.relations), 4), np.float32)
     return held
 
@@ -78,6 +81,14 @@ def _set(at, value):
         ("names.typos.posting_offsets", _set(3, -5), "overlap"),
         ("names.typos.by_length", _set(0, -1), "ids from -1"),
         ("entity_vectors.q", lambda a: a[1:], "rows where"),
+        ("schema.together.other", _set(0, 4102), "to 4,?102"),
+        ("schema.together.starts", _set(1, 99), "overlap"),
+        ("schema.together.count", lambda a: a[1:], "rows where"),
+        ("schema.together.wide_starts", _set(0, 3), "do not end"),
+        ("schema.inverse", _set(0, 7), "ids from"),
+        ("schema.nodes", lambda a: a[1:], "rows where"),
+        ("schema.low", lambda a: np.zeros(len(a), int), "holds int64"),
+        ("schema.typed", lambda a: a[:, 1:], "rows where"),
         ("entity_vectors.scale", lambda a: a[1:], "rows where"),
         ("relation_vectors", lambda a: a[1:], "rows where"),
     ],

@@ -34,6 +34,7 @@ def check_structure(arrays: Mapping[str, AnyArray]) -> None:
     nodes, relations = _check_graph(checks)
     _check_names(checks, nodes)
     _check_vectors(checks, nodes, relations)
+    _check_schema(checks, nodes, relations)
     _check_delta(checks, nodes, relations)
     more = checks.names_in("delta.texts")
     nodes, relations = nodes + more[0], relations + more[1]
@@ -127,6 +128,30 @@ def _check_vectors(checks: _Checks, nodes: int, relations: int) -> None:
             checks.equal(f"{name}.scale", len(checks.column(f"{name}.scale", "f")), rows)
     if "relation_vectors" in checks.arrays:
         checks.equal("relation_vectors", len(checks.array("relation_vectors", "f", 2)), relations)
+
+
+def _check_schema(checks: _Checks, nodes: int, relations: int) -> None:
+    """Counts over the graph, where they are kept: by relation, and by the two ends of each."""
+    if "schema.together.starts" not in checks.arrays:
+        return
+    ends = 2 * relations
+    checks.equal("schema.triples", len(checks.column("schema.triples")), relations)
+    checks.equal("schema.inverse", checks.ids("schema.inverse", relations, least=-1), relations)
+    for name, kinds in (
+        ("nodes", "i"),
+        ("repeated", "i"),
+        *((n, "f") for n in ("numbers", "dates", "low", "high")),
+    ):
+        checks.equal(f"schema.{name}", len(checks.column(f"schema.{name}", kinds)), ends)
+    typed = checks.array("schema.typed", "i", 2)
+    checks.equal("schema.typed", len(typed), ends)
+    checks.equal("schema.typed", typed.shape[1], checks.names("graph.types"))
+    others = checks.ids("schema.together.other", ends)
+    checks.equal("schema.together.count", len(checks.column("schema.together.count")), others)
+    checks.offsets("schema.together.starts", ends, others)
+    wide = checks.ids("schema.together.wide", nodes)
+    checks.offsets("schema.together.wide_starts", wide, checks.ids("schema.together.wide_ends", ends))
+    checks.equal("schema.together.widest", len(checks.column("schema.together.widest")), 1)
 
 
 def _check_delta(checks: _Checks, nodes: int, relations: int) -> None:
