@@ -34,6 +34,8 @@ DRUGS, APPROVED, MADE_BY = OfType(0), SMALL.step("approved"), SMALL.step("made_b
         ("100 m and up", "100", ">="),
         ("approved in 1999", "1999", None),
         ("the under secretary of 1999", "1999", None),
+        ("players taller than 190", "190", ">"),
+        ("all other than 190", "190", None),
     ],
 )
 def test_the_words_beside_a_value(text, value, sign):
@@ -96,9 +98,25 @@ def test_a_number_of_a_rank_is_no_value():
     assert against(question, Extreme(DRUGS, (APPROVED,), False, True)) == pytest.approx(math.log(IGNORED))
 
 
+@pytest.mark.parametrize(
+    ("question", "largest", "left"),
+    [
+        ("the oldest drug", False, 1),
+        ("the oldest drug", True, TURNED),
+        ("the latest drug", True, 1),
+        ("the latest drug", False, TURNED),
+        ("the longest drug", True, UNSAID),
+        ("drugs approved later than 2000", True, IGNORED),
+    ],
+)
+def test_a_rank_by_a_year_goes_the_way_of_its_word(question, largest, left):
+    made = Extreme(DRUGS, (APPROVED,), False, largest)
+    assert against(question, made) == pytest.approx(math.log(left))
+
+
 def test_a_word_written_as_a_name_that_nothing_is_like_is_left_open():
     made = Walk(Anchor(SMALL.ids["Tor"], 0), MADE_BY ^ 1)
-    assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(LEFT_OPEN))
+    assert against("Which drugs of Tor won the Zubrin?", made) == pytest.approx(math.log(IGNORED))
     assert against("Which drugs of Tor are there?", made) == 0
     assert against("Which Drugs of Tor are there?", made) == 0
 

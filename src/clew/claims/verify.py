@@ -24,7 +24,7 @@ from clew.grounding import cite
 from clew.index.store.directory import Index
 from clew.index.store.stored_schema import schema_of_index
 from clew.reading.reader import QuestionReader
-from clew.reading.signs import written_as_names
+from clew.reading.signs import LIKE_A_LABEL, written_as_names
 from clew.text.embedder import Embedder
 from clew.types import ClaimPart, Step, Verification
 
@@ -147,7 +147,11 @@ class Verify:
     def _names(self, claim: ClaimText) -> list[CheckedPiece]:
         """Words that are written as names and name nothing that the graph has."""
         likeness = self.reader.explore(claim.text, ()).likeness
-        spans = written_as_names(claim.text, likeness)
+        spans = [
+            likeness.words[place][:2]
+            for place in written_as_names(claim.text, likeness)
+            if likeness.exact_relations[place].max(initial=0.0) < LIKE_A_LABEL
+        ]
         first = re.match(r"\W*([A-Z][^\W\d_]+)", claim.text[claim.frame :])
         if first and not self.reader.is_word(first[1]):
             spans.append((claim.frame + first.start(1), claim.frame + first.end(1)))

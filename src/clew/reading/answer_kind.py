@@ -166,7 +166,8 @@ class AnswerKinds:
         if vocabulary.end_types[end] >= 0:
             return self._of_type(vocabulary.end_types[end])
         if vocabulary.ends[end] in (DATE, NUMBER):
-            return _one("time" if vocabulary.ends[end] == DATE else "quantity")
+            is_time = vocabulary.ends[end] == DATE or bool(vocabulary.schema.years[end])
+            return _one("time" if is_time else "quantity")
         words = [w for w in vocabulary.relations[end // 2].split() if w not in BEING]
         return _of_tail(words) if end & 1 else _of_head(words)
 

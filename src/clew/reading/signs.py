@@ -28,9 +28,9 @@ from clew.reading.query import (
 from clew.reading.vocabulary import DATE, Likeness, Vocabulary
 
 IGNORED, TURNED, LOOSE, UNSAID, LEFT_OPEN = 0.02, 0.02, 0.5, 0.2, 0.15
-"""What is left of the odds of a candidate that ignores a word of comparison beside a value; turns it around;
-takes *more* for *at least* or the other way; compares where no word says so; leaves a word open that is
-written as a name and is like no label of the graph. Set by what the words mean, not fitted."""
+"""What is left of the odds of a candidate that ignores a word of comparison beside a value, or one that is
+written as a name; turns a comparison around; takes *more* for *at least* or the other way; compares where no
+word says so; is of what was once where no word is. Set by what the words mean, not fitted."""
 LIKE_A_LABEL = 0.7
 """From this likeness by spelling on a word is one of the graph's labels."""
 
@@ -96,7 +96,7 @@ class Signs:
         self, vocabulary: Vocabulary, question: str, mentions: Sequence[Mention], likeness: Likeness
     ) -> None:
         self.vocabulary, self.mentions = vocabulary, mentions
-        self.names = written_as_names(question, likeness)
+        self.names, self.likeness = written_as_names(question, likeness), likeness
         self.beside = {i: sign_beside(question, m.start, m.stop) for i, m in enumerate(mentions) if m.values}
         self.ranks = {
             i: int(m.values[0].number)
@@ -115,9 +115,7 @@ class Signs:
         """The logarithm of what is left of the odds of a candidate."""
         told = 0.0
         if self.names:
-            spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
-            open_ = sum(not any(a < q and p < b for a, b in spans) for p, q in self.names)
-            told += open_ * math.log(LEFT_OPEN)
+            told += self._open_names(query) * math.log(IGNORED)
         if self.ranks:
             told += self._of_ranks(query)
         if self.vocabulary.past_relations:
@@ -141,6 +139,18 @@ class Signs:
                 case _:
                     pass
         return told
+
+    def _open_names(self, query: Query) -> int:
+        """How many words that are written as names a candidate neither names nor says by a label."""
+        spans = [(self.mentions[i].start, self.mentions[i].stop) for i in mentions_of(query)]
+        relations = sorted({step // 2 for step in steps_of(query)})
+        said = self.likeness.exact_relations[:, relations]
+        open_ = 0
+        for word in self.names:
+            start, stop, _ = self.likeness.words[word]
+            if not any(a < stop and start < b for a, b in spans):
+                open_ += float(said[word].max(initial=0.0)) < LIKE_A_LABEL
+        return open_
 
     def _of_extreme(self, part: Extreme) -> float:
         """A ranking where words only compare, by a date where they say a size, or from the other end."""
@@ -188,16 +198,15 @@ class Signs:
         return 0
 
 
-def written_as_names(question: str, likeness: Likeness) -> list[tuple[int, int]]:
-    """The words that are written as names inside a sentence and are no labels, by their characters."""
+def written_as_names(question: str, likeness: Likeness) -> list[int]:
+    """The content words that are written as names inside a sentence and are no types, by their places."""
     if question.istitle() or question.isupper():
         return []
-    found: list[tuple[int, int]] = []
-    for i, (start, stop, _) in enumerate(likeness.words):
+    found: list[int] = []
+    for place, (start, _, _) in enumerate(likeness.words):
         before = question[:start].rstrip("\"'([ ")
         if not question[start].isupper() or not before or before[-1] in ".?!:":
             continue
-        like = max(likeness.exact_relations[i].max(initial=0), likeness.exact_types[i].max(initial=0))
-        if like < LIKE_A_LABEL:
-            found.append((start, stop))
+        if likeness.exact_types[place].max(initial=0) < LIKE_A_LABEL:
+            found.append(place)
     return found

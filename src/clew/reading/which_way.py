@@ -31,6 +31,8 @@ LEAST_SCORE = -30.0
 _ARTICLES = frozenset("the a an".split())
 _LEADING = BEING | _ARTICLES | frozenset("has have had".split())
 _DETERMINERS = _ARTICLES | frozenset("s whose its his her their any all some no".split())
+_NOUN_AND_THAN = 2
+"""Words after a comparative up to which *than* is of it: *broader than*, *a broader concept than*."""
 _WORD = re.compile(r"['’]s\b|[^\W_]+")
 
 
@@ -212,7 +214,7 @@ def _role_behind(before: Sequence[str], named: Named) -> Role | None:
     is_noun_here = at > 0 and before[at - 1] in _DETERMINERS
     between = [word for word in before[at + 1 :] if word not in _ARTICLES]
     if named.kind in ("noun", "noun of"):
-        if between in (["of"], ["than"]):
+        if between == ["of"] or (between[-1:] == ["than"] and len(between) <= _NOUN_AND_THAN):
             return Role.OWNER
         whose = len(between) == 1 and between[0] in BEING and before[at - 1 : at] == ["whose"]
         return Role.OWNED if whose else None
@@ -238,7 +240,8 @@ def _role_before(behind: Sequence[str], before: Sequence[str], named: Named) -> 
     if named.kind in ("noun", "noun of"):
         if between == ["s"]:
             return Role.OWNER
-        return Role.OWNED if is_being and after[:1] in (["of"], ["than"]) else None
+        is_owned = after[:1] == ["of"] or "than" in after[:_NOUN_AND_THAN]
+        return Role.OWNED if is_being and is_owned else None
     if is_being:
         if named.preposition in ("", "by"):
             return Role.PATIENT if after[:1] == ["by"] else None

@@ -1,0 +1,68 @@
+"""What sort of thing is asked for, and what sort candidates answer with, where no types are declared."""
+
+import numpy as np
+import pytest
+from small_graph import SmallGraph
+
+from clew.reading.answer_kind import AnswerKinds, asked_kind
+from clew.reading.query import Anchor, OfType, Query, Walk
+from clew.text.lexicon import CLASSES
+
+SMALL = SmallGraph(
+    """
+    Heat | directed_by | Ann
+    Heat | release_year | 1995
+    Ann | spouse | Bob
+    Ann | lives_in | Oslo
+    Oslo | capital_of | Norway
+    """
+)
+PERSON, LOCATION = CLASSES.index("person"), CLASSES.index("location")
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who directed Heat?", "person"),
+        ("Where does Ann live?", "location"),
+        ("When was it released?", "time"),
+        ("Which director made Heat?", "person"),
+        ("What sort of city is Oslo?", "location"),
+    ],
+)
+def test_the_asking_word_or_the_noun_behind_it_says_the_sort(question, kind):
+    asked = asked_kind(question, SMALL.mentions(question))
+    assert CLASSES[int(asked.argmax())] == kind
+    assert np.linalg.norm(asked) == pytest.approx(1)
+
+
+def test_a_question_without_a_noun_says_none():
+    assert not asked_kind("What is it?", []).any()
+
+
+@pytest.mark.parametrize(
+    ("end", "kind"),
+    [("^directed_by", "person"), ("^spouse", "person"), ("^lives_in", "location"), ("^release_year", "time")],
+)
+def test_an_end_is_told_by_its_relation(end, kind):
+    assert CLASSES[int(AnswerKinds(SMALL.vocabulary).of_end(SMALL.step(end)).argmax())] == kind
+
+
+def test_an_end_is_told_by_what_its_nodes_are_elsewhere():
+    # Whoever has a spouse directed, too.
+    assert AnswerKinds(SMALL.vocabulary).of_end(SMALL.step("spouse"))[PERSON] > 0.5
+
+
+def test_who_is_like_a_person_and_unlike_a_place():
+    kinds, asked = AnswerKinds(SMALL.vocabulary), asked_kind("Who is it?", [])
+    ann = Anchor(SMALL.ids["Ann"], -1)
+    person, place = (Query("list", Walk(ann, SMALL.step(name))) for name in ("spouse", "lives_in"))
+    (like, known), (unlike, _) = kinds.features([person, place], asked).tolist()
+    assert (known, unlike) == (1, 0)
+    assert like > 0.9
+
+
+def test_a_declared_type_is_left_to_the_ranker():
+    typed = SmallGraph("Heat | directed_by | Ann", {"Person": ["Ann"]})
+    query = Query("list", OfType(typed.types["Person"]))
+    assert not AnswerKinds(typed.vocabulary).features([query], asked_kind("Who is it?", [])).any()
