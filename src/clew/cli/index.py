@@ -18,7 +18,7 @@ from clew.cli.failures import Interrupted
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes, stage_progress
 from clew.cli.options import with_options
 from clew.cli.progress import Bar
-from clew.cli.verbalise import SayerOptions, opened_verbaliser
+from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.text.counted import counted
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def index(
     files: FileOptions,
     walking: WalkOptions,
     searching: VectorOptions,
-    saying: SayerOptions,
+    saying: VerbaliserOptions,
     reading: SourceOptions,
     json: Json = False,
 ) -> None:

@@ -13,7 +13,7 @@ from clew.cli.console import shown, warn, write, write_json
 from clew.cli.opening import Json, SourceOptions, held_counts, reading_notes
 from clew.cli.options import with_options
 from clew.cli.progress import Bar, BarUnit
-from clew.cli.verbalise import SayerOptions, opened_verbaliser
+from clew.cli.verbalise import VerbaliserOptions, opened_verbaliser
 from clew.errors import UsageError
 from clew.text.counted import counted
 
@@ -73,7 +73,7 @@ def update(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index (NAME.clew).")],
     *,
     edits: EditOptions,
-    saying: SayerOptions,
+    saying: VerbaliserOptions,
     reading: SourceOptions,
     json: Json = False,
 ) -> None:

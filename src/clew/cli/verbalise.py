@@ -42,7 +42,7 @@ RepliesOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class SayerOptions:
+class VerbaliserOptions:
     """What the user said of the model that says walks; the limits are for all of its work together."""
 
     verbalise: Verbalise = None
@@ -66,7 +66,7 @@ class SayerOptions:
 
 @contextmanager
 def opened_verbaliser(
-    options: SayerOptions,
+    options: VerbaliserOptions,
     index: Path,
     bar: Bar,
     *,
